@@ -1,0 +1,159 @@
+"""Every setting operad reads from the environment, in one place.
+
+Nothing else in operad looks at `os.environ`. `settings()` reads the variables once, on first use;
+an `OPERAD_*` name that is not listed here is refused with a suggestion, so that a misspelt setting
+never passes silently.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+from operad.errors import ConfigError
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError("expected a whole number of at least 1")
+    return number
+
+
+def _non_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError("expected a whole number of at least 0")
+    return number
+
+
+def _flag(text: str) -> bool:
+    values = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False, "": False}
+    if text.strip().lower() not in values:
+        raise ValueError("expected 0 or 1")
+    return values[text.strip().lower()]
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "operad"
+
+
+class Option(NamedTuple):
+    """One setting: the variable that carries it, how its text is read, its default and its meaning."""
+
+    field: str
+    variable: str
+    parse: Callable[[str], Any]
+    default: Callable[[], Any]
+    doc: str
+
+
+OPTIONS: Final = (
+    Option("engine", "OPERAD_ENGINE", _one_of("threaded", "naive"), lambda: "threaded",
+           "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
+    Option("num_threads", "OPERAD_NUM_THREADS", _positive, _available_cores,
+           "Threads that engine workers and the libraries below them may use together; default: usable cores."),
+    Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 32768,
+           "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
+    Option("pool", "OPERAD_POOL", _flag, lambda: True,
+           "Whether freed memory is pooled for reuse."),
+    Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
+           "Bytes a device's pool may hold idle; beyond it freed memory goes back to the system."),
+    Option("debug", "OPERAD_DEBUG", _flag, lambda: False,
+           "Extra checks: storage use after free, poisoned fresh memory, push sites in errors."),
+    Option("block", "OPERAD_BLOCK", _names, tuple,
+           "Distributions (comma-separated) whose plugins are not used."),
+    Option("prefer", "OPERAD_PREFER", _names, tuple,
+           "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's."),
+    Option("safe", "OPERAD_SAFE", _flag, lambda: False,
+           "Load no plugin at all."),
+    Option("cache_dir", "OPERAD_CACHE_DIR", Path, _cache_folder,
+           "Folder for compiled kernels and tuning results."),
+    Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",
+           "Back end of scalar mappers; `auto` takes NumPy for small arrays and numba for large ones."),
+)  # fmt: skip
+
+
+@final
+class Settings:
+    """The settings in force, one attribute an option (see `OPTIONS`)."""
+
+    __slots__ = tuple(option.field for option in OPTIONS)
+
+    engine: str
+    num_threads: int
+    inline_cost: int
+    pool: bool
+    pool_limit_bytes: int
+    debug: bool
+    block: tuple[str, ...]
+    prefer: tuple[str, ...]
+    safe: bool
+    cache_dir: Path
+    mapper: str
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        _refuse_unknown(environ)
+        for option in OPTIONS:
+            text = environ.get(option.variable)
+            setattr(self, option.field, option.default() if text is None else _parsed(option, text))
+
+
+def _parsed(option: Option, text: str) -> Any:
+    try:
+        return option.parse(text)
+    except ValueError as error:
+        raise ConfigError(f"{option.variable}={text!r}: {error}; {option.doc}") from error
+
+
+def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    known = [option.variable for option in OPTIONS]
+    for name in environ:
+        if name.startswith("OPERAD_") and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known settings: {', '.join(known)}"
+            raise ConfigError(f"unknown setting {name}; {hint}")
+
+
+_current: Settings | None = None
+
+
+def settings() -> Settings:
+    """The process's settings, read from the environment on first use.
+
+    Raises:
+        ConfigError: An `OPERAD_*` variable is unknown or unusable.
+    """
+    global _current
+    if _current is None:
+        _current = Settings(os.environ)
+    return _current
+
+
+def reload() -> Settings:
+    """Read the environment again; what was already built from older settings stays as it is."""
+    global _current
+    _current = None
+    return settings()

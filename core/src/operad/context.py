@@ -1,0 +1,176 @@
+"""Where data lives and operations run.
+
+A `Context` is a device type and number. It says nothing of streams or threads: those belong to the
+engine, which makes a `RunContext` from it when an operation runs. Array code that must work on
+every device takes its array module from `Context.xp`.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import ModuleType, TracebackType
+from typing import ClassVar, Final, final
+
+import numpy as np
+
+from operad.errors import ContextError
+
+_DEVICE_TYPE_IDS: Final = {"cpu": 1, "gpu": 2, "cpu_pinned": 3}
+
+
+@final
+class Context:
+    """A device: `Context("cpu", 0)`. Instances are interned, so `is` compares them.
+
+    A context is only a name; making one for a device that this machine lacks is legal (files name
+    devices of other machines). `gpu(i)` and allocation check that the device is there.
+
+    Used as a context manager it becomes the thread's default context.
+
+    Source: Context, python/mxnet/context.py and include/mxnet/base.h. Differs: interned, immutable.
+    """
+
+    __slots__ = ("device_id", "device_type")
+
+    _interned: ClassVar[dict[tuple[str, int], Context]] = {}
+
+    device_type: str
+    device_id: int
+
+    def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:
+        if isinstance(device_type, Context):
+            return device_type
+        key = (device_type, device_id)
+        found = cls._interned.get(key)
+        if found is not None:
+            return found
+        if device_type not in _DEVICE_TYPE_IDS:
+            known = ", ".join(_DEVICE_TYPE_IDS)
+            raise ContextError(f"unknown device type {device_type!r}; expected one of {known}")
+        if device_id < 0:
+            raise ContextError(f"device_id of {device_type!r} is {device_id}, expected >= 0")
+        context = super().__new__(cls)
+        context.device_type = device_type
+        context.device_id = device_id
+        return cls._interned.setdefault(key, context)
+
+    @property
+    def device_type_id(self) -> int:
+        """MXNet's number for the device type, as written in `.params` files."""
+        return _DEVICE_TYPE_IDS[self.device_type]
+
+    @classmethod
+    def from_type_id(cls, type_id: int, device_id: int) -> Context:
+        """The context that a `.params` file calls `(type_id, device_id)`."""
+        for name, number in _DEVICE_TYPE_IDS.items():
+            if number == type_id:
+                return cls(name, device_id)
+        raise ContextError(f"unknown device type number {type_id}; expected one of 1, 2, 3")
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether arrays of this context live in GPU memory."""
+        return self.device_type == "gpu"
+
+    @property
+    def xp(self) -> ModuleType:
+        """The array module of this device: `numpy`, or `cupy` on a GPU.
+
+        Raises:
+            ContextError: CuPy is not installed.
+        """
+        return _cupy() if self.is_gpu else np
+
+    def __reduce__(self) -> tuple[type[Context], tuple[str, int]]:
+        return (Context, (self.device_type, self.device_id))
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    def __enter__(self) -> Context:
+        stack = _default_stack()
+        stack.append(self)
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _default_stack().pop()
+
+
+class _Defaults(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Context] = []
+
+
+_defaults = _Defaults()
+
+
+def _default_stack() -> list[Context]:
+    return _defaults.stack
+
+
+def current_context() -> Context:
+    """The thread's default context: the innermost `with ctx:`, else `cpu(0)`."""
+    stack = _defaults.stack
+    return stack[-1] if stack else _CPU0
+
+
+def cpu(device_id: int = 0) -> Context:
+    """The host processor. Numbers name separate queues over the same memory."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """Host memory that a GPU can copy from asynchronously."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """CUDA device `device_id`.
+
+    Raises:
+        ContextError: CuPy is not installed, or this machine has no such device; the message says
+            what to install.
+    """
+    context = Context("gpu", device_id)
+    found = num_gpus()
+    if found == 0:
+        _cupy()
+        raise ContextError(
+            f"gpu({device_id}): CuPy is installed but found no CUDA device; "
+            "check the driver with nvidia-smi, or use operad.cpu()"
+        )
+    if device_id >= found:
+        raise ContextError(f"gpu({device_id}): this machine has {found} CUDA device(s), numbered from 0")
+    return context
+
+
+def num_gpus() -> int:
+    """How many CUDA devices this process can use; 0 without CuPy or a driver."""
+    try:
+        cupy = _cupy()
+    except ContextError:
+        return 0
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
+def _cupy() -> ModuleType:
+    try:
+        import cupy  # heavy and optional: imported when a GPU is first asked for
+    except ImportError as error:
+        raise ContextError(
+            "GPU contexts need CuPy, which is not installed: pip install cupy-cuda12x "
+            "(or cupy-cuda13x, to match the driver)"
+        ) from error
+    module: ModuleType = cupy
+    return module
+
+
+_CPU0: Final = cpu(0)

@@ -1,0 +1,70 @@
+"""Element types: NumPy's, with MXNet 1.x's type numbers for files.
+
+Source: mshadow/base.h (`TypeFlag`). Differs: bfloat16 is not supported.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from operad.errors import DTypeError
+
+DType = np.dtype[Any]
+
+DEFAULT_DTYPE: Final[DType] = np.dtype(np.float32)
+
+_TYPE_FLAGS: Final[dict[str, int]] = {
+    "float32": 0,
+    "float64": 1,
+    "float16": 2,
+    "uint8": 3,
+    "int32": 4,
+    "int8": 5,
+    "int64": 6,
+    "bool": 7,
+    "int16": 8,
+    "uint16": 9,
+    "uint32": 10,
+    "uint64": 11,
+}
+_FLAG_NAMES: Final = {flag: name for name, flag in _TYPE_FLAGS.items()}
+
+
+def as_dtype(value: object) -> DType:
+    """`value` (a dtype, a scalar type or a name) as a supported NumPy dtype.
+
+    Raises:
+        DTypeError: It names no element type, or one operad does not store.
+    """
+    if isinstance(value, np.dtype) and value.name in _TYPE_FLAGS:
+        return value
+    try:
+        dtype = np.dtype(value)  # type: ignore[call-overload]
+    except TypeError as error:
+        raise DTypeError(f"{value!r} is not an element type") from error
+    if dtype.name not in _TYPE_FLAGS:
+        raise DTypeError(f"element type {dtype.name!r} is not supported; expected one of {', '.join(_TYPE_FLAGS)}")
+    return dtype.newbyteorder("=")
+
+
+def type_flag(dtype: DType) -> int:
+    """MXNet's number for `dtype`."""
+    return _TYPE_FLAGS[as_dtype(dtype).name]
+
+
+def from_type_flag(flag: int) -> DType:
+    """The dtype that MXNet numbers `flag`.
+
+    Raises:
+        DTypeError: The number is unknown.
+    """
+    if flag not in _FLAG_NAMES:
+        raise DTypeError(f"unknown MXNet type number {flag}; expected 0..{max(_FLAG_NAMES)}")
+    return np.dtype(_FLAG_NAMES[flag])
+
+
+def is_floating(dtype: DType) -> bool:
+    """Whether gradients can flow through arrays of `dtype`."""
+    return dtype.kind == "f"

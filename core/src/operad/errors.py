@@ -1,0 +1,104 @@
+"""Every error operad raises on purpose.
+
+One tree under `OperadError`; each class also derives from the builtin it refines, so that code
+written against NumPy's or Python's manners catches it too. A message says what was attempted, on
+which named thing, what was expected, what was found, and the next step.
+"""
+
+from __future__ import annotations
+
+
+class OperadError(Exception):
+    """Root of every error raised on purpose by operad and its plugins."""
+
+
+class ConfigError(OperadError, ValueError):
+    """An `OPERAD_*` setting is unknown or has a value that cannot be used."""
+
+
+class ContextError(OperadError, RuntimeError):
+    """A device context is unknown, absent, or does not match."""
+
+
+class ShapeError(OperadError, ValueError):
+    """Shapes are inconsistent, incomplete where they must be complete, or out of range."""
+
+
+class DTypeError(OperadError, TypeError):
+    """An element type is unknown, inconsistent or unsupported."""
+
+
+class ParamError(OperadError, ValueError):
+    """An operator parameter is missing, unknown, of the wrong type or out of bounds."""
+
+
+class ArgumentError(OperadError, TypeError):
+    """A call has too many, too few or wrongly named tensor arguments."""
+
+
+class IndexOutOfRangeError(OperadError, IndexError):
+    """An index lies outside an array's axis, or an array has no such axis."""
+
+
+class FormatError(OperadError, ValueError):
+    """A file or byte string does not follow the format it claims."""
+
+
+class GraphError(OperadError, ValueError):
+    """A graph or symbol is malformed: a cycle, a duplicate or unknown name, a wrong entry."""
+
+
+class GradientError(OperadError, RuntimeError):
+    """A gradient was asked for where none exists, or before it can be computed."""
+
+
+class BindError(OperadError, ValueError):
+    """Arrays handed to an executor do not fit the graph it runs."""
+
+
+class EngineError(OperadError, RuntimeError):
+    """The engine cannot do what was asked."""
+
+
+class DuplicateVarError(OperadError, ValueError):
+    """A variable is named twice in one operation's dependency lists."""
+
+
+class BlockingInOperatorError(EngineError):
+    """An operator waited for the engine that is running it, which would deadlock."""
+
+
+class EngineStoppedError(EngineError):
+    """Work was pushed to an engine after `stop`."""
+
+
+class StorageError(OperadError, RuntimeError):
+    """A storage handle was freed twice or used after it was freed."""
+
+
+class OutOfMemoryError(OperadError, MemoryError):
+    """A device has no memory left, after the pools were emptied and the request tried again."""
+
+
+class PluginError(OperadError, ImportError):
+    """A plugin cannot be used."""
+
+
+class BrokenPluginError(PluginError):
+    """Importing a plugin's module failed; the message carries its traceback."""
+
+
+class IncompatiblePluginError(PluginError):
+    """A plugin declares a core range that the installed core is not in."""
+
+
+class BlockedPluginError(PluginError):
+    """A plugin is switched off by `OPERAD_BLOCK` or `OPERAD_SAFE`."""
+
+
+class DuplicateOperatorError(PluginError):
+    """Two installed distributions provide an operator of the same name."""
+
+
+class OperatorNotFoundError(OperadError, AttributeError):
+    """No installed plugin provides an operator of that name."""
