@@ -1,0 +1,58 @@
+# `make demo` and `make test` work on a fresh machine with nothing but Python 3.11+ and make.
+# Every target first brings `.venv` in line with the checkout (a no-op where it is).
+
+PYTHON ?= python3
+# An environment that stands is kept, whatever `python3` is today.
+HOST := $(or $(wildcard .venv/bin/python),$(PYTHON))
+RUN := .venv/bin/python
+
+SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
+TEST_ARGS ?=
+
+.PHONY: help setup demo test test-slow test-gpu bench check lint types layers tables format clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+setup:  ## make .venv and install every distribution in place
+	@command -v $(HOST) >/dev/null 2>&1 || { echo "operad needs Python 3.11 or newer, and there is no $(HOST); name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(HOST) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "operad needs Python 3.11 or newer; $(HOST) is %s. Name another: make PYTHON=python3.12" % sys.version.split()[0])'
+	@$(HOST) tools/workspace.py
+
+demo: setup  ## train a digit classifier symbolically and imperatively
+	$(RUN) -m examples.digits
+
+test: setup  ## the fast suite (minutes on two cores)
+	$(RUN) -m pytest $(TEST_ARGS)
+
+test-slow: setup  ## the long tests, with many more examples
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(RUN) -m pytest -m slow $(TEST_ARGS)
+
+test-gpu: setup  ## the tests that need a CUDA device
+	$(RUN) -m pytest -m gpu $(TEST_ARGS)
+
+bench: setup  ## time operad, and PyTorch beside it where installed
+	$(RUN) -m tests.benchmarks
+
+check: lint types layers tables  ## lint, formatting, types, layers, generated tables
+
+lint: setup
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+types: setup
+	$(RUN) -m mypy $(SOURCES) tools
+
+layers: setup
+	$(RUN) tools/layers.py
+
+tables: setup
+	$(RUN) tools/operator_table.py --check
+
+format: setup  ## rewrite the sources and tables the way `make check` wants them
+	$(RUN) -m ruff check --fix-only .
+	$(RUN) -m ruff format .
+	$(RUN) tools/operator_table.py
+
+clean:  ## remove everything that make made
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,171 @@
+"""The workspace: which distributions it holds, and how its `.venv` is made.
+
+Run as a script (`python tools/workspace.py`) it sets up `.venv` in the checkout: the development
+tools of the root `pyproject.toml`, then every distribution in place (editable). It needs nothing
+but the standard library. A stamp in `.venv` records what each distribution declared when it was
+installed, so that a second run does nothing, a changed `pyproject.toml` reinstalls that one
+distribution, and a deleted folder is uninstalled.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE_FOLDERS = ("core", "operator_sdk")
+PLUGIN_FOLDERS = ("plugins", "contrib_ops")
+
+_NO_ENSUREPIP = """\
+cannot make {venv}: this Python comes without ensurepip.
+On Debian and Ubuntu install the package python3-venv, or name another Python: make PYTHON=python3.12"""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One folder that builds one wheel.
+
+    Attributes:
+        folder: Where its `pyproject.toml` is.
+        declared: That file, read.
+    """
+
+    folder: Path
+    declared: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What pip calls it, for example `operad-elemwise`."""
+        return str(self.declared["project"]["name"])
+
+    @property
+    def package(self) -> str:
+        """What Python imports, for example `operad_elemwise`."""
+        return self.name.replace("-", "_")
+
+    @property
+    def is_plugin(self) -> bool:
+        """Whether it is a guest: neither the core nor the SDK."""
+        return self.folder.parent.name in PLUGIN_FOLDERS
+
+    def entry_points(self, group: str) -> dict[str, str]:
+        """The entry points it declares in `group`, by name."""
+        points: dict[str, str] = self.declared["project"].get("entry-points", {}).get(group, {})
+        return points
+
+
+def distributions(root: Path = ROOT) -> list[Distribution]:
+    """Every distribution under `root`: core, SDK, then plugins and contributed operators by folder."""
+    folders = [root / name for name in CORE_FOLDERS]
+    for group in PLUGIN_FOLDERS:
+        folders += sorted(path for path in (root / group).glob("*") if path.is_dir())
+    files = [folder / "pyproject.toml" for folder in folders]
+    return [Distribution(file.parent, tomllib.loads(file.read_text())) for file in files if file.is_file()]
+
+
+def requirements(group: str, root: Path = ROOT) -> list[str]:
+    """The requirements of a dependency group of the root `pyproject.toml`.
+
+    Source: PEP 735. Read here because pip before 25.1 does not know dependency groups.
+    """
+    groups = tomllib.loads((root / "pyproject.toml").read_text())["dependency-groups"]
+    found: list[str] = []
+    for item in groups[group]:
+        found += [item] if isinstance(item, str) else requirements(item["include-group"], root)
+    return found
+
+
+@final
+class Environment:
+    """The `.venv` of a checkout."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = root / ".venv"
+        self._stamp = self._folder / "operad-workspace.json"
+        self.python = self._folder / "bin" / "python"
+
+    def update(self) -> None:
+        """Bring the environment in line with the checkout; do nothing where it is."""
+        if self._is_current():
+            return
+        self._folder.mkdir(exist_ok=True)
+        with self._lock():
+            if not self._is_current():
+                self._install()
+
+    def _wanted(self) -> dict[str, str]:
+        wanted = {"": _digest("\n".join(requirements("dev", self._root)))}
+        for distribution in distributions(self._root):
+            wanted[distribution.name] = _digest((distribution.folder / "pyproject.toml").read_text())
+        return wanted
+
+    def _installed(self) -> dict[str, str]:
+        if not self.python.exists() or not self._stamp.exists():
+            return {}
+        installed: dict[str, str] = json.loads(self._stamp.read_text())
+        return installed
+
+    def _is_current(self) -> bool:
+        return self._installed() == self._wanted()
+
+    def _install(self) -> None:
+        if not self.python.exists():
+            self._create()
+        wanted, installed = self._wanted(), self._installed()
+        if wanted[""] != installed.get(""):
+            _say("installing the development tools")
+            self._pip("install", *requirements("dev", self._root))
+        changed = [d for d in distributions(self._root) if wanted[d.name] != installed.get(d.name)]
+        if changed:
+            _say(f"installing {len(changed)} distributions in place")
+            editable = [word for d in changed for word in ("--editable", str(d.folder))]
+            self._pip("install", "--no-build-isolation", *editable)
+        gone = sorted(installed.keys() - wanted.keys())
+        if gone:
+            _say(f"uninstalling {', '.join(gone)}")
+            self._pip("uninstall", "--yes", *gone)
+        self._stamp.write_text(json.dumps(wanted, indent=1))
+
+    def _create(self) -> None:
+        _say(f"making {self._folder} with Python {sys.version.split()[0]}")
+        made = subprocess.run([sys.executable, "-m", "venv", self._folder], check=False, capture_output=True)
+        if made.returncode != 0:
+            if b"ensurepip" in made.stdout + made.stderr:
+                raise SystemExit(_NO_ENSUREPIP.format(venv=self._folder))
+            raise SystemExit(made.stderr.decode() or made.stdout.decode())
+
+    def _pip(self, *words: str) -> None:
+        command = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+        status = subprocess.run(command, check=False, cwd=self._root).returncode
+        if status != 0:
+            raise SystemExit(f"setting up {self._folder} failed: pip {words[0]} exited with {status}")
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        # Two `make` runs in one checkout would otherwise install over each other.
+        with (self._folder / "operad-workspace.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _say(text: str) -> None:
+    print(f"operad: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    Environment(ROOT).update()
