@@ -17,7 +17,7 @@ help:  ## list the targets
 setup:  ## make .venv and install every distribution in place
 	@command -v $(HOST) >/dev/null 2>&1 || { echo "operad needs Python 3.11 or newer, and there is no $(HOST); name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(HOST) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "operad needs Python 3.11 or newer; $(HOST) is %s. Name another: make PYTHON=python3.12" % sys.version.split()[0])'
-	@$(HOST) tools/workspace.py
+	@$(HOST) -m tools.workspace
 
 demo: setup  ## train a digit classifier symbolically and imperatively
 	$(RUN) -m examples.digits
@@ -44,15 +44,15 @@ types: setup
 	$(RUN) -m mypy $(SOURCES) tools
 
 layers: setup
-	$(RUN) tools/layers.py
+	$(RUN) -m tools.layers
 
 tables: setup
-	$(RUN) tools/operator_table.py --check
+	$(RUN) -m tools.operator_table --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
 	$(RUN) -m ruff format .
-	$(RUN) tools/operator_table.py
+	$(RUN) -m tools.operator_table
 
 clean:  ## remove everything that make made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from workspace import ROOT, Distribution, distributions
+from tools.workspace import ROOT, Distribution, distributions
 
 _ALL_PLUGINS = "plugins.*"
 

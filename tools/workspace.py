@@ -1,6 +1,6 @@
 """The workspace: which distributions it holds, and how its `.venv` is made.
 
-Run as a script (`python tools/workspace.py`) it sets up `.venv` in the checkout: the development
+Run as a script (`python -m tools.workspace`) it sets up `.venv` in the checkout: the development
 tools of the root `pyproject.toml`, then every distribution in place (editable). It needs nothing
 but the standard library. A stamp in `.venv` records what each distribution declared when it was
 installed, so that a second run does nothing, a changed `pyproject.toml` reinstalls that one

@@ -1,0 +1,29 @@
+"""What an operator is: contracts only, over plain arrays."""
+
+from operad.operator.context import OpContext as OpContext
+from operad.operator.kernel import Candidate as Candidate
+from operad.operator.kernel import Kernel as Kernel
+from operad.operator.kernel import candidates as candidates
+from operad.operator.kernel import select_kernel as select_kernel
+from operad.operator.params import REQUIRED as REQUIRED
+from operad.operator.params import Param as Param
+from operad.operator.params import ParamSet as ParamSet
+from operad.operator.params import param as param
+from operad.operator.property import Array as Array
+from operad.operator.property import BackwardEntry as BackwardEntry
+from operad.operator.property import InferredShapes as InferredShapes
+from operad.operator.property import InferredTypes as InferredTypes
+from operad.operator.property import Operator as Operator
+from operad.operator.property import OperatorProperty as OperatorProperty
+from operad.operator.property import PartialShape as PartialShape
+from operad.operator.property import Shape as Shape
+from operad.operator.property import is_known as is_known
+from operad.operator.property import unify_shapes as unify_shapes
+from operad.operator.req import OpReq as OpReq
+from operad.operator.req import assign as assign
+from operad.operator.simple import OGRAD as OGRAD
+from operad.operator.simple import OUT as OUT
+from operad.operator.simple import Gradient as Gradient
+from operad.operator.simple import SimpleOp as SimpleOp
+from operad.operator.simple import SimpleOpProperty as SimpleOpProperty
+from operad.operator.simple import simple_property as simple_property

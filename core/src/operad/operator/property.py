@@ -1,0 +1,307 @@
+"""The contract between the system and an operator.
+
+`OperatorProperty` says what an operator means: its parameters, its arguments and outputs, how
+shapes and types follow from one another, what its gradient reads, and where buffers may be shared.
+It is consulted while graphs are built, inferred, planned and bound. `Operator` computes: it sees
+plain NumPy or CuPy arrays and writes what it is asked for.
+
+Operators are shared between nodes and called from several engine workers, so they keep no state
+between calls; what backward needs from forward is an output (hidden if need be) or an auxiliary
+state. A property that sets `is_stateful` gets one operator for each node instead.
+
+Source: OperatorProperty and Operator, include/mxnet/operator.h. Differs: kernels are separate from
+the property; gradients that are not requested release the buffers only they need.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.errors import DTypeError, GradientError, ShapeError
+from operad.operator.context import OpContext
+from operad.operator.kernel import Kernel, select_kernel
+from operad.operator.params import Param, ParamSet
+from operad.operator.req import OpReq
+from operad.resource import ResourceRequest
+
+Shape = tuple[int, ...]
+PartialShape = tuple[int | None, ...] | None
+"""A shape in inference: None is unknown altogether; a None inside is an unknown axis."""
+
+Array = Any
+"""A `numpy.ndarray` or `cupy.ndarray`."""
+
+InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
+InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
+
+
+class BackwardEntry(NamedTuple):
+    """One array that a backward call reads: `kind` is `out_grad`, `in_data` or `out_data`."""
+
+    kind: str
+    index: int
+
+
+class Operator(ABC):
+    """Computes an operator on plain arrays.
+
+    Attributes:
+        direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
+            takes the input arrays and then the output arrays, and needs no context; None if there
+            is no such callable. Hot loops call it without a Python frame of ours in between.
+    """
+
+    direct: Callable[..., object] | None = None
+
+    @abstractmethod
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Compute the outputs.
+
+        Args:
+            in_data: One array an argument, in `list_arguments` order. Never written to.
+            req: One request an output.
+            out_data: One array an output; undefined contents unless its request is `ADD`.
+            aux_states: One array an auxiliary state; read and written in place.
+        """
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Array | None],
+        in_data: Sequence[Array | None],
+        out_data: Sequence[Array | None],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Compute the gradients of the arguments.
+
+        Arrays that `declare_backward_dependency` left out are None, and so are gradients whose
+        request is `NULL`.
+        """
+        raise GradientError(f"{type(self).__name__} computes no gradient; its property must set has_gradient = False")
+
+    def prepare_forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array],
+        aux_states: Sequence[Array],
+    ) -> Callable[[], object]:
+        """`forward` with its arguments fixed, as something to call many times."""
+        if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
+            return partial(self.direct, *in_data, *out_data)
+        return partial(self.forward, op_ctx, in_data, req, out_data, aux_states)
+
+    def prepare_backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Array | None],
+        in_data: Sequence[Array | None],
+        out_data: Sequence[Array | None],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> Callable[[], object]:
+        """`backward` with its arguments fixed."""
+        return partial(self.backward, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
+
+
+class OperatorProperty(ABC):
+    """What an operator means. Subclasses declare parameters with `param(...)` class attributes.
+
+    Attributes:
+        name: MXNet 1.x's name of the operator; defaults to the class's name.
+        params: The declared parameters.
+        kernels: The ways to compute it, in the order they were registered.
+        has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
+        is_stateful: True: every node gets an operator of its own.
+        key_var_num_args: Name of the parameter that counts the arguments, for operators that take
+            any number (`Concat`); front ends fill it in.
+    """
+
+    name: ClassVar[str] = ""
+    params: ClassVar[ParamSet] = ParamSet({})
+    kernels: ClassVar[list[Kernel]] = []
+    has_gradient: ClassVar[bool] = True
+    is_stateful: ClassVar[bool] = False
+    key_var_num_args: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declared: dict[str, Param] = {}
+        for base in reversed(cls.__mro__):
+            declared.update((name, value) for name, value in vars(base).items() if isinstance(value, Param))
+        cls.params = ParamSet(declared)
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+        if "kernels" not in vars(cls):
+            cls.kernels = []
+
+    def __init__(self, **params: Any) -> None:
+        """Validate `params`, given as Python values or in MXNet's string form.
+
+        Raises:
+            ParamError: A parameter is unknown, missing, of the wrong type or out of bounds.
+        """
+        for name, value in type(self).params.parse(self.name, params).items():
+            setattr(self, name, value)
+
+    def get_params(self) -> dict[str, str]:
+        """The parameters in MXNet's string form; `type(self)(**get_params())` is an equal property."""
+        return {name: declared.format(getattr(self, name)) for name, declared in type(self).params.items()}
+
+    def list_arguments(self) -> list[str]:
+        """Names of the input tensors, in call order."""
+        return ["data"]
+
+    def list_outputs(self) -> list[str]:
+        """Names of the outputs, hidden ones last."""
+        return ["output"]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """Names of the states that `forward` updates, such as moving averages."""
+        return []
+
+    @property
+    def num_visible_outputs(self) -> int:
+        """How many leading outputs composition and imperative calls show."""
+        return len(self.list_outputs())
+
+    @abstractmethod
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """Complete shapes from what is known of the arguments' shapes.
+
+        Never guesses: what does not follow stays None.
+
+        Returns:
+            Shapes of the arguments (completed), the outputs and the auxiliary states.
+        Raises:
+            ShapeError: The shapes contradict each other; the message names argument and axis.
+        """
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """The arguments' shapes, completed from known output shapes as well.
+
+        The default learns nothing from the outputs.
+        """
+        return list(in_shapes)
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """Complete element types; the default wants one type throughout.
+
+        Raises:
+            DTypeError: The types contradict each other.
+        """
+        known = {dtype for dtype in in_types if dtype is not None}
+        if len(known) > 1:
+            pairs = ", ".join(f"{n}: {t}" for n, t in zip(self.list_arguments(), in_types, strict=False) if t)
+            raise DTypeError(f"{self.name}: arguments must have one element type, got {pairs}; cast with astype")
+        dtype = known.pop() if known else None
+        outputs, aux = len(self.list_outputs()), len(self.list_auxiliary_states())
+        return [dtype] * len(in_types), [dtype] * outputs, [dtype] * aux
+
+    def declare_backward_dependency(
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[Any]:
+        """Which of the given arrays `backward` reads; the others may be recycled before it runs."""
+        return [*out_grad, *in_data, *out_data]
+
+    def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
+        """What `backward` reads when only the gradients marked in `wanted` are requested.
+
+        The default asks `declare_backward_dependency`, which knows nothing of `wanted`.
+        """
+        grads = [BackwardEntry("out_grad", i) for i in range(self.num_visible_outputs)]
+        data = [BackwardEntry("in_data", i) for i in range(len(self.list_arguments()))]
+        outs = [BackwardEntry("out_data", i) for i in range(len(self.list_outputs()))]
+        return self.declare_backward_dependency(grads, data, outs)
+
+    def differentiable_inputs(self) -> list[bool]:
+        """One flag an argument: whether a gradient can flow to it (indices and labels: no)."""
+        return [self.has_gradient] * len(self.list_arguments())
+
+    def forward_inplace_option(self, in_data: Sequence[Any], out_data: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """Pairs (input, output) that may share memory during `forward`."""
+        return []
+
+    def backward_inplace_option(
+        self,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        in_grad: Sequence[Any],
+    ) -> list[tuple[Any, Any]]:
+        """Pairs (array read, in_grad) that may share memory during `backward`."""
+        return []
+
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Resources `forward` needs."""
+        return []
+
+    def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Resources `backward` needs."""
+        return []
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+        """Rough number of scalar operations of one `forward`; decides where and how it is run."""
+        return float(sum(map(_size, in_shapes)) + sum(map(_size, out_shapes)))
+
+    def create_operator(self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Operator:
+        """The operator to run on `ctx` for these argument shapes and types.
+
+        Raises:
+            OperadError: No kernel applies; the message lists them all and why.
+        """
+        return select_kernel(self, ctx, in_shapes, in_types).factory(self, ctx, in_shapes, in_types)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).params)
+        return f"{self.name}({shown})"
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for axis in shape:
+        size *= axis
+    return size
+
+
+def is_known(shape: PartialShape) -> bool:
+    """Whether every axis of `shape` is known."""
+    return shape is not None and None not in shape
+
+
+def unify_shapes(first: PartialShape, second: PartialShape, what: str) -> PartialShape:
+    """The shape that agrees with both; None axes are filled in from the other.
+
+    Args:
+        what: What the shapes belong to, for the message.
+    Raises:
+        ShapeError: They differ in rank or on an axis.
+    """
+    if first is None or second is None:
+        return second if first is None else first
+    if len(first) != len(second):
+        raise ShapeError(f"{what} has {len(first)} axes {first}, expected {len(second)} axes {second}")
+    merged: list[int | None] = []
+    for axis, (a, b) in enumerate(zip(first, second, strict=True)):
+        if a is not None and b is not None and a != b:
+            raise ShapeError(f"{what} has shape {first}, expected {second}: axis {axis} is {a}, expected {b}")
+        merged.append(b if a is None else a)
+    return tuple(merged)

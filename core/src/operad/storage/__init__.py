@@ -1,0 +1,10 @@
+"""Storage allocator: lends out blocks of device memory and keeps freed ones for reuse."""
+
+from operad.storage.handle import Handle as Handle
+from operad.storage.manager import Storage as Storage
+from operad.storage.manager import get as get
+from operad.storage.pool import ALIGNMENT_BYTES as ALIGNMENT_BYTES
+from operad.storage.pool import ClassStats as ClassStats
+from operad.storage.pool import Device as Device
+from operad.storage.pool import Stats as Stats
+from operad.storage.pool import class_bytes as class_bytes

@@ -1,0 +1,165 @@
+"""The storage manager: one pool per context, and the process's own instance."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import final
+
+from operad.config import settings
+from operad.context import Context
+from operad.errors import StorageError
+from operad.storage.cpu import CpuDevice
+from operad.storage.cuda import gpu_device, pinned_device
+from operad.storage.handle import Handle
+from operad.storage.pool import Device, Pool, Stats
+
+
+def device_for(ctx: Context) -> Device:
+    """The source of memory for `ctx`.
+
+    Raises:
+        ContextError: This machine lacks the device, or CuPy.
+    """
+    if ctx.device_type == "cpu":
+        return CpuDevice()
+    if ctx.is_gpu:
+        return gpu_device(ctx)
+    return pinned_device(ctx)
+
+
+@final
+class Storage:
+    """Lends out blocks of memory and keeps freed ones for reuse.
+
+    Thread-safe. A block must be freed only when nothing uses it any more; waiting for that is the
+    business of whoever knows the engine.
+
+    Args:
+        make_device: Where the memory of a context comes from.
+
+    Source: Storage, include/mxnet/storage.h; pooling after src/storage/pooled_storage_manager.h.
+    Differs: pools every device, counts, and keeps a bounded amount.
+    """
+
+    __slots__ = ("_by_size", "_debug", "_limit_bytes", "_lock", "_make_device", "_pools")
+
+    def __init__(self, make_device: Callable[[Context], Device] = device_for) -> None:
+        options = settings()
+        self._limit_bytes = options.pool_limit_bytes if options.pool else 0
+        self._debug = options.debug
+        self._make_device = make_device
+        self._lock = threading.RLock()
+        self._pools: dict[Context, Pool] = {}
+        self._by_size: dict[Context, dict[int, list[Handle]]] = {}  # each pool's `by_size`, one look-up nearer
+
+    def alloc(self, size_bytes: int, ctx: Context) -> Handle:
+        """Lend out a block of at least `size_bytes` on `ctx`; contents are undefined.
+
+        Raises:
+            OutOfMemoryError: There is no memory left, also after the pool was emptied.
+            ContextError: This machine lacks the device.
+        """
+        try:
+            handle = self._by_size[ctx][size_bytes].pop()
+        except (KeyError, IndexError):
+            return self._pool(ctx).alloc(size_bytes)
+        # Pool.lend, inlined: this path is part of every small imperative operation.
+        handle.size_bytes = size_bytes
+        handle.freed = False
+        pool = handle.pool
+        pool.hits += 1
+        live = pool.live_bytes = pool.live_bytes + handle.capacity_bytes
+        if live > pool.peak_bytes:
+            pool.peak_bytes = live
+        return handle
+
+    def free(self, handle: Handle) -> None:
+        """Give a block back to its pool.
+
+        Raises:
+            StorageError: The handle is freed already.
+        """
+        if handle.freed:
+            raise _freed_twice("free", handle)
+        handle.freed = True
+        pool = handle.pool
+        capacity = handle.capacity_bytes
+        if pool.debug or capacity > pool.limit_bytes:
+            pool.give_back(handle)
+            return
+        # Pool.give_back, inlined.
+        pool.live_bytes -= capacity
+        handle.free_list.append(handle)
+        if pool.reserved_bytes - pool.live_bytes > pool.limit_bytes:
+            pool.trim_to_limit()
+
+    def direct_free(self, handle: Handle) -> None:
+        """Give a block back to the system, past the pool.
+
+        Raises:
+            StorageError: The handle is freed already.
+        """
+        if handle.freed:
+            raise _freed_twice("direct_free", handle)
+        handle.freed = True
+        handle.pool.drop(handle)
+
+    def release_all(self, ctx: Context) -> None:
+        """Give the idle blocks of `ctx` back to the system; blocks in use stay."""
+        pool = self._pools.get(ctx)
+        if pool is not None:
+            pool.release_idle()
+
+    def stats(self, ctx: Context) -> Stats:
+        """What is held on `ctx`; all zero where nothing was ever allocated."""
+        pool = self._pools.get(ctx)
+        return pool.stats() if pool is not None else Stats(0, 0, 0, 0, 0, ())
+
+    def reset_after_fork(self) -> None:
+        """Make the storage usable in a forked child; its blocks are the child's own copies."""
+        self._lock = threading.RLock()
+        for pool in self._pools.values():
+            pool.reset_after_fork(self._lock)
+
+    def _pool(self, ctx: Context) -> Pool:
+        with self._lock:
+            pool = self._pools.get(ctx)
+            if pool is None:
+                device = self._make_device(ctx)
+                pool = Pool(ctx, device, self._limit_bytes, self._debug, self._lock, lambda: self._release_like(ctx))
+                self._pools[ctx] = pool
+                self._by_size[ctx] = pool.by_size
+            return pool
+
+    def _release_like(self, ctx: Context) -> None:
+        # cpu(0) and cpu(1) are queues over the same memory, so both pools can help out.
+        for other in tuple(self._pools):
+            if other.device_type == ctx.device_type:
+                self.release_all(other)
+
+
+_process_storage: Storage | None = None
+_creation_lock = threading.Lock()
+
+
+def get() -> Storage:
+    """The process's storage; settings are read when it is first asked for."""
+    global _process_storage
+    if _process_storage is None:
+        with _creation_lock:
+            if _process_storage is None:
+                _process_storage = Storage()
+    return _process_storage
+
+
+def _reset_after_fork() -> None:
+    global _creation_lock
+    _creation_lock = threading.Lock()
+    if _process_storage is not None:
+        _process_storage.reset_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,0 +1,355 @@
+"""Size classes and free lists: the part of the allocator that knows no device.
+
+Why a pool: what costs is not the call but the first touch of fresh memory. Writing to a fresh
+1 MiB block took 525 us where writing to a used one took 20 us (4-core x86-64, Linux).
+
+Size classes. A free block serves any request of its class, so few classes mean more reuse, and
+more waste in each block.
+
+* up to 1 KiB: multiples of 64 bytes, a cache line, which is also the alignment;
+* up to 32 MiB: eight classes to each doubling, so that at most 1/8 of a block is waste;
+* beyond: whole pages. Such blocks are few and their sizes repeat from step to step, and an eighth
+  of one is real money.
+
+Refused: splitting and merging blocks (buddy, best fit). Array sizes repeat, so lists of equal
+blocks hit as often, and a hit is one dictionary look-up and one `list.pop`.
+
+Locks. The hot path takes none. A block is owned by whoever popped it, and `list.pop` and
+`list.append` are atomic in CPython, under the GIL and in free-threaded builds alike, so a block
+never has two owners. Everything that changes which blocks exist runs under `lock`, which is
+reentrant since a finalizer that frees memory may run inside it. `live_bytes` and `hits` are plain
+counters. CPython with the GIL does not switch threads inside `x.n += 1`; a build that does may lose
+a count. Therefore nothing that must be right depends on them: `stats` derives what is in use and
+pooled from the blocks themselves, and puts `live_bytes` right again; only the recorded peak, the
+hit count and the moment at which the idle limit is noticed could be off, by what was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, final
+
+from operad.context import Context
+from operad.errors import OutOfMemoryError, StorageError
+from operad.storage.handle import Handle
+
+Lock = AbstractContextManager[bool, None]
+
+ALIGNMENT_BYTES: Final = 64
+_SMALL_BYTES: Final = 1 << 10
+_HUGE_BYTES: Final = 32 << 20
+_PAGE_BYTES: Final = 4 << 10
+_REMEMBERED_SIZES: Final = 4096
+
+POISON: Final = 0xFF
+"""Byte that fills fresh and freed memory in debug mode: NaN in every float type, -1 in signed integers."""
+
+
+def class_bytes(size_bytes: int) -> int:
+    """Bytes of the blocks that serve requests of `size_bytes`; an empty request gets the smallest."""
+    if size_bytes <= _SMALL_BYTES:
+        step = ALIGNMENT_BYTES
+    elif size_bytes <= _HUGE_BYTES:
+        step = 1 << ((size_bytes - 1).bit_length() - 4)
+    else:
+        step = _PAGE_BYTES
+    return max(-(-size_bytes // step), 1) * step
+
+
+class Device(Protocol):
+    """Where a pool gets its blocks. The only part of the allocator that differs between devices."""
+
+    def allocate(self, capacity_bytes: int) -> Any:
+        """A fresh one-dimensional `uint8` array, 64-byte aligned; `MemoryError` if there is none."""
+
+    def view(self, buffer: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        """An array over the start of `buffer`; `TypeError` or `ValueError` if it does not fit."""
+
+    def trim(self) -> None:
+        """Give the system what the layer below keeps of blocks that were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStats:
+    """Blocks of one size class: how large, how many lent out, how many idle."""
+
+    capacity_bytes: int
+    in_use: int
+    pooled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a pool holds. All sizes count whole blocks (`Handle.capacity_bytes`).
+
+    Attributes:
+        in_use_bytes: Lent out now.
+        pooled_bytes: Idle now, kept for reuse.
+        peak_bytes: Most that was ever lent out at once.
+        allocations: Requests served so far.
+        pool_hits: How many of those an idle block served.
+        per_class: One entry for each size class that has blocks, smallest first.
+    """
+
+    in_use_bytes: int
+    pooled_bytes: int
+    peak_bytes: int
+    allocations: int
+    pool_hits: int
+    per_class: tuple[ClassStats, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"in use {self.in_use_bytes:,} bytes (peak {self.peak_bytes:,}), pooled {self.pooled_bytes:,}, "
+            f"{self.allocations:,} allocations, {self.pool_hits:,} from the pool"
+        )
+
+
+@final
+class SizeClass:
+    """All blocks of one size: how many exist, and the idle ones."""
+
+    __slots__ = ("blocks", "capacity_bytes", "free_list")
+
+    def __init__(self, capacity_bytes: int) -> None:
+        self.capacity_bytes = capacity_bytes
+        self.blocks = 0
+        self.free_list: list[Handle] = []
+
+    def stats(self) -> ClassStats:
+        """Counts at one moment."""
+        pooled = len(self.free_list)
+        return ClassStats(self.capacity_bytes, self.blocks - pooled, pooled)
+
+
+@final
+class Pool:
+    """The blocks of one device. `Storage` drives it and inlines its shortest paths.
+
+    Args:
+        ctx: Device the blocks lie on, as handles report it.
+        device: Source of blocks.
+        limit_bytes: Idle bytes to keep at most; 0 keeps none.
+        debug: Poison idle memory, find writes to it, and revoke handles that are freed.
+        lock: Held while the set of blocks changes; reentrant, shared by the pools of one `Storage`.
+        reclaim: Called when the device is out of memory, before the one other try.
+    """
+
+    __slots__ = (
+        "_classes",
+        "_reclaim",
+        "_trim_from",
+        "by_size",
+        "ctx",
+        "debug",
+        "device",
+        "hits",
+        "limit_bytes",
+        "live_bytes",
+        "lock",
+        "misses",
+        "peak_bytes",
+        "reserved_bytes",
+    )
+
+    def __init__(
+        self,
+        ctx: Context,
+        device: Device,
+        limit_bytes: int,
+        debug: bool,
+        lock: Lock,
+        reclaim: Callable[[], None],
+    ) -> None:
+        self.ctx = ctx
+        self.device = device
+        self.limit_bytes = limit_bytes
+        self.debug = debug
+        self.lock = lock
+        self._reclaim = reclaim
+        self.by_size: dict[int, list[Handle]] = {}  # asked size -> its class's free list; empty in debug mode
+        self._classes: dict[int, SizeClass] = {}  # by capacity; only ever grows
+        self._trim_from = 0
+        self.reserved_bytes = 0
+        self.live_bytes = 0
+        self.peak_bytes = 0
+        self.hits = 0
+        self.misses = 0
+
+    def alloc(self, size_bytes: int) -> Handle:
+        """Serve a request that the hit path of `Storage.alloc` could not.
+
+        Raises:
+            OutOfMemoryError: The device refused twice.
+            StorageError: The size is negative, or (debug mode) an idle block was written to.
+        """
+        if size_bytes < 0:
+            raise StorageError(f"alloc: size_bytes is {size_bytes}, expected at least 0")
+        with self.lock:
+            size_class = self._size_class(class_bytes(size_bytes))
+            self._remember(size_bytes, size_class)
+            try:
+                handle = size_class.free_list.pop()
+            except IndexError:
+                return self._fresh(size_bytes, size_class)
+        handle.size_bytes = size_bytes
+        handle.freed = False
+        self.hits += 1
+        self._count_live(handle.capacity_bytes)
+        if self.debug:
+            self._check_poison(handle)
+        return handle
+
+    def give_back(self, handle: Handle) -> None:
+        """Make the block of a freed handle idle, or drop it where none may be kept."""
+        if self.debug:
+            handle = _quarantined(handle)
+        if handle.capacity_bytes > self.limit_bytes:
+            self.drop(handle)
+            return
+        self.live_bytes -= handle.capacity_bytes
+        handle.free_list.append(handle)
+        if self.reserved_bytes - self.live_bytes > self.limit_bytes:
+            self.trim_to_limit()
+
+    def drop(self, handle: Handle) -> None:
+        """Give a block that is lent out back to the system."""
+        with self.lock:
+            self.live_bytes -= handle.capacity_bytes
+            self._forget(self._classes[handle.capacity_bytes])
+        handle.revoke()
+
+    def trim_to_limit(self) -> None:
+        """Drop idle blocks until the limit holds.
+
+        Goes an eighth further, so that the next `free` does not come here again, and starts each
+        time at another class, so that sizes nobody asks for any more go too.
+        """
+        with self.lock:
+            excess_bytes = self.stats().pooled_bytes - self.limit_bytes
+            if excess_bytes <= 0:
+                return
+            excess_bytes += self.limit_bytes // 8
+            classes = tuple(self._classes.values())
+            for _ in classes:
+                self._trim_from = (self._trim_from + 1) % len(classes)
+                size_class = classes[self._trim_from]
+                wanted = -(-excess_bytes // size_class.capacity_bytes)
+                excess_bytes -= self._drop_idle(size_class, wanted) * size_class.capacity_bytes
+                if excess_bytes <= 0:
+                    return
+
+    def release_idle(self) -> None:
+        """Give every idle block back to the system."""
+        with self.lock:
+            for size_class in tuple(self._classes.values()):
+                self._drop_idle(size_class, len(size_class.free_list))
+            self.device.trim()
+
+    def stats(self) -> Stats:
+        """What the pool holds now; exact while no other thread allocates or frees."""
+        with self.lock:
+            found = [size_class.stats() for size_class in tuple(self._classes.values()) if size_class.blocks]
+            found.sort(key=lambda counted: counted.capacity_bytes)
+            pooled_bytes = sum(counted.pooled * counted.capacity_bytes for counted in found)
+            self.live_bytes = self.reserved_bytes - pooled_bytes
+            return Stats(
+                in_use_bytes=self.live_bytes,
+                pooled_bytes=pooled_bytes,
+                peak_bytes=self.peak_bytes,
+                allocations=self.hits + self.misses,
+                pool_hits=self.hits,
+                per_class=tuple(found),
+            )
+
+    def reset_after_fork(self, lock: Lock) -> None:
+        """Adopt a lock that no thread of the parent can hold, and make the total agree with the blocks.
+
+        A block that another thread was just taking or giving counts as in use from then on.
+        """
+        self.lock = lock
+        self.reserved_bytes = sum(c.blocks * c.capacity_bytes for c in self._classes.values())
+        self.stats()
+
+    def _size_class(self, capacity_bytes: int) -> SizeClass:
+        # under self.lock
+        found = self._classes.get(capacity_bytes)
+        if found is None:
+            found = self._classes[capacity_bytes] = SizeClass(capacity_bytes)
+        return found
+
+    def _remember(self, size_bytes: int, size_class: SizeClass) -> None:
+        # under self.lock
+        if self.debug:
+            return  # so that every request comes through `alloc`, which checks the poison
+        if len(self.by_size) >= _REMEMBERED_SIZES:
+            self.by_size.clear()
+        self.by_size[size_bytes] = size_class.free_list
+
+    def _fresh(self, size_bytes: int, size_class: SizeClass) -> Handle:
+        # under self.lock
+        buffer = self._allocate(size_bytes, size_class.capacity_bytes)
+        if self.debug:
+            buffer.fill(POISON)
+        size_class.blocks += 1
+        self.reserved_bytes += size_class.capacity_bytes
+        self.misses += 1
+        self._count_live(size_class.capacity_bytes)
+        return Handle(buffer, size_bytes, self, size_class.free_list)
+
+    def _allocate(self, size_bytes: int, capacity_bytes: int) -> Any:
+        try:
+            return self.device.allocate(capacity_bytes)
+        except MemoryError:
+            self._reclaim()
+        try:
+            return self.device.allocate(capacity_bytes)
+        except MemoryError as error:
+            raise OutOfMemoryError(
+                f"alloc: no memory for {size_bytes:,} bytes on {self.ctx!r} (a block of {capacity_bytes:,}), "
+                f"also after the pool was emptied; {self.stats()}; use smaller batches or free arrays"
+            ) from error
+
+    def _count_live(self, capacity_bytes: int) -> None:
+        live = self.live_bytes = self.live_bytes + capacity_bytes
+        if live > self.peak_bytes:
+            self.peak_bytes = live
+
+    def _check_poison(self, handle: Handle) -> None:
+        if bool((handle.buffer == POISON).all()):
+            return
+        handle.freed = True
+        self.drop(handle)
+        raise StorageError(
+            f"alloc: an idle block of {handle.capacity_bytes} bytes on {self.ctx!r} was written to after it "
+            "was freed; something still writes through an array over memory that it gave back"
+        )
+
+    def _drop_idle(self, size_class: SizeClass, wanted: int) -> int:
+        # under self.lock
+        dropped = 0
+        while dropped < wanted:
+            try:
+                handle = size_class.free_list.pop()
+            except IndexError:
+                break
+            self._forget(size_class)
+            handle.revoke()
+            dropped += 1
+        return dropped
+
+    def _forget(self, size_class: SizeClass) -> None:
+        # under self.lock
+        size_class.blocks -= 1
+        self.reserved_bytes -= size_class.capacity_bytes
+
+
+def _quarantined(handle: Handle) -> Handle:
+    """Move the block of a freed handle, poisoned, to a new handle, so that the old one is of no use."""
+    heir = Handle(handle.buffer, 0, handle.pool, handle.free_list)
+    heir.freed = True
+    heir.buffer.fill(POISON)
+    handle.revoke()
+    return heir

@@ -1,0 +1,69 @@
+"""Write the README's table of distributions and the operators they provide.
+
+The table stands between two markers in `README.md` and is read off the entry points that the
+distributions declare, so it cannot drift from what they install. `--check` changes nothing and
+fails where the table is not what would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.workspace import ROOT, Distribution, distributions
+
+BEGIN = "<!-- operators: written by `make format`, do not edit -->"
+END = "<!-- operators: end -->"
+_GROUP = "operad.operators"
+
+
+def table(found: list[Distribution], root: Path) -> str:
+    """One row a distribution: its name with a link to its folder, what it is, its operators."""
+    lines = ["| distribution | what it holds | operators |", "|---|---|---|"]
+    for distribution in found:
+        folder = distribution.folder.relative_to(root).as_posix()
+        description = distribution.declared["project"]["description"].rstrip(".")
+        operators = " ".join(f"`{name}`" for name in sorted(distribution.entry_points(_GROUP), key=_order))
+        lines.append(f"| [`{distribution.name}`]({folder}) | {description} | {operators} |")
+    return "\n".join(lines)
+
+
+def _order(name: str) -> tuple[bool, str]:
+    # Names that are typed come before those reached through Python's operators.
+    return (name.startswith("_"), name.lower())
+
+
+def with_table(readme: str, rows: str) -> str:
+    """The text of `readme` with `rows` between its markers.
+
+    Raises:
+        ValueError: The markers are missing, repeated or out of order.
+    """
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in after or END in before + after:
+        raise ValueError(f"README.md: expected one {BEGIN!r} and after it one {END!r}")
+    return f"{before}{BEGIN}\n\n{rows}\n\n{END}{after}"
+
+
+def main() -> int:
+    """Write the table, or with `--check` say whether it is current."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where the table is stale")
+    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+    readme = root / "README.md"
+    written = readme.read_text()
+    wanted = with_table(written, table(distributions(root), root))
+    if arguments.check and written != wanted:
+        print("README.md: the table of operators is stale; run `make format`", file=sys.stderr)
+        return 1
+    if written != wanted:
+        readme.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
