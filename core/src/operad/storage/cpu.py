@@ -14,7 +14,6 @@ import mmap
 from typing import Any, Final, final
 
 import numpy as np
-
 from operad.storage.pool import ALIGNMENT_BYTES
 
 _MAPPED_FROM_BYTES: Final = 2 << 20

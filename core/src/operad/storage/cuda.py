@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any, final
 
 import numpy as np
-
 from operad import context
 from operad.context import Context
 
@@ -66,7 +65,9 @@ def gpu_device(ctx: Context) -> ArrayModuleDevice:
     """
     cupy = context.gpu(ctx.device_id).xp
     return ArrayModuleDevice(
-        cupy, lambda: cupy.cuda.Device(ctx.device_id), lambda: cupy.get_default_memory_pool().free_all_blocks()
+        cupy,
+        lambda: cupy.cuda.Device(ctx.device_id),
+        lambda: cupy.get_default_memory_pool().free_all_blocks(),
     )
 
 

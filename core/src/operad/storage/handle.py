@@ -76,7 +76,9 @@ class Handle:
     def __getattr__(self, name: str) -> Any:
         # Called only where a slot is empty, which is how `revoke` leaves `buffer`.
         if name == "buffer":
-            raise StorageError(f"buffer: {self!r} was freed; keep the array that owns it alive while it is used")
+            raise StorageError(
+                f"buffer: {self!r} was freed; keep the array that owns it alive while it is used"
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:

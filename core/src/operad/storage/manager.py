@@ -52,7 +52,8 @@ class Storage:
         self._make_device = make_device
         self._lock = threading.RLock()
         self._pools: dict[Context, Pool] = {}
-        self._by_size: dict[Context, dict[int, list[Handle]]] = {}  # each pool's `by_size`, one look-up nearer
+        # Each pool's `by_size`, one look-up nearer.
+        self._by_size: dict[Context, dict[int, list[Handle]]] = {}
 
     def alloc(self, size_bytes: int, ctx: Context) -> Handle:
         """Lend out a block of at least `size_bytes` on `ctx`; contents are undefined.
@@ -71,7 +72,7 @@ class Storage:
         pool = handle.pool
         pool.hits += 1
         live = pool.live_bytes = pool.live_bytes + handle.capacity_bytes
-        if live > pool.peak_bytes:
+        if live > pool.peak_bytes:  # noqa: PLR1730 - `max` would be a call
             pool.peak_bytes = live
         return handle
 
@@ -128,7 +129,9 @@ class Storage:
             pool = self._pools.get(ctx)
             if pool is None:
                 device = self._make_device(ctx)
-                pool = Pool(ctx, device, self._limit_bytes, self._debug, self._lock, lambda: self._release_like(ctx))
+                pool = Pool(
+                    ctx, device, self._limit_bytes, self._debug, self._lock, lambda: self._release_like(ctx)
+                )
                 self._pools[ctx] = pool
                 self._by_size[ctx] = pool.by_size
             return pool
@@ -138,6 +141,10 @@ class Storage:
         for other in tuple(self._pools):
             if other.device_type == ctx.device_type:
                 self.release_all(other)
+
+
+def _freed_twice(attempt: str, handle: Handle) -> StorageError:
+    return StorageError(f"{attempt}: {handle!r} was freed before; each handle is freed once, by its owner")
 
 
 _process_storage: Storage | None = None

@@ -313,9 +313,8 @@ class Pool:
             ) from error
 
     def _count_live(self, capacity_bytes: int) -> None:
-        live = self.live_bytes = self.live_bytes + capacity_bytes
-        if live > self.peak_bytes:
-            self.peak_bytes = live
+        self.live_bytes += capacity_bytes
+        self.peak_bytes = max(self.peak_bytes, self.live_bytes)
 
     def _check_poison(self, handle: Handle) -> None:
         if bool((handle.buffer == POISON).all()):
