@@ -1,0 +1,123 @@
+"""Every distribution stands on its own feet: it declares what it needs and carries what it should."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools.workspace import ROOT, Distribution, distributions
+
+ALL = distributions()
+GUESTS = [d for d in ALL if d.name != "operad"]
+PLUGINS = [d for d in ALL if d.is_plugin]
+
+# Imported under one name, installed under another that need not be installed here.
+INSTALLED_AS = {"cupy": "cupy-cuda12x"}
+
+
+def _by_name(found: list[Distribution]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("distribution", found, ids=lambda d: d.name)
+
+
+def _package_folder(distribution: Distribution) -> Path:
+    return distribution.folder / "src" / distribution.package
+
+
+def _declared(distribution: Distribution) -> dict[str, Requirement]:
+    project = distribution.declared["project"]
+    lines = list(project.get("dependencies", []))
+    for extra in project.get("optional-dependencies", {}).values():
+        lines += extra
+    found = [Requirement(line) for line in lines]
+    return {canonicalize_name(requirement.name): requirement for requirement in found}
+
+
+def _imported(folder: Path) -> Iterator[tuple[str, Path]]:
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name.partition(".")[0], file) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0], file
+
+
+def test_the_workspace_holds_the_core_the_sdk_and_plugins() -> None:
+    assert [d.name for d in ALL[:2]] == ["operad", "operad-sdk"]
+    assert PLUGINS
+
+
+@_by_name(ALL)
+def test_is_named_after_its_folder(distribution: Distribution) -> None:
+    folder = distribution.folder.name.replace("_", "-")
+    expected = {"core": "operad", "operator-sdk": "operad-sdk"}.get(folder, f"operad-{folder}")
+    assert distribution.name == expected
+
+
+@_by_name(ALL)
+def test_carries_readme_type_marker_and_tests(distribution: Distribution) -> None:
+    assert distribution.name in (distribution.folder / "README.md").read_text()
+    assert (_package_folder(distribution) / "py.typed").is_file()
+    assert list((distribution.folder / "tests").rglob("test_*.py"))
+
+
+@_by_name(ALL)
+def test_declares_what_an_index_shows(distribution: Distribution) -> None:
+    project = distribution.declared["project"]
+    assert project["requires-python"] == ">=3.11"
+    assert project["license"] == "Apache-2.0"
+    assert project["readme"] == "README.md"
+    assert project["description"]
+    assert project["version"] == "0.1.0"
+
+
+@_by_name(GUESTS)
+def test_declares_the_core_range(distribution: Distribution) -> None:
+    project = distribution.declared["project"]
+    core = [r for r in map(Requirement, project["dependencies"]) if r.name == "operad"]
+    assert [str(r.specifier) for r in core] == ["<0.2,>=0.1"]
+
+
+@_by_name(ALL)
+def test_bounds_every_dependency(distribution: Distribution) -> None:
+    for requirement in _declared(distribution).values():
+        operators = {part.operator for part in requirement.specifier}
+        assert operators == {">=", "<"}, f"{requirement}: expected a range such as >=1.2,<2"
+
+
+@_by_name(ALL)
+def test_declares_every_library_it_imports(distribution: Distribution) -> None:
+    own_names = packages_distributions()
+    declared = _declared(distribution).keys() | {distribution.name}
+    for module, file in _imported(_package_folder(distribution)):
+        if module in sys.stdlib_module_names:
+            continue
+        providers = {canonicalize_name(name) for name in own_names.get(module, [])}
+        providers.add(INSTALLED_AS.get(module, canonicalize_name(module)))
+        assert providers & declared, f"{file.relative_to(ROOT)} imports {module}, which is not declared"
+
+
+@_by_name(PLUGINS)
+def test_entry_points_lead_into_its_own_package(distribution: Distribution) -> None:
+    groups = distribution.declared["project"].get("entry-points", {})
+    for group, points in groups.items():
+        assert group.startswith("operad.")
+        for name, target in points.items():
+            module = distribution.folder / "src" / target.partition(":")[0].replace(".", "/")
+            exists = module.with_suffix(".py").is_file() or (module / "__init__.py").is_file()
+            assert exists, f"{group}: {name} = {target}"
+            assert target.startswith(distribution.package)
+
+
+def test_no_two_distributions_provide_one_operator() -> None:
+    providers: dict[str, list[str]] = {}
+    for distribution in ALL:
+        for name in distribution.entry_points("operad.operators"):
+            providers.setdefault(name, []).append(distribution.name)
+    assert {name: who for name, who in providers.items() if len(who) > 1} == {}
