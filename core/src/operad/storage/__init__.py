@@ -4,6 +4,7 @@ from operad.storage.handle import Handle as Handle
 from operad.storage.manager import Storage as Storage
 from operad.storage.manager import get as get
 from operad.storage.pool import ALIGNMENT_BYTES as ALIGNMENT_BYTES
+from operad.storage.pool import POISON as POISON
 from operad.storage.pool import ClassStats as ClassStats
 from operad.storage.pool import Device as Device
 from operad.storage.pool import Stats as Stats

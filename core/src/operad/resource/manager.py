@@ -1,0 +1,217 @@
+"""The resource manager: hands out each device's resources, and seeds them."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import os
+import threading
+from collections.abc import Iterable
+from typing import Final, Literal, final
+
+from operad import engine as engines
+from operad import storage as storages
+from operad.context import Context
+from operad.engine import Engine, Var
+from operad.errors import ContextError, ParamError
+from operad.resource.base import Resource, ResourceRequest
+from operad.resource.random import ParallelRandom, RandomStream, StreamSeed
+from operad.resource.temp_space import TempSpace
+from operad.storage import Storage
+
+_ROTATING_SPACES: Final = 4
+_SERIAL, _PARALLEL = 0, 1  # the two families of streams under a device's seed
+_FORKED: Final = 0xFFFFFFFF  # what a key has before a fork's number; no device has this number
+
+
+@final
+class _DeviceResources:
+    """The resources of one device."""
+
+    __slots__ = ("parallel", "random", "spaces", "turn")
+
+    def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
+        self.random = RandomStream(ctx, engine, seed.child(_SERIAL))
+        self.parallel = ParallelRandom(ctx, engine, seed.child(_PARALLEL))
+        self.spaces: list[TempSpace] = []
+        self.turn = itertools.count()
+
+    def restart(self, seed: StreamSeed) -> None:
+        """Go on with the streams of `seed`."""
+        self.random.restart(seed.child(_SERIAL))
+        self.parallel.restart(seed.child(_PARALLEL))
+
+
+@final
+class ResourceManager:
+    """Hands out resources. Thread-safe.
+
+    A forked child goes on with streams of its own, which its parent's seed and the number of forks
+    before it determine.
+
+    Args:
+        engine: Orders the users of each resource; default: the process's.
+        storage: Memory of temp spaces; default: the process's.
+
+    Source: ResourceManager, include/mxnet/resource.h and src/resource.cc. Differs: a program that
+    sets no seed gets an unpredictable one, as with NumPy.
+    """
+
+    __slots__ = ("_device_seeds", "_devices", "_forks", "_lock", "_seed", "_storage", "engine")
+
+    def __init__(self, engine: Engine | None = None, storage: Storage | None = None) -> None:
+        self.engine = engine or engines.get()
+        self._storage = storage or storages.get()
+        self._lock = threading.Lock()
+        self._devices: dict[Context, _DeviceResources] = {}
+        self._seed = StreamSeed.unpredictable()
+        self._device_seeds: dict[Context, StreamSeed] = {}  # of devices that were seeded alone
+        self._forks = 0
+
+    def request(self, ctx: Context, kind: ResourceRequest) -> Resource:
+        """The resource of that kind on `ctx`; temp spaces in rotation, so that users run in parallel.
+
+        An operation that uses it names `Resource.var` among its mutable variables.
+        """
+        return self.request_all(ctx, (kind,))[0]
+
+    def request_all(self, ctx: Context, kinds: Iterable[ResourceRequest]) -> tuple[Resource, ...]:
+        """The resources of one operator, in the order asked for; no two of its temp spaces are one.
+
+        The same random resource may come twice; `mutable_vars_of` names each variable once.
+        """
+        device = self._devices.get(ctx) or self._new_device(ctx)
+        wanted = tuple(kinds)
+        spaces = iter(self._spaces(ctx, device, wanted.count(ResourceRequest.TEMP_SPACE)))
+        one_each = {
+            ResourceRequest.RANDOM: device.random,
+            ResourceRequest.PARALLEL_RANDOM: device.parallel,
+        }
+        return tuple(
+            next(spaces) if kind is ResourceRequest.TEMP_SPACE else one_each[kind] for kind in wanted
+        )
+
+    def seed(self, seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
+        """Start the random streams of every device, or of one, anew.
+
+        Takes effect in push order: operations pushed before draw from the old streams, operations
+        pushed later from the new ones. Under `seed(x)` each device number has its own stream;
+        `seed(x, ctx)` gives `ctx` the stream that `seed(x)` gives to number 0 of its type.
+
+        Args:
+            seed_state: Any integer; taken modulo 2**64.
+            ctx: The device, or "all".
+
+        Raises:
+            ParamError: `seed_state` is not an integer.
+            ContextError: `ctx` is neither a context nor "all".
+        """
+        entropy = _entropy(seed_state)
+        with self._lock:
+            if isinstance(ctx, Context):
+                self._device_seeds[ctx] = StreamSeed(entropy, (0,))
+            elif ctx == "all":
+                self._seed = StreamSeed(entropy)
+                self._device_seeds.clear()
+            else:
+                raise ContextError(f"seed: ctx is {ctx!r}, expected a Context or 'all'")
+            seeded = [
+                (c, device, self._seed_of(c)) for c, device in self._devices.items() if ctx in ("all", c)
+            ]
+        # Not under self._lock: the engine may run the operation here and now.
+        for device_ctx, device, seed in seeded:
+            self._push_restart(device_ctx, device, seed)
+
+    def release_spaces(self, ctx: Context) -> None:
+        """Give the memory of the device's temp spaces back, each after its users so far."""
+        device = self._devices.get(ctx)
+        for space in tuple(device.spaces) if device is not None else ():
+            self._push_release(space)
+
+    def before_fork(self) -> None:
+        """Count the fork, in the parent, so that each child's streams differ."""
+        self._forks += 1
+
+    def reset_after_fork(self) -> None:
+        """Give a forked child its own streams, and locks and generators that no thread holds."""
+        self._lock = threading.Lock()
+        self._seed = self._seed.child(_FORKED, self._forks)
+        self._device_seeds = {c: seed.child(_FORKED, self._forks) for c, seed in self._device_seeds.items()}
+        for ctx, device in self._devices.items():
+            device.restart(self._seed_of(ctx))
+
+    def _new_device(self, ctx: Context) -> _DeviceResources:
+        with self._lock:
+            device = self._devices.get(ctx)
+            if device is None:
+                device = self._devices[ctx] = _DeviceResources(ctx, self.engine, self._seed_of(ctx))
+            return device
+
+    def _seed_of(self, ctx: Context) -> StreamSeed:
+        alone = self._device_seeds.get(ctx)
+        return alone if alone is not None else self._seed.child(ctx.device_id)
+
+    def _spaces(self, ctx: Context, device: _DeviceResources, count: int) -> list[TempSpace]:
+        if count == 0:
+            return []
+        spaces = device.spaces
+        if len(spaces) < max(count, _ROTATING_SPACES):
+            with self._lock:
+                while len(spaces) < max(count, _ROTATING_SPACES):
+                    spaces.append(TempSpace(ctx, self.engine, self._storage))
+        turns = [
+            next(device.turn) for _ in range(count)
+        ]  # as many as are taken; other threads may take some between
+        return [spaces[(turns[0] + index) % len(spaces)] for index in range(count)]
+
+    def _push_restart(self, ctx: Context, device: _DeviceResources, seed: StreamSeed) -> None:
+        self.engine.push_sync(
+            lambda _: device.restart(seed), ctx, (), (device.random.var, device.parallel.var), name="seed"
+        )
+
+    def _push_release(self, space: TempSpace) -> None:
+        self.engine.push_sync(
+            lambda _: space.release(), space.ctx, (), (space.var,), name="release temp space"
+        )
+
+
+def mutable_vars_of(resources: Iterable[Resource]) -> tuple[Var, ...]:
+    """The variables to name among an operation's `mutable_vars`, each once."""
+    return tuple(dict.fromkeys(resource.var for resource in resources))
+
+
+def _entropy(seed_state: int) -> int:
+    try:
+        return operator.index(seed_state) % (1 << 64)
+    except TypeError as error:
+        raise ParamError(f"seed: seed_state is {seed_state!r}, expected an integer") from error
+
+
+_process_manager: ResourceManager | None = None
+_creation_lock = threading.Lock()
+
+
+def get() -> ResourceManager:
+    """The process's resource manager, on the process's engine and storage."""
+    global _process_manager
+    if _process_manager is None:
+        with _creation_lock:
+            if _process_manager is None:
+                _process_manager = ResourceManager()
+    return _process_manager
+
+
+def _before_fork() -> None:
+    if _process_manager is not None:
+        _process_manager.before_fork()
+
+
+def _reset_after_fork() -> None:
+    global _creation_lock
+    _creation_lock = threading.Lock()
+    if _process_manager is not None:
+        _process_manager.reset_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_reset_after_fork)

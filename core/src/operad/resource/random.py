@@ -1,0 +1,96 @@
+"""Random generators whose numbers depend on the seed and the order of pushes, on nothing else.
+
+Generators are Philox, which is counter-based: cheap to start, so that every device and every
+parallel part has a stream of its own, named by a key instead of by a place in one long sequence.
+Drawing needs no lock, since the engine lets one operation at a time mutate a resource's variable.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from operad.context import Context
+from operad.engine import Engine
+from operad.resource.base import Resource
+
+
+class StreamSeed(NamedTuple):
+    """The name of one random stream: what the user seeded, and which stream under that seed.
+
+    Streams whose seed or key differ are independent.
+    """
+
+    entropy: int
+    key: tuple[int, ...] = ()
+
+    @classmethod
+    def unpredictable(cls) -> StreamSeed:
+        """A seed from the operating system, for programs that set none."""
+        return cls(int.from_bytes(os.urandom(16), "little"))
+
+    def child(self, *key: int) -> StreamSeed:
+        """The stream `key` under this one."""
+        return StreamSeed(self.entropy, self.key + key)
+
+    def generator(self, ctx: Context) -> Any:
+        """A generator at the start of the stream: NumPy's, or CuPy's on a GPU."""
+        # `np.random` costs milliseconds to import; NumPy does it at the first access.
+        sequence = np.random.SeedSequence(self.entropy, spawn_key=self.key)
+        if not ctx.is_gpu:
+            return np.random.Generator(np.random.Philox(sequence))
+        cupy = ctx.xp
+        with cupy.cuda.Device(ctx.device_id):
+            number = int(sequence.generate_state(1, np.uint64)[0])
+            return cupy.random.Generator(cupy.random.Philox4x3210(number))
+
+
+@final
+class RandomStream(Resource):
+    """The random generator of a device."""
+
+    __slots__ = ("_generator", "_seed")
+
+    def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
+        super().__init__(ctx, engine, "random stream")
+        self.restart(seed)
+
+    @property
+    def generator(self) -> Any:
+        """A `numpy.random.Generator` (CuPy's on a GPU), for use while the operation runs."""
+        if self._generator is None:
+            self._generator = self._seed.generator(self.ctx)
+        return self._generator
+
+    def restart(self, seed: StreamSeed) -> None:
+        """Go on with the stream of `seed`. Only an operation that mutates `var` may call this."""
+        self._seed = seed
+        self._generator: Any = None
+
+
+@final
+class ParallelRandom(Resource):
+    """Independent random generators of a device, for an operator that draws in several threads."""
+
+    __slots__ = ("_generators", "_seed")
+
+    def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
+        super().__init__(ctx, engine, "parallel random streams")
+        self.restart(seed)
+
+    def generators(self, count: int) -> list[Any]:
+        """The first `count` generators; each goes on where its last use ended.
+
+        What generator `i` gives depends on the seed and on earlier uses of generator `i`. So an
+        operator is reproducible if it splits its work by the size of the data, not by the number of
+        threads it happens to have.
+        """
+        while len(self._generators) < count:
+            self._generators.append(self._seed.child(len(self._generators)).generator(self.ctx))
+        return self._generators[:count]
+
+    def restart(self, seed: StreamSeed) -> None:
+        """Go on with the streams of `seed`. Only an operation that mutates `var` may call this."""
+        self._seed = seed
+        self._generators: list[Any] = []

@@ -1,0 +1,56 @@
+"""Scratch memory that operators of one device take turns at."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import numpy as np
+from operad.config import settings
+from operad.context import Context
+from operad.engine import Engine
+from operad.resource.base import Resource
+from operad.storage import POISON, Handle, Storage
+
+
+@final
+class TempSpace(Resource):
+    """One block of scratch memory, which grows to the largest space asked for."""
+
+    __slots__ = ("_debug", "_handle", "_storage")
+
+    def __init__(self, ctx: Context, engine: Engine, storage: Storage) -> None:
+        super().__init__(ctx, engine, "temp space")
+        self._storage = storage
+        self._debug = settings().debug
+        self._handle: Handle | None = None
+
+    def get_space(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """An array for use while the operation runs; undefined contents (NaN in debug mode).
+
+        Every call gives the same memory. An operator that needs two spaces at once asks for one and
+        splits it, or requests `TEMP_SPACE` twice.
+
+        Raises:
+            OutOfMemoryError: There is no memory left.
+
+        Source: Resource::get_space, include/mxnet/resource.h.
+        """
+        size_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        handle = self._handle
+        if handle is None or handle.capacity_bytes < size_bytes:
+            handle = self._grow(size_bytes)
+        if self._debug:
+            handle.buffer.fill(POISON)
+        return handle.array(shape, dtype)
+
+    def release(self) -> None:
+        """Give the memory back. Only an operation that mutates `var` may call this."""
+        if self._handle is not None:
+            self._storage.free(self._handle)
+            self._handle = None
+
+    def _grow(self, size_bytes: int) -> Handle:
+        self.release()
+        self._handle = self._storage.alloc(size_bytes, self.ctx)
+        return self._handle
