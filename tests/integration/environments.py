@@ -1,0 +1,134 @@
+"""Clean environments: a virtual environment that holds what a distribution declares, and no more.
+
+The workspace's own wheels are really installed and uninstalled by pip, which resolves their version
+ranges without an index. Third-party libraries are not installed a second time: those in the closure
+of the declared requirements, and only those, are linked from the environment that runs the tests.
+So an import of something undeclared fails here as it would for a stranger, in a second instead of
+a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterable
+from importlib.metadata import Distribution as Installed
+from importlib.metadata import distribution as installed
+from pathlib import Path
+from typing import final
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools.workspace import distributions
+
+_BUILD = """
+import os, sys
+from hatchling.build import build_wheel
+target, *folders = sys.argv[1:]
+for folder in folders:
+    os.chdir(folder)
+    print(os.path.join(target, build_wheel(target)))
+"""
+
+
+def build_wheels(target: Path) -> dict[str, Path]:
+    """Build the wheel of every distribution into `target`; returns the files by distribution name."""
+    found = distributions()
+    command = [sys.executable, "-c", _BUILD, str(target), *(str(d.folder) for d in found)]
+    lines = _output(command).splitlines()
+    return {d.name: Path(line) for d, line in zip(found, lines, strict=True)}
+
+
+@final
+class CleanEnvironment:
+    """A virtual environment of its own.
+
+    Args:
+        folder: Where it is made.
+        wheelhouse: Folder of wheels that `install` may take distributions from.
+    """
+
+    def __init__(self, folder: Path, wheelhouse: Path) -> None:
+        venv.EnvBuilder(symlinks=True).create(folder)
+        self.python = folder / "bin" / "python"
+        self._wheelhouse = wheelhouse
+        self._libraries = folder / "third-party"
+        self._libraries.mkdir()
+        (site,) = folder.glob("lib/python*/site-packages")
+        (site / "third-party.pth").write_text(f"{self._libraries}\n")
+
+    def install(self, *names: str) -> None:
+        """Install distributions of the workspace, and what they declare."""
+        self.add_libraries(_third_party(names))
+        self._pip("install", "--no-index", "--find-links", str(self._wheelhouse), *names)
+
+    def uninstall(self, name: str) -> None:
+        """Uninstall one distribution of the workspace."""
+        self._pip("uninstall", "--yes", name)
+
+    def add_libraries(self, names: Iterable[str]) -> None:
+        """Make third-party libraries, and what these require, importable."""
+        for library in _closure(names):
+            for entry in _top_level(library):
+                link = self._libraries / entry
+                if not link.exists():
+                    link.symlink_to(Path(str(library.locate_file(entry))))
+
+    def run(self, program: str) -> str:
+        """Run a Python program; returns what it printed."""
+        return self.execute("-c", program)
+
+    def execute(self, *words: str, cwd: Path | None = None) -> str:
+        """Run this environment's Python with `words`; returns what it printed.
+
+        Hypothesis keeps to its short profile: the long ones are for the suite that runs this.
+        """
+        return _output([str(self.python), "-I", *words], cwd, {**os.environ, "HYPOTHESIS_PROFILE": "dev"})
+
+    def _pip(self, *words: str) -> None:
+        pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
+        _output([*pip, *words])
+
+
+def _third_party(names: Iterable[str]) -> set[str]:
+    """What the workspace's distributions `names` require from outside the workspace."""
+    own = {d.name: d.declared["project"].get("dependencies", []) for d in distributions()}
+    found: set[str] = set()
+    waiting, seen = list(names), set()
+    while waiting:
+        name = waiting.pop()
+        if name not in own:
+            found.add(name)
+        elif name not in seen:
+            seen.add(name)
+            waiting += [canonicalize_name(Requirement(line).name) for line in own[name]]
+    return found
+
+
+def _closure(names: Iterable[str]) -> list[Installed]:
+    found: dict[str, Installed] = {}
+    waiting = [canonicalize_name(name) for name in names]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = installed(name)
+        required = map(Requirement, found[name].requires or [])
+        wanted = (r for r in required if r.marker is None or r.marker.evaluate({"extra": ""}))
+        waiting += [canonicalize_name(requirement.name) for requirement in wanted]
+    return list(found.values())
+
+
+def _top_level(library: Installed) -> set[str]:
+    parts = {file.parts[0] for file in library.files or []}
+    return parts - {"..", "__pycache__"}
+
+
+def _output(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    __tracebackhide__ = True  # a failure shows what the command said, not the environment's variables
+    done = subprocess.run(command, check=False, cwd=cwd, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} exited with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

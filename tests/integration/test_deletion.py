@@ -1,0 +1,82 @@
+"""Deleting any one folder under plugins/ leaves the rest importable and its tests green."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.integration.environments import CleanEnvironment
+from tools.workspace import GPU_EXTRA, ROOT, distributions, requirements
+
+MakeEnvironment = Callable[..., CleanEnvironment]
+
+ALL = {d.name: d for d in distributions()}
+# Of those whose folders stand: the one nearly everything leans on, a heavy one, a loss.
+DELETED = [name for name in ("operad-elemwise", "operad-convolution", "operad-loss") if name in ALL]
+
+_LOAD_EVERYTHING = """
+from importlib.metadata import entry_points
+import operad as od
+
+names = [point.name for point in entry_points(group="operad.operators")]
+for name in names:
+    getattr(od.sym, name)
+print(*names)
+"""
+
+
+def _rest(deleted: str) -> list[str]:
+    """Every distribution but `deleted` and those that require it by name."""
+    return [
+        name
+        for name, d in ALL.items()
+        if name != deleted and not any(deleted in line for line in d.declared["project"]["dependencies"])
+    ]
+
+
+@pytest.mark.parametrize("deleted", DELETED)
+def test_every_other_operator_still_loads(make_environment: MakeEnvironment, deleted: str) -> None:
+    environment = make_environment(*_rest(deleted))
+
+    loaded = set(environment.run(_LOAD_EVERYTHING).split())
+
+    expected = {point for name in _rest(deleted) for point in ALL[name].entry_points("operad.operators")}
+    assert loaded == expected
+    assert loaded.isdisjoint(ALL[deleted].entry_points("operad.operators"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("deleted", DELETED)
+def test_every_other_test_still_passes(
+    make_environment: MakeEnvironment, tmp_path: Path, deleted: str
+) -> None:
+    environment = make_environment(*_rest(deleted))
+    environment.add_libraries(_for_testing())
+    checkout = _copy_without(deleted, tmp_path / "checkout")
+
+    tests = [str(checkout / ALL[name].folder.relative_to(ROOT) / "tests") for name in _rest(deleted)]
+    closing = environment.execute("-m", "pytest", "-q", "--no-header", *tests, cwd=checkout)
+
+    assert " passed" in closing
+
+
+def _for_testing() -> list[str]:
+    extras = [d.declared["project"].get("optional-dependencies", {}) for d in ALL.values()]
+    lines = [line for extra in extras for name, lines in extra.items() if name != GPU_EXTRA for line in lines]
+    return [Requirement(line).name for line in [*requirements("test"), *lines]]
+
+
+def _copy_without(deleted: str, target: Path) -> Path:
+    target.mkdir()
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, target)
+    for distribution in ALL.values():
+        if distribution.name != deleted:
+            folder = distribution.folder.relative_to(ROOT)
+            shutil.copytree(distribution.folder / "tests", target / folder / "tests")
+    return target
