@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.operator_table import BEGIN, END, with_table
+from tools.workspace import ROOT
+
+README = f"# Title\n\n{BEGIN}\n\n{END}\n\nAfter.\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout of one plugin that provides two operators."""
+    folder = tmp_path / "plugins" / "elemwise"
+    folder.mkdir(parents=True)
+    (tmp_path / "README.md").write_text(README)
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "operad-elemwise"\ndescription = "Unary and binary operators."\n'
+        '[project.entry-points."operad.operators"]\n'
+        '_plus_scalar = "operad_elemwise.scalar:plus"\ntanh = "operad_elemwise.unary:tanh"\n'
+    )
+    return tmp_path
+
+
+def _run(checkout: Path, *words: str) -> int:
+    command = [sys.executable, "-m", "tools.operator_table", "--root", str(checkout), *words]
+    return subprocess.run(command, check=False, cwd=ROOT, capture_output=True).returncode
+
+
+def test_the_table_is_read_off_the_entry_points(checkout: Path) -> None:
+    assert _run(checkout) == 0
+
+    row = "| [`operad-elemwise`](plugins/elemwise) | Unary and binary operators | `tanh` `_plus_scalar` |"
+    assert row in (checkout / "README.md").read_text().splitlines()
+
+
+def test_check_fails_on_a_stale_table_and_changes_nothing(checkout: Path) -> None:
+    assert _run(checkout, "--check") == 1
+    assert (checkout / "README.md").read_text() == README
+
+
+def test_a_written_table_passes_the_check(checkout: Path) -> None:
+    _run(checkout)
+
+    assert _run(checkout, "--check") == 0
+
+
+def test_writing_keeps_the_text_around_the_markers() -> None:
+    assert with_table(README, "rows") == f"# Title\n\n{BEGIN}\n\nrows\n\n{END}\n\nAfter.\n"
+    assert with_table(with_table(README, "old"), "new") == with_table(README, "new")
+
+
+@pytest.mark.parametrize("readme", ["no markers", BEGIN, END, f"{END}{BEGIN}", README + README])
+def test_missing_or_repeated_markers_are_an_error(readme: str) -> None:
+    with pytest.raises(ValueError, match=r"README\.md: expected one"):
+        with_table(readme, "rows")
