@@ -159,9 +159,8 @@ class ResourceManager:
             with self._lock:
                 while len(spaces) < max(count, _ROTATING_SPACES):
                     spaces.append(TempSpace(ctx, self.engine, self._storage))
-        turns = [
-            next(device.turn) for _ in range(count)
-        ]  # as many as are taken; other threads may take some between
+        # One turn for each space taken; other threads' turns may fall between, which does no harm.
+        turns = [next(device.turn) for _ in range(count)]
         return [spaces[(turns[0] + index) % len(spaces)] for index in range(count)]
 
     def _push_restart(self, ctx: Context, device: _DeviceResources, seed: StreamSeed) -> None:

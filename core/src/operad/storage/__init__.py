@@ -3,9 +3,9 @@
 from operad.storage.handle import Handle as Handle
 from operad.storage.manager import Storage as Storage
 from operad.storage.manager import get as get
-from operad.storage.pool import ALIGNMENT_BYTES as ALIGNMENT_BYTES
 from operad.storage.pool import POISON as POISON
-from operad.storage.pool import ClassStats as ClassStats
 from operad.storage.pool import Device as Device
-from operad.storage.pool import Stats as Stats
-from operad.storage.pool import class_bytes as class_bytes
+from operad.storage.size_class import ALIGNMENT_BYTES as ALIGNMENT_BYTES
+from operad.storage.size_class import ClassStats as ClassStats
+from operad.storage.size_class import Stats as Stats
+from operad.storage.size_class import class_bytes as class_bytes

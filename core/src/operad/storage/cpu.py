@@ -14,7 +14,7 @@ import mmap
 from typing import Any, Final, final
 
 import numpy as np
-from operad.storage.pool import ALIGNMENT_BYTES
+from operad.storage.size_class import ALIGNMENT_BYTES
 
 _MAPPED_FROM_BYTES: Final = 2 << 20
 _CAN_MAP: Final = hasattr(mmap, "MAP_PRIVATE") and hasattr(mmap, "MAP_ANONYMOUS")

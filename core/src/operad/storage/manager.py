@@ -13,7 +13,8 @@ from operad.errors import StorageError
 from operad.storage.cpu import CpuDevice
 from operad.storage.cuda import gpu_device, pinned_device
 from operad.storage.handle import Handle
-from operad.storage.pool import Device, Pool, Stats
+from operad.storage.pool import Device, Pool
+from operad.storage.size_class import Stats
 
 
 def device_for(ctx: Context) -> Device:

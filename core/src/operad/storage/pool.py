@@ -1,61 +1,37 @@
-"""Size classes and free lists: the part of the allocator that knows no device.
+"""Free lists: the part of the allocator that knows no device.
 
 Why a pool: what costs is not the call but the first touch of fresh memory. Writing to a fresh
 1 MiB block took 525 us where writing to a used one took 20 us (4-core x86-64, Linux).
 
-Size classes. A free block serves any request of its class, so few classes mean more reuse, and
-more waste in each block.
-
-* up to 1 KiB: multiples of 64 bytes, a cache line, which is also the alignment;
-* up to 32 MiB: eight classes to each doubling, so that at most 1/8 of a block is waste;
-* beyond: whole pages. Such blocks are few and their sizes repeat from step to step, and an eighth
-  of one is real money.
-
-Refused: splitting and merging blocks (buddy, best fit). Array sizes repeat, so lists of equal
-blocks hit as often, and a hit is one dictionary look-up and one `list.pop`.
-
 Locks. The hot path takes none. A block is owned by whoever popped it, and `list.pop` and
 `list.append` are atomic in CPython, under the GIL and in free-threaded builds alike, so a block
 never has two owners. Everything that changes which blocks exist runs under `lock`, which is
-reentrant since a finalizer that frees memory may run inside it. `live_bytes` and `hits` are plain
-counters. CPython with the GIL does not switch threads inside `x.n += 1`; a build that does may lose
-a count. Therefore nothing that must be right depends on them: `stats` derives what is in use and
-pooled from the blocks themselves, and puts `live_bytes` right again; only the recorded peak, the
-hit count and the moment at which the idle limit is noticed could be off, by what was lost.
+reentrant since a finalizer that frees memory may run inside it.
+
+`live_bytes` and `hits` are plain counters. CPython with the GIL does not switch threads inside
+`x.n += 1`; a free-threaded build may lose a count. So nothing that must be right depends on them:
+`stats` derives what is in use and pooled from the blocks themselves. What they do decide, the
+recorded peak and the moment at which the idle limit is noticed, may be off by what was lost, until
+the next trim counts anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, final
 
 from operad.context import Context
 from operad.errors import OutOfMemoryError, StorageError
 from operad.storage.handle import Handle
+from operad.storage.size_class import SizeClass, Stats, class_bytes
 
 Lock = AbstractContextManager[bool, None]
 
-ALIGNMENT_BYTES: Final = 64
-_SMALL_BYTES: Final = 1 << 10
-_HUGE_BYTES: Final = 32 << 20
-_PAGE_BYTES: Final = 4 << 10
 _REMEMBERED_SIZES: Final = 4096
 
 POISON: Final = 0xFF
 """Byte that fills fresh and freed memory in debug mode: NaN in every float type, -1 in signed integers."""
-
-
-def class_bytes(size_bytes: int) -> int:
-    """Bytes of the blocks that serve requests of `size_bytes`; an empty request gets the smallest."""
-    if size_bytes <= _SMALL_BYTES:
-        step = ALIGNMENT_BYTES
-    elif size_bytes <= _HUGE_BYTES:
-        step = 1 << ((size_bytes - 1).bit_length() - 4)
-    else:
-        step = _PAGE_BYTES
-    return max(-(-size_bytes // step), 1) * step
 
 
 class Device(Protocol):
@@ -69,59 +45,6 @@ class Device(Protocol):
 
     def trim(self) -> None:
         """Give the system what the layer below keeps of blocks that were dropped."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClassStats:
-    """Blocks of one size class: how large, how many lent out, how many idle."""
-
-    capacity_bytes: int
-    in_use: int
-    pooled: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What a pool holds. All sizes count whole blocks (`Handle.capacity_bytes`).
-
-    Attributes:
-        in_use_bytes: Lent out now.
-        pooled_bytes: Idle now, kept for reuse.
-        peak_bytes: Most that was ever lent out at once.
-        allocations: Requests served so far.
-        pool_hits: How many of those an idle block served.
-        per_class: One entry for each size class that has blocks, smallest first.
-    """
-
-    in_use_bytes: int
-    pooled_bytes: int
-    peak_bytes: int
-    allocations: int
-    pool_hits: int
-    per_class: tuple[ClassStats, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"in use {self.in_use_bytes:,} bytes (peak {self.peak_bytes:,}), pooled {self.pooled_bytes:,}, "
-            f"{self.allocations:,} allocations, {self.pool_hits:,} from the pool"
-        )
-
-
-@final
-class SizeClass:
-    """All blocks of one size: how many exist, and the idle ones."""
-
-    __slots__ = ("blocks", "capacity_bytes", "free_list")
-
-    def __init__(self, capacity_bytes: int) -> None:
-        self.capacity_bytes = capacity_bytes
-        self.blocks = 0
-        self.free_list: list[Handle] = []
-
-    def stats(self) -> ClassStats:
-        """Counts at one moment."""
-        pooled = len(self.free_list)
-        return ClassStats(self.capacity_bytes, self.blocks - pooled, pooled)
 
 
 @final
@@ -228,7 +151,9 @@ class Pool:
         time at another class, so that sizes nobody asks for any more go too.
         """
         with self.lock:
-            excess_bytes = self.stats().pooled_bytes - self.limit_bytes
+            held = self.stats()
+            self.live_bytes = held.in_use_bytes
+            excess_bytes = held.pooled_bytes - self.limit_bytes
             if excess_bytes <= 0:
                 return
             excess_bytes += self.limit_bytes // 8
@@ -254,9 +179,8 @@ class Pool:
             found = [size_class.stats() for size_class in tuple(self._classes.values()) if size_class.blocks]
             found.sort(key=lambda counted: counted.capacity_bytes)
             pooled_bytes = sum(counted.pooled * counted.capacity_bytes for counted in found)
-            self.live_bytes = self.reserved_bytes - pooled_bytes
             return Stats(
-                in_use_bytes=self.live_bytes,
+                in_use_bytes=self.reserved_bytes - pooled_bytes,
                 pooled_bytes=pooled_bytes,
                 peak_bytes=self.peak_bytes,
                 allocations=self.hits + self.misses,
@@ -271,7 +195,7 @@ class Pool:
         """
         self.lock = lock
         self.reserved_bytes = sum(c.blocks * c.capacity_bytes for c in self._classes.values())
-        self.stats()
+        self.live_bytes = self.stats().in_use_bytes
 
     def _size_class(self, capacity_bytes: int) -> SizeClass:
         # under self.lock
