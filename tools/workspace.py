@@ -64,6 +64,11 @@ class Distribution:
         points: dict[str, str] = self.declared["project"].get("entry-points", {}).get(group, {})
         return points
 
+    def missing(self) -> list[str]:
+        """What it still lacks to be built: files that a half-written folder does not have yet."""
+        readme = str(self.declared["project"].get("readme", "README.md"))
+        return [name for name in (readme, f"src/{self.package}") if not (self.folder / name).exists()]
+
     def with_extras(self) -> str:
         """Its folder with every extra that any machine can hold, as pip takes it: `core[plot]`."""
         extras = self.declared["project"].get("optional-dependencies", {}).keys() - {GPU_EXTRA}
@@ -100,9 +105,15 @@ class Environment:
         self._folder = root / ".venv"
         self._stamp = self._folder / "operad-workspace.json"
         self.python = self._folder / "bin" / "python"
+        found = distributions(root)
+        # A folder someone is still writing must not stop work on the others; the tests are stricter.
+        self._complete = [d for d in found if not d.missing()]
+        self._half_written = [d for d in found if d.missing()]
 
     def update(self) -> None:
         """Bring the environment in line with the checkout; do nothing where it is."""
+        for distribution in self._half_written:
+            _say(f"leaving out {distribution.folder}: it has no {' and no '.join(distribution.missing())}")
         if self._is_current():
             return
         self._folder.mkdir(exist_ok=True)
@@ -112,7 +123,7 @@ class Environment:
 
     def _wanted(self) -> dict[str, str]:
         wanted = {"": _digest("\n".join(requirements("dev", self._root)))}
-        for distribution in distributions(self._root):
+        for distribution in self._complete:
             wanted[distribution.name] = _digest((distribution.folder / "pyproject.toml").read_text())
         return wanted
 
@@ -132,7 +143,7 @@ class Environment:
         if wanted[""] != installed.get(""):
             _say("installing the development tools")
             self._pip("install", *requirements("dev", self._root))
-        changed = [d for d in distributions(self._root) if wanted[d.name] != installed.get(d.name)]
+        changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
             _say(f"installing {len(changed)} distributions in place")
             editable = [word for d in changed for word in ("--editable", d.with_extras())]

@@ -41,3 +41,12 @@ def test_set_up_installs_every_extra_that_needs_no_device() -> None:
 
     assert sdk.with_extras() == "sdk[check,plot]"
     assert bare.with_extras() == "shape"
+
+
+def test_a_half_written_folder_says_what_it_lacks(tmp_path: Path) -> None:
+    shape = Distribution(tmp_path, {"project": {"name": "operad-shape", "readme": "README.md"}})
+    assert shape.missing() == ["README.md", "src/operad_shape"]
+
+    _write(tmp_path / "README.md", "# operad-shape")
+    _write(tmp_path / "src" / "operad_shape" / "__init__.py", "")
+    assert shape.missing() == []
