@@ -11,6 +11,7 @@ import os
 from typing import Any, NamedTuple, final
 
 import numpy as np
+
 from operad.context import Context
 from operad.engine import Engine
 from operad.resource.base import Resource

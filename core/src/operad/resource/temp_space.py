@@ -6,6 +6,7 @@ import math
 from typing import Any, final
 
 import numpy as np
+
 from operad.config import settings
 from operad.context import Context
 from operad.engine import Engine

@@ -14,6 +14,7 @@ import mmap
 from typing import Any, Final, final
 
 import numpy as np
+
 from operad.storage.size_class import ALIGNMENT_BYTES
 
 _MAPPED_FROM_BYTES: Final = 2 << 20

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, final
 
 import numpy as np
+
 from operad import context
 from operad.context import Context
 
