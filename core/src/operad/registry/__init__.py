@@ -1,0 +1,19 @@
+"""What is installed: operators and everything else that plugins provide."""
+
+from operad.registry.entries import entry as entry
+from operad.registry.entries import entry_names as entry_names
+from operad.registry.entries import load_all as load_all
+from operad.registry.entries import namespace as namespace
+from operad.registry.entries import plugins as plugins
+from operad.registry.faces import lazy_face as lazy_face
+from operad.registry.hooks import hooks as hooks
+from operad.registry.operators import find as find
+from operad.registry.operators import get as get
+from operad.registry.operators import list_operators as list_operators
+from operad.registry.operators import operators as operators
+from operad.registry.operators import refresh as refresh
+from operad.registry.operators import register as register
+from operad.registry.operators import unregister as unregister
+from operad.registry.plugins import Broken as Broken
+from operad.registry.plugins import OperatorRecord as OperatorRecord
+from operad.registry.plugins import PluginRecord as PluginRecord

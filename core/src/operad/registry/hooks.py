@@ -1,0 +1,110 @@
+"""Hooks: behaviour that any number of plugins may add at a few points (pluggy, group `operad.hooks`).
+
+An entry point names a module or object with functions marked `pluggy.HookimplMarker("operad")`.
+Hooks are for rare events. What runs once an operator call looks at the relay once, when it binds,
+and calls nothing where no plugin listens. pluggy is imported when the first hook plugin is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from operad.registry import loading
+from operad.registry.plugins import HOOKS, Entry
+
+PROJECT: Final = "operad"
+"""The project name for pluggy's markers."""
+
+
+@final
+class HookSpecs:
+    """The hooks there are. All arguments are given by name; an implementation takes those it wants."""
+
+    def executor_bound(self, executor: Any) -> None:
+        """Called after an executor was bound, before its first run."""
+
+    def operator_run(self, name: str, operator: str, outputs: Any) -> None:
+        """Called after node `name` ran `operator`, in executors that are monitored."""
+
+    def arrays_saved(self, path: str, names: list[str]) -> None:
+        """Called after arrays were written to `path`; `names` is empty for an unnamed list."""
+
+    def extra_checks(self) -> Any:
+        """Further contract checks for `operad check`, as a list."""
+
+
+_SPECS: Final = tuple(name for name in vars(HookSpecs) if not name.startswith("_"))
+_relay: tuple[loading.Plugins, Any] | None = None
+
+
+@final
+class _NobodyListens:
+    """The relay where no plugin implements a hook: every call gives no results."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _SPECS:
+            raise AttributeError(f"there is no hook {name!r}; the hooks are {', '.join(_SPECS)}")
+        return _no_results
+
+
+def hooks() -> Any:
+    """The relay: `hooks().executor_bound(executor=e)` calls every plugin's implementation.
+
+    A hook plugin that cannot be loaded or does not fit the specifications is left out; see
+    `plugins()` for the reason.
+    """
+    global _relay
+    relay = _relay
+    if relay is None or relay[0] is not loading.current():
+        plugins = loading.current()
+        relay = _relay = (plugins, _build(plugins))
+    return relay[1]
+
+
+def _build(plugins: loading.Plugins) -> Any:
+    found = _implementations(plugins)
+    if not found:
+        return _NobodyListens()
+    manager = _manager()
+    for entry, implementation in found.items():
+        problem = _fits(implementation)
+        if problem is not None:
+            plugins.mark_broken(entry, problem)
+        elif not manager.is_registered(implementation):
+            manager.register(implementation, name=f"{entry.owner.name}:{entry.name}")
+    return manager.hook
+
+
+def _implementations(plugins: loading.Plugins) -> Mapping[Entry, object]:
+    entries = [e for _, rivals in sorted(plugins.manifest.entries(HOOKS).items()) for e in rivals]
+    loaded = {entry: plugins.try_load(entry) for entry in entries}
+    return {entry: found for entry, found in loaded.items() if found is not None}
+
+
+def _fits(implementation: object) -> str | None:
+    # In a manager of its own: an unknown hook is found only after it has been taken in.
+    trial = _manager()
+    try:
+        trial.register(implementation)
+        trial.check_pending()
+    except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
+        return f"its hooks do not fit: {error}".replace("\n", " ")
+    if not trial.get_hookcallers(implementation):
+        return f"it implements none of the hooks {', '.join(_SPECS)}"
+    return None
+
+
+def _manager() -> Any:
+    import pluggy  # noqa: PLC0415 - wanted only where a plugin has hooks
+
+    specification = pluggy.HookspecMarker(PROJECT)
+    for name in _SPECS:
+        specification(getattr(HookSpecs, name))
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(HookSpecs())
+    return manager
+
+
+def _no_results(**_: object) -> list[Any]:
+    return []

@@ -1,0 +1,44 @@
+"""Adds the kernels that other distributions provide (`operad.kernels`) to an operator's own.
+
+An entry's name is the operator's, a dot, and a name for the kernel: `Convolution.winograd`. Any
+number of distributions may add to one operator, so nothing here competes for a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from operad.operator import Kernel, OperatorProperty
+from operad.registry.loading import Plugins
+from operad.registry.plugins import KERNELS
+
+_added: dict[type[OperatorProperty], tuple[Kernel, ...]] = {}
+
+
+def load_kernels(plugins: Plugins, names: Iterable[str]) -> list[Kernel]:
+    """The kernels for the operator that has these names; a broken one is recorded and left out."""
+    wanted = set(names)
+    found: list[Kernel] = []
+    for name, entries in sorted(plugins.manifest.entries(KERNELS).items()):
+        operator, dot, _ = name.partition(".")
+        if not dot or operator not in wanted:
+            continue
+        for entry in entries:
+            kernel = plugins.try_load(entry)
+            if isinstance(kernel, Kernel):
+                found.append(kernel._replace(distribution=entry.owner.name))
+    return found
+
+
+def attach(cls: type[OperatorProperty], kernels: Iterable[Kernel]) -> None:
+    """Add `kernels` to `cls`, once; call under the registry's lock."""
+    if cls not in _added:
+        _added[cls] = tuple(kernels)
+        cls.kernels = [*cls.kernels, *_added[cls]]
+
+
+def detach_all() -> None:
+    """Take back everything that was attached; call under the registry's lock."""
+    for cls, kernels in _added.items():
+        cls.kernels = [own for own in cls.kernels if not any(own is kernel for kernel in kernels)]
+    _added.clear()

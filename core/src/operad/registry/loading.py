@@ -1,0 +1,213 @@
+"""Imports what entry points name, each once, and keeps the damage of a broken plugin inside it.
+
+A plugin runs arbitrary code when it is imported, so anything may come out of it, `SystemExit` and
+`SyntaxError` included. Whatever it is becomes a `Broken` record, and an error that shows the
+plugin's own traceback to whoever asks for what it provides. Nobody else notices.
+
+Plugins are imported without a lock of ours: importing takes Python's lock of that module, and a
+module that uses an operator while it is imported would close a circle. Python imports a module once
+by itself; the lock here guards the records.
+
+pluggy's own entry-point loader is not used: it drops a second distribution that uses a name already
+taken, and one bad import stops the rest.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+import threading
+import traceback
+from typing import Final, NoReturn, final
+
+from operad.errors import BrokenPluginError, IncompatiblePluginError
+from operad.registry.discovery import Manifest, forget_listings, read_manifest
+from operad.registry.kinds import ANYTHING, KINDS
+from operad.registry.missing import not_found
+from operad.registry.plugins import Broken, Distribution, Entry, PluginRecord
+from operad.registry.policy import block_reason, choose, range_problem
+
+lock: Final = threading.RLock()
+"""Guards every record of this package. Never held while a plugin is imported."""
+
+_VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
+_OUR_FILES: Final = (__file__, importlib.__file__)
+
+_Key = tuple[str, str, str]
+
+
+class _Unusable(Exception):  # noqa: N818 - never leaves this module
+    """What an entry point names is missing or of the wrong kind."""
+
+
+@final
+class Plugins:
+    """What is installed, and what has been loaded of it, since the manifest was last read."""
+
+    def __init__(self) -> None:
+        self._manifest: Manifest | None = None
+        self._loaded: dict[_Key, object] = {}
+        self._broken: dict[_Key, Broken] = {}
+        self._range_problems: dict[Distribution, str | None] = {}
+
+    @property
+    def manifest(self) -> Manifest:
+        """The entry points of everything installed; read on first use."""
+        if self._manifest is None:
+            with lock:
+                if self._manifest is None:
+                    self._manifest = read_manifest()
+        return self._manifest
+
+    def choose(self, group: str, name: str) -> Entry:
+        """The entry point `name` of `group`; imports nothing.
+
+        Raises:
+            OperatorNotFoundError: Nothing installed provides it.
+            BlockedPluginError: What provides it is switched off.
+            DuplicateOperatorError: Several distributions provide it.
+        """
+        named = self.manifest.entries(group)
+        if name not in named:
+            raise not_found(group, name, named)
+        return choose(named[name])
+
+    def load(self, entry: Entry) -> object:
+        """What `entry` names, checked and adapted to its group.
+
+        Raises:
+            IncompatiblePluginError: Its distribution is not meant for the installed core.
+            BrokenPluginError: Importing it failed, now or before, or it is not what the group needs.
+        """
+        problem = self._range_problem(entry.owner)
+        if problem is not None:
+            raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
+        key = _key(entry)
+        if key not in self._loaded and key not in self._broken:
+            self._attempt(key, entry)
+        if key in self._broken:
+            _raise_broken(entry, self._broken[key])
+        return self._loaded[key]
+
+    def try_load(self, entry: Entry) -> object | None:
+        """Like `load`; None where that raises or the entry is switched off."""
+        if block_reason(entry.owner) is not None:
+            return None
+        try:
+            return self.load(entry)
+        except (IncompatiblePluginError, BrokenPluginError):
+            return None
+
+    def mark_broken(self, entry: Entry, reason: str) -> None:
+        """Record that what `entry` names turned out to be of no use."""
+        with lock:
+            self._broken[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
+
+    def records(self) -> list[PluginRecord]:
+        """Every distribution with entry points of ours, and how it fares."""
+        return [self._record(owner) for owner in self.manifest.distributions]
+
+    def _attempt(self, key: _Key, entry: Entry) -> None:
+        try:
+            found = _resolve(entry)
+        except KeyboardInterrupt:
+            raise
+        except _Unusable as error:
+            outcome: object = Broken(entry.owner.name, "", entry, str(error))
+        except BaseException as error:  # noqa: BLE001 - whatever comes out, the rest must work
+            outcome = _broken_by(error, entry)
+        else:
+            outcome = found
+        with lock:
+            if isinstance(outcome, Broken):
+                self._broken.setdefault(key, outcome)
+            else:
+                self._loaded.setdefault(key, outcome)
+
+    def _range_problem(self, owner: Distribution) -> str | None:
+        if owner not in self._range_problems:
+            self._range_problems[owner] = range_problem(owner, self.manifest.core_version)
+        return self._range_problems[owner]
+
+    def _record(self, owner: Distribution) -> PluginRecord:
+        groups = {
+            group: tuple(n for n, entries in named.items() if any(e.owner == owner for e in entries))
+            for group, named in self.manifest.groups.items()
+        }
+        groups = {group: names for group, names in groups.items() if names}
+        broken = tuple(b for b in list(self._broken.values()) if b.entry.owner == owner)
+        if (reason := block_reason(owner)) is not None:
+            return PluginRecord(owner.name, owner.version, groups, "blocked", reason)
+        if (reason := self._range_problem(owner)) is not None:
+            return PluginRecord(owner.name, owner.version, groups, "incompatible", reason)
+        if broken:
+            reason = "; ".join(f"{b.entry.title}: {b.reason}" for b in broken)
+            return PluginRecord(owner.name, owner.version, groups, "broken", reason, broken)
+        return PluginRecord(owner.name, owner.version, groups, "ok")
+
+
+_current = Plugins()
+
+
+def current() -> Plugins:
+    """The process's plugins."""
+    return _current
+
+
+def renew() -> None:
+    """Forget the manifest and what was loaded; modules that are imported stay imported."""
+    global _current
+    with lock:
+        forget_listings()
+        _current = Plugins()
+
+
+def _key(entry: Entry) -> _Key:
+    # Not the name: an alias is another name for one value, and one value is loaded once.
+    return (entry.group, entry.owner.name, entry.value)
+
+
+def _resolve(entry: Entry) -> object:
+    parts = _VALUE.fullmatch(entry.value)
+    if parts is None:
+        raise _Unusable(f"its value {entry.value!r} is not of the form 'module:attribute'")
+    found: object = importlib.import_module(parts["module"])
+    for attribute in (parts["path"] or "").split(".") if parts["path"] else ():
+        if not hasattr(found, attribute):
+            raise _Unusable(f"{entry.value!r} does not exist{_nearest(found, parts['module'], attribute)}")
+        found = getattr(found, attribute)
+    kind = KINDS.get(entry.group, ANYTHING)
+    adapted = kind.adapt(found)
+    if adapted is None:
+        what = f"class {found.__name__}" if isinstance(found, type) else type(found).__name__
+        raise _Unusable(f"{entry.value!r} is of the wrong kind ({what}), expected {kind.expected}")
+    return adapted
+
+
+def _nearest(found: object, module: str, attribute: str) -> str:
+    close = difflib.get_close_matches(attribute, dir(found), n=1)
+    hint = f"; did its author mean {close[0]!r}?" if close else ""
+    return f": {getattr(found, '__name__', module)} has no attribute {attribute!r}{hint}"
+
+
+def _broken_by(error: BaseException, entry: Entry) -> Broken:
+    report = traceback.TracebackException.from_exception(error)
+    # The frames between the import statement and the plugin say nothing about the plugin.
+    report.stack[:] = [frame for frame in report.stack if not _is_import_machinery(frame.filename)]
+    last = "".join(report.format_exception_only()).strip().splitlines()[-1]
+    reason = f"importing {entry.value!r} failed with {last}"
+    return Broken(entry.owner.name, "".join(report.format()), entry, reason)
+
+
+def _is_import_machinery(filename: str) -> bool:
+    return filename in _OUR_FILES or filename.startswith("<frozen importlib")
+
+
+def _raise_broken(entry: Entry, broken: Broken) -> NoReturn:
+    owner = entry.owner
+    message = (
+        f"{entry.title} of {owner} cannot be used: {broken.reason}; "
+        f"update or uninstall {owner.name}, or set OPERAD_BLOCK={owner.name}"
+    )
+    raise BrokenPluginError(f"{message}\n{broken.traceback}" if broken.traceback else message)
