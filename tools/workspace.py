@@ -105,6 +105,7 @@ class Environment:
         self._folder = root / ".venv"
         self._stamp = self._folder / "operad-workspace.json"
         self.python = self._folder / "bin" / "python"
+        self._pip_script = self._folder / "bin" / "pip"
         found = distributions(root)
         # A folder someone is still writing must not stop work on the others; the tests are stricter.
         self._complete = [d for d in found if not d.missing()]
@@ -137,7 +138,7 @@ class Environment:
         return self._installed() == self._wanted()
 
     def _install(self) -> None:
-        if not self.python.exists():
+        if not self._pip_script.exists():  # also where an interrupted run left half an environment
             self._create()
         wanted, installed = self._wanted(), self._installed()
         if wanted[""] != installed.get(""):
@@ -145,7 +146,7 @@ class Environment:
             self._pip("install", *requirements("dev", self._root))
         changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
-            _say(f"installing {len(changed)} distributions in place")
+            _say(f"installing in place: {', '.join(d.name for d in changed)}")
             editable = [word for d in changed for word in ("--editable", d.with_extras())]
             self._pip("install", "--no-build-isolation", *editable)
         gone = sorted(installed.keys() - wanted.keys())
