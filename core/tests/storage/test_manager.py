@@ -6,27 +6,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from operad import config, storage
+from operad import storage
 from operad.context import Context, cpu, num_gpus
 from operad.errors import ContextError, OutOfMemoryError, StorageError
 from operad.storage import Stats, Storage
 from operad.storage.cpu import CpuDevice
-
-
-@pytest.fixture
-def setting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
-    def put(name: str, value: str) -> None:
-        monkeypatch.setenv(name, value)
-        config.reload()
-
-    yield put
-    monkeypatch.undo()
-    config.reload()
 
 
 def test_alloc_after_free_hits_the_pool() -> None:

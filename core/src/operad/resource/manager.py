@@ -6,7 +6,7 @@ import itertools
 import operator
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, final
 
 from operad import engine as engines
@@ -57,38 +57,42 @@ class ResourceManager:
     sets no seed gets an unpredictable one, as with NumPy.
     """
 
-    __slots__ = ("_device_seeds", "_devices", "_forks", "_lock", "_seed", "_storage", "engine")
+    __slots__ = ("_device_seeds", "_devices", "_engine", "_forks", "_lock", "_seed", "_storage")
 
     def __init__(self, engine: Engine | None = None, storage: Storage | None = None) -> None:
-        self.engine = engine or engines.get()
-        self._storage = storage or storages.get()
+        self._engine = engine
+        self._storage = storage if storage is not None else storages.get()
         self._lock = threading.Lock()
         self._devices: dict[Context, _DeviceResources] = {}
         self._seed = StreamSeed.unpredictable()
         self._device_seeds: dict[Context, StreamSeed] = {}  # of devices that were seeded alone
         self._forks = 0
 
+    @property
+    def engine(self) -> Engine:
+        """The engine that orders the users of each resource."""
+        return self._engine if self._engine is not None else engines.get()
+
     def request(self, ctx: Context, kind: ResourceRequest) -> Resource:
         """The resource of that kind on `ctx`; temp spaces in rotation, so that users run in parallel.
 
         An operation that uses it names `Resource.var` among its mutable variables.
         """
-        return self.request_all(ctx, (kind,))[0]
+        device = self._device(ctx)
+        if kind is ResourceRequest.RANDOM:
+            return device.random
+        if kind is ResourceRequest.PARALLEL_RANDOM:
+            return device.parallel
+        return self._spaces(ctx, 1)[0]
 
-    def request_all(self, ctx: Context, kinds: Iterable[ResourceRequest]) -> tuple[Resource, ...]:
+    def request_all(self, ctx: Context, kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
         """The resources of one operator, in the order asked for; no two of its temp spaces are one.
 
         The same random resource may come twice; `mutable_vars_of` names each variable once.
         """
-        device = self._devices.get(ctx) or self._new_device(ctx)
-        wanted = tuple(kinds)
-        spaces = iter(self._spaces(ctx, device, wanted.count(ResourceRequest.TEMP_SPACE)))
-        one_each = {
-            ResourceRequest.RANDOM: device.random,
-            ResourceRequest.PARALLEL_RANDOM: device.parallel,
-        }
+        spaces = iter(self._spaces(ctx, kinds.count(ResourceRequest.TEMP_SPACE)))
         return tuple(
-            next(spaces) if kind is ResourceRequest.TEMP_SPACE else one_each[kind] for kind in wanted
+            next(spaces) if kind is ResourceRequest.TEMP_SPACE else self.request(ctx, kind) for kind in kinds
         )
 
     def seed(self, seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
@@ -140,7 +144,10 @@ class ResourceManager:
         for ctx, device in self._devices.items():
             device.restart(self._seed_of(ctx))
 
-    def _new_device(self, ctx: Context) -> _DeviceResources:
+    def _device(self, ctx: Context) -> _DeviceResources:
+        device = self._devices.get(ctx)
+        if device is not None:
+            return device
         with self._lock:
             device = self._devices.get(ctx)
             if device is None:
@@ -151,9 +158,10 @@ class ResourceManager:
         alone = self._device_seeds.get(ctx)
         return alone if alone is not None else self._seed.child(ctx.device_id)
 
-    def _spaces(self, ctx: Context, device: _DeviceResources, count: int) -> list[TempSpace]:
+    def _spaces(self, ctx: Context, count: int) -> list[TempSpace]:
         if count == 0:
             return []
+        device = self._device(ctx)
         spaces = device.spaces
         if len(spaces) < max(count, _ROTATING_SPACES):
             with self._lock:

@@ -53,6 +53,8 @@ class RandomStream(Resource):
 
     __slots__ = ("_generator", "_seed")
 
+    _generator: Any
+
     def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
         super().__init__(ctx, engine, "random stream")
         self.restart(seed)
@@ -67,7 +69,7 @@ class RandomStream(Resource):
     def restart(self, seed: StreamSeed) -> None:
         """Go on with the stream of `seed`. Only an operation that mutates `var` may call this."""
         self._seed = seed
-        self._generator: Any = None
+        self._generator = None
 
 
 @final
@@ -75,6 +77,8 @@ class ParallelRandom(Resource):
     """Independent random generators of a device, for an operator that draws in several threads."""
 
     __slots__ = ("_generators", "_seed")
+
+    _generators: list[Any]
 
     def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
         super().__init__(ctx, engine, "parallel random streams")
@@ -94,4 +98,4 @@ class ParallelRandom(Resource):
     def restart(self, seed: StreamSeed) -> None:
         """Go on with the streams of `seed`. Only an operation that mutates `var` may call this."""
         self._seed = seed
-        self._generators: list[Any] = []
+        self._generators = []
