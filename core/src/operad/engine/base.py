@@ -1,0 +1,202 @@
+"""The engine's interface: everything the rest of operad may ask of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from operad.context import Context
+from operad.engine.operation import AsyncFn, FnProperty, Opr, SyncFn
+from operad.engine.var import Var
+
+ProfileHook = Callable[[str, Context, float, float], object]
+
+
+class Engine(ABC):
+    """Runs functions in an order that respects the variables they name, in parallel where it may.
+
+    Two functions, one of which mutates a variable that the other names, run in push order;
+    everything else may run in parallel. Every method may be called from any thread, and all but the
+    waits from inside an operation too.
+
+    An error of a function never surfaces where it was pushed. Functions that read what it would have
+    written are skipped; the first wait that meets the chain raises the original error, once.
+
+    Attributes:
+        profile_hook: Called as `hook(name, ctx, start_s, stop_s)` (`time.perf_counter` readings)
+            after each run of an operation pushed with `profiling=True`, in the thread that ran it.
+
+    Source: Engine, include/mxnet/engine.h.
+    """
+
+    profile_hook: ProfileHook | None = None
+
+    @abstractmethod
+    def new_variable(self, name: str | None = None) -> Var:
+        """A fresh variable; `name` appears in messages."""
+
+    @abstractmethod
+    def new_operator(
+        self,
+        fn: SyncFn | AsyncFn,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        name: str | None = None,
+        *,
+        reads_mutable: bool = False,
+    ) -> Opr:
+        """Prepare a function that will be pushed many times; the lists are checked once, here.
+
+        Args:
+            fn: Called as `fn(run_ctx)`; with `prop=ASYNC` as `fn(run_ctx, on_complete)`, and done only
+                when `on_complete(error=None)` was called, once, from any thread.
+            const_vars: Variables that `fn` reads. Disjoint from `mutable_vars`.
+            mutable_vars: Variables that `fn` mutates.
+            prop: The kind of work; decides which worker runs it.
+            name: What messages and profiles call it.
+            reads_mutable: `fn` uses the old contents of `mutable_vars` (in-place update, partial write,
+                ADD request): skip it where one of them holds a failure, instead of letting it
+                overwrite what failed.
+
+        Raises:
+            DuplicateVarError: A variable is named twice, or in both lists.
+        """
+
+    @abstractmethod
+    def delete_operator(self, opr: Opr) -> None:
+        """Refuse later pushes of `opr`; those already pushed still run."""
+
+    @abstractmethod
+    def push(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
+        """Schedule one run of a prepared operation; legal while earlier runs are pending.
+
+        Args:
+            opr: Made by `new_operator`.
+            ctx: Where it runs.
+            priority: Larger runs first among ready operations; a hint, in no unit.
+            profiling: Report this run to `profile_hook`.
+
+        Raises:
+            EngineError: `opr` or one of its variables was deleted.
+            EngineStoppedError: After `stop`.
+        """
+
+    @abstractmethod
+    def push_async(
+        self,
+        fn: AsyncFn,
+        ctx: Context,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        reads_mutable: bool = False,
+    ) -> None:
+        """Schedule `fn(run_ctx, on_complete)` after every earlier operation it conflicts with.
+
+        The operation is done when `on_complete` is called, once, from any thread; a second call
+        raises EngineError there. An `on_complete` that is dropped uncalled fails the operation.
+
+        Args:
+            prop: Which worker starts it; every property is allowed.
+            fn, ctx, const_vars, mutable_vars, priority, name, reads_mutable: As in `new_operator`
+                and `push`.
+
+        Raises:
+            DuplicateVarError: A variable is named twice. Errors of `fn` surface at a wait.
+        """
+
+    @abstractmethod
+    def push_sync(
+        self,
+        fn: SyncFn,
+        ctx: Context,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        reads_mutable: bool = False,
+    ) -> None:
+        """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`."""
+
+    @abstractmethod
+    def run_inline(
+        self,
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        ctx: Context,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        name: str | None,
+    ) -> bool:
+        """Run `fn(*args)` here and now if nothing stands in its way; else do nothing.
+
+        For small functions: other threads' pushes wait while it runs, and it must not wait for
+        another thread that pushes. The lists are trusted to be disjoint and without repetition.
+
+        Returns:
+            True if it ran (an error it raised is stored like a pushed function's); False if a
+            conflicting operation is pending, a variable carries an unread failure, or pushes of this
+            thread are being grouped: push it instead.
+        """
+
+    @abstractmethod
+    def is_idle(self, var: Var) -> bool:
+        """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
+
+    @abstractmethod
+    def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
+        """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
+
+        It may be called here and now where `var` is idle. Naming `var` afterwards is an EngineError.
+        """
+
+    @abstractmethod
+    def defer_delete(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
+        """`delete_variable` for finalizers, which may interrupt any thread anywhere.
+
+        Takes no lock and runs nothing: it notes the request, and the next push, wait or `run_inline`
+        of any thread carries it out.
+        """
+
+    @abstractmethod
+    def wait_for_var(self, var: Var) -> None:
+        """Wait until every operation pushed so far that mutates `var` is done.
+
+        Raises:
+            BaseException: The error of the earliest unread failure that `var` carries.
+            BlockingInOperatorError: Called from inside an operation.
+        """
+
+    @abstractmethod
+    def wait_to_write(self, var: Var) -> None:
+        """Wait until every operation pushed so far that names `var` is done; raises as `wait_for_var`."""
+
+    @abstractmethod
+    def wait_for_all(self) -> None:
+        """Wait until nothing is pending.
+
+        Raises:
+            BaseException: The one unread failure's own error; several come in push order as an
+                ExceptionGroup.
+            BlockingInOperatorError: Called from inside an operation.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent."""
+
+    @abstractmethod
+    def bulk(self, size: int) -> AbstractContextManager[None]:
+        """Group this thread's consecutive synchronous pushes into operations of at most `size`.
+
+        A group is pushed when it is full, when the next push has another context, priority or property
+        or is asynchronous, when this thread waits, and at the end. What can be observed is unchanged,
+        failures included; other threads see a group's members only once it is pushed.
+        """

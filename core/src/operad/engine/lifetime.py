@@ -1,0 +1,60 @@
+"""What engines do when their process forks or ends.
+
+A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, pending
+work is finished and the lock taken; afterwards the parent lets go, and the child's engines make their
+locks anew and hire workers when next needed. Work pending in a fork from inside an operation
+stays the parent's: the child must not wait for its variables.
+
+At exit, what can still run is run; asynchronous operations that nobody has completed are dropped, since
+waiting for them could take for ever. Failures nobody waited for are reported on one line.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import weakref
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from operad.engine.ordered import OrderedEngine
+
+_engines: weakref.WeakSet[OrderedEngine] = weakref.WeakSet()
+_held: list[OrderedEngine] = []
+_is_watching = False
+
+
+def watch(engine: OrderedEngine) -> None:
+    """Tell `engine` of forks and of the end."""
+    global _is_watching
+    if not _is_watching:
+        _is_watching = True
+        atexit.register(_at_exit)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+    _engines.add(engine)
+
+
+def _before_fork() -> None:
+    for engine in list(_engines):
+        engine.hold_for_fork()
+        _held.append(engine)
+
+
+def _in_parent() -> None:
+    while _held:
+        _held.pop().release_after_fork()
+
+
+def _in_child() -> None:
+    while _held:
+        _held.pop().renew_after_fork()
+
+
+def _at_exit() -> None:
+    for engine in list(_engines):
+        unread = engine.finish_at_exit()
+        if unread:
+            listed = "; ".join(f"{failure.note}: {failure.error!r}" for failure in unread)
+            sys.stderr.write(f"operad: {len(unread)} failure(s) that nothing waited for: {listed}\n")

@@ -1,0 +1,159 @@
+"""What the engine runs: an `Opr` (a function and the variables it names) and its pushes.
+
+An `Opr` is validated once and may be pushed any number of times; each push makes one `Block`,
+which carries what belongs to that push alone: place, priority, position in the push order.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
+
+from operad.context import Context
+from operad.errors import DuplicateVarError
+
+if TYPE_CHECKING:
+    from operad.engine.var import Var
+
+
+class FnProperty(enum.Enum):
+    """What kind of work a function does; it decides which worker runs it, never the order.
+
+    Source: FnProperty, include/mxnet/engine.h.
+    """
+
+    NORMAL = "normal"
+    COPY_FROM_DEVICE = "copy_from_device"
+    COPY_TO_DEVICE = "copy_to_device"
+    CPU_PRIORITIZED = "cpu_prioritized"
+    ASYNC = "async"
+    DELETE_VAR = "delete_var"
+
+
+@final
+class RunContext:
+    """Where a function runs, made by the engine at run time.
+
+    Attributes:
+        ctx: The device.
+        stream: The CUDA stream that the function launches on; None on a CPU.
+        num_threads: This operation's share of the thread budget. The engine lowers and raises it
+            while the function runs, as other operations start and finish: read it when a parallel
+            region starts, not once for the whole function.
+    """
+
+    __slots__ = ("ctx", "num_threads", "stream")
+
+    def __init__(self, ctx: Context, stream: Any = None, num_threads: int = 1) -> None:
+        self.ctx = ctx
+        self.stream = stream
+        self.num_threads = num_threads
+
+
+OnComplete = Callable[..., None]
+SyncFn = Callable[[RunContext], object]
+AsyncFn = Callable[[RunContext, OnComplete], object]
+
+
+# Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path.
+RUN: Final = 0
+GROUP: Final = 1
+WAIT: Final = 2
+DELETE: Final = 3
+
+_RANKS: Final = {
+    FnProperty.CPU_PRIORITIZED: 0,
+    FnProperty.COPY_FROM_DEVICE: 1,
+    FnProperty.COPY_TO_DEVICE: 1,
+}
+
+
+@final
+class Opr:
+    """A function with the variables it reads and mutates; treat it as opaque.
+
+    Args:
+        fn: Called with a `RunContext`, and with `on_complete` too where `prop` is ASYNC.
+        const_vars: Variables that `fn` reads.
+        mutable_vars: Variables that `fn` mutates, whether or not it reads them as well.
+        prop: The kind of work.
+        name: What messages call it.
+        reads_mutable: `fn` uses old contents of `mutable_vars` (in-place update, partial write,
+            ADD request), so it is skipped where one of them holds a failure. Otherwise it is taken
+            to overwrite them, which makes them clean again.
+        is_async: `fn` takes `on_complete`; implied by `prop=ASYNC`.
+        kind: RUN, except for the engine's own blocks.
+        parts: The blocks of a GROUP, in push order.
+
+    Raises:
+        DuplicateVarError: A variable is named twice.
+    """
+
+    __slots__ = (
+        "const_vars", "deleted", "fn", "is_async", "kind", "mutable_vars", "name", "parts", "prop", "rank",
+        "reads_mutable",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        fn: Callable[..., object],
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        name: str | None = None,
+        reads_mutable: bool = False,
+        is_async: bool = False,
+        kind: int = RUN,
+        parts: tuple[Block, ...] = (),
+    ) -> None:
+        self.fn = fn
+        self.const_vars = tuple(const_vars)
+        self.mutable_vars = tuple(mutable_vars)
+        self.prop = prop
+        self.name = name
+        self.reads_mutable = reads_mutable
+        self.kind = kind
+        self.parts = parts
+        self.is_async = is_async or prop is FnProperty.ASYNC
+        self.rank = _RANKS.get(prop, 2)
+        self.deleted = False
+        if len({*self.const_vars, *self.mutable_vars}) != len(self.const_vars) + len(self.mutable_vars):
+            self._refuse_duplicate()
+
+    def _refuse_duplicate(self) -> None:
+        for listed, where in ((self.const_vars, "const_vars"), (self.mutable_vars, "mutable_vars")):
+            for var in listed:
+                if listed.count(var) > 1:
+                    raise DuplicateVarError(f"push of {self.title!r}: {var!r} is in {where} twice; list it once")
+        both = next(var for var in self.const_vars if var in self.mutable_vars)
+        raise DuplicateVarError(
+            f"push of {self.title!r}: {both!r} is in both const_vars and mutable_vars; "
+            "list a variable you read and write under mutable_vars only"
+        )
+
+    @property
+    def title(self) -> str:
+        """The name, or the function's own where none was given."""
+        return self.name or getattr(self.fn, "__qualname__", None) or "operation"
+
+
+class Block:
+    """One push of an `Opr`.
+
+    Attributes:
+        seq: Position in the push order; every block of an engine has its own.
+        waiting: Variables not granted yet; the block is ready at 0.
+        site: `file:line` of the push, kept in debug mode only.
+    """
+
+    __slots__ = ("ctx", "opr", "priority", "profiling", "seq", "site", "waiting")
+
+    def __init__(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
+        self.opr = opr
+        self.ctx = ctx
+        self.priority = priority
+        self.profiling = profiling
+        self.seq = 0
+        self.waiting = 0
+        self.site: str | None = None
