@@ -1,0 +1,162 @@
+"""The closed list of primitives that mapper programs are made of.
+
+One record a primitive says everything a back end needs: how NumPy evaluates it, and how Python (and
+with it numba) and CUDA spell it. Adding a primitive is one line here and, where it has a slope, one
+line in `slope.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["real", "bool"]
+"""What a value is: `real` has the element type of the arrays the program runs on."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """One operation of the mapper language.
+
+    Attributes:
+        name: Name in programs; for functions also the name in mapper code.
+        arity: Number of arguments.
+        evaluate: NumPy's form of it, for arrays and scalars.
+        python: Template of the Python expression, for numba and for reading; arguments by position.
+        cuda: Template of the CUDA expression; `{f}` is the suffix of math functions (`f` or empty).
+        takes: Kind of every argument (`select` alone differs: bool, then two of one kind).
+        gives: Kind of the result.
+    """
+
+    name: str
+    arity: int
+    evaluate: Callable[..., Any]
+    python: str
+    cuda: str
+    takes: Kind = "real"
+    gives: Kind = "real"
+
+
+def _elementwise(scalar: Callable[[float], float]) -> Callable[[Any], Any]:
+    """A NumPy form of a function that only Python's `math` has; keeps the element type."""
+
+    def safe(value: float) -> float:
+        try:
+            return scalar(value)
+        except ValueError:  # a pole or a domain error, which IEEE arithmetic answers with NaN
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    def evaluate(x: Any) -> Any:
+        array: NDArray[Any] = np.asarray(x)
+        values = [safe(value) for value in array.ravel().tolist()]
+        result = np.array(values, dtype=array.dtype).reshape(array.shape)
+        return result if isinstance(x, np.ndarray) else result[()]
+
+    return evaluate
+
+
+def _gamma(value: float) -> float:
+    return math.copysign(math.inf, value) if value == 0.0 else math.gamma(value)
+
+
+def _lgamma(value: float) -> float:
+    is_pole = value <= 0.0 and value == math.floor(value)
+    return math.inf if is_pole else math.lgamma(value)
+
+
+def _infix(name: str, evaluate: np.ufunc, sign: str, gives: Kind = "real") -> Primitive:
+    template = f"{{0}} {sign} {{1}}"
+    return Primitive(name, 2, evaluate, template, template, gives=gives)
+
+
+def _function(
+    name: str, evaluate: Callable[..., Any], arity: int = 1, cuda: str | None = None, gives: Kind = "real"
+) -> Primitive:
+    arguments = ", ".join(f"{{{i}}}" for i in range(arity))
+    return Primitive(
+        name, arity, evaluate, f"{name}({arguments})", cuda or f"{name}{{f}}({arguments})", gives=gives
+    )
+
+
+_ARITHMETIC: Final = (
+    _infix("add", np.add, "+"),
+    _infix("subtract", np.subtract, "-"),
+    _infix("multiply", np.multiply, "*"),
+    _infix("divide", np.divide, "/"),
+    _function("remainder", np.remainder, 2),
+    _function("floor_divide", np.floor_divide, 2),
+    Primitive("negative", 1, np.negative, "-{0}", "-{0}"),
+)
+_COMPARISON: Final = (
+    _infix("less", np.less, "<", gives="bool"),
+    _infix("less_equal", np.less_equal, "<=", gives="bool"),
+    _infix("greater", np.greater, ">", gives="bool"),
+    _infix("greater_equal", np.greater_equal, ">=", gives="bool"),
+    _infix("equal", np.equal, "==", gives="bool"),
+    _infix("not_equal", np.not_equal, "!=", gives="bool"),
+    _function("isnan", np.isnan, cuda="isnan({0})", gives="bool"),
+    _function("isinf", np.isinf, cuda="isinf({0})", gives="bool"),
+    _function("isfinite", np.isfinite, cuda="isfinite({0})", gives="bool"),
+)
+_LOGIC: Final = (
+    Primitive("logical_and", 2, np.logical_and, "({0} and {1})", "({0} && {1})", takes="bool", gives="bool"),
+    Primitive("logical_or", 2, np.logical_or, "({0} or {1})", "({0} || {1})", takes="bool", gives="bool"),
+    Primitive("logical_not", 1, np.logical_not, "(not {0})", "!{0}", takes="bool", gives="bool"),
+    Primitive("select", 3, np.where, "({1} if {0} else {2})", "({0} ? {1} : {2})"),
+)
+_SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0})"  # the last case keeps zero and NaN
+_MAXIMUM_CUDA: Final = "(isnan({0}) || {0} > {1} ? {0} : {1})"
+_MINIMUM_CUDA: Final = "(isnan({0}) || {0} < {1} ? {0} : {1})"
+_FUNCTIONS: Final = (
+    _function("abs", np.absolute, cuda="fabs{f}({0})"),
+    _function("sign", np.sign, cuda=_SIGN_CUDA),
+    _function("sqrt", np.sqrt),
+    _function("cbrt", np.cbrt),
+    _function("exp", np.exp),
+    _function("exp2", np.exp2),
+    _function("expm1", np.expm1),
+    _function("log", np.log),
+    _function("log1p", np.log1p),
+    _function("log2", np.log2),
+    _function("log10", np.log10),
+    _function("sin", np.sin),
+    _function("cos", np.cos),
+    _function("tan", np.tan),
+    _function("asin", np.arcsin),
+    _function("acos", np.arccos),
+    _function("atan", np.arctan),
+    _function("sinh", np.sinh),
+    _function("cosh", np.cosh),
+    _function("tanh", np.tanh),
+    _function("asinh", np.arcsinh),
+    _function("acosh", np.arccosh),
+    _function("atanh", np.arctanh),
+    _function("erf", _elementwise(math.erf)),
+    _function("erfc", _elementwise(math.erfc)),
+    _function("gamma", _elementwise(_gamma), cuda="tgamma{f}({0})"),
+    _function("lgamma", _elementwise(_lgamma)),
+    _function("floor", np.floor),
+    _function("ceil", np.ceil),
+    _function("trunc", np.trunc),
+    _function("rint", np.rint),
+    _function("power", np.power, 2, cuda="pow{f}({0}, {1})"),
+    _function("atan2", np.arctan2, 2),
+    _function("hypot", np.hypot, 2),
+    _function("fmod", np.fmod, 2),
+    _function("copysign", np.copysign, 2),
+    _function("maximum", np.maximum, 2, cuda=_MAXIMUM_CUDA),
+    _function("minimum", np.minimum, 2, cuda=_MINIMUM_CUDA),
+)
+
+PRIMITIVES: Final[dict[str, Primitive]] = {
+    primitive.name: primitive for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS)
+}
+"""Every primitive by name."""
