@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from operad.errors import GraphError
 from operad.operator import BackwardEntry, OperatorProperty
@@ -31,15 +31,17 @@ class Node(ABC):
         attrs: The user's attributes (`lr_mult`, `__ctx_group__`, ...), as strings.
         inputs: What it reads.
         control_deps: Nodes that must run before it although it reads none of their outputs.
+        saved: What imperative recording keeps with the node; None in symbolic graphs.
     """
 
-    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name")
+    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name", "saved")
 
     def __init__(self, name: str, inputs: Iterable[Entry] = (), attrs: dict[str, str] | None = None) -> None:
         self.name = name
         self.inputs: list[Entry] = list(inputs)
         self.attrs: dict[str, str] = dict(attrs or {})
         self.control_deps: list[Node] = []
+        self.saved: Any = None
 
     @property
     @abstractmethod
@@ -58,7 +60,7 @@ class Entry(NamedTuple):
     """Output `index` of `node`."""
 
     node: Node
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index, which no entry needs
 
     @property
     def name(self) -> str:
@@ -93,7 +95,11 @@ class OpNode(Node):
     __slots__ = ("num_args", "op")
 
     def __init__(
-        self, op: OperatorProperty, name: str, inputs: Iterable[Entry] = (), attrs: dict[str, str] | None = None
+        self,
+        op: OperatorProperty,
+        name: str,
+        inputs: Iterable[Entry] = (),
+        attrs: dict[str, str] | None = None,
     ) -> None:
         super().__init__(name, inputs, attrs)
         self.op = op
@@ -190,6 +196,16 @@ def _requirements(node: Node) -> Iterator[Node]:
     yield from node.control_deps
 
 
+def nodes_with_forward(graph: Graph) -> list[Node]:
+    """The graph's nodes, and those of each backward node's forward node, in one topological order.
+
+    Passes that compare a backward node with the node it differentiates need both, although a graph
+    of gradients alone may not.
+    """
+    forward = [Entry(node.forward) for node in graph.nodes if isinstance(node, BackwardNode)]
+    return topological_order([*graph.outputs, *forward]) if forward else list(graph.nodes)
+
+
 @final
 class Graph:
     """What a list of output entries needs, with its order and its variables.
@@ -232,9 +248,10 @@ class Graph:
     def _variables(self, auxiliary: bool) -> tuple[Variable, ...]:
         found: dict[str, Variable] = {}
         for node in self.nodes:
-            if isinstance(node, Variable) and (node in self._auxiliary) == auxiliary:
-                if found.setdefault(node.name, node) is not node:
-                    raise GraphError(f"two variables are called {node.name!r}; rename one of them")
+            if not isinstance(node, Variable) or (node in self._auxiliary) != auxiliary:
+                continue
+            if found.setdefault(node.name, node) is not node:
+                raise GraphError(f"two variables are called {node.name!r}; rename one of them")
         return tuple(found.values())
 
     def list_arguments(self) -> list[str]:

@@ -1,0 +1,294 @@
+"""Inference: every entry's shape and element type, from what is known of some.
+
+A graph is a system of constraints, one a node, over the values of its entries. The solver visits
+nodes in topological order, then in reverse, and so on, each time only those that touch an entry
+about which something was learnt since their last visit, until nothing is. Each visit can only add
+knowledge, so this ends; on an ordinary network two sweeps do.
+
+A backward node constrains too: its gradients have the shapes of the forward node's arguments, and
+the out_grads it reads those of the forward node's outputs. The forward nodes are therefore part of
+the system even where the graph itself no longer needs them.
+
+Source: InferShape and InferType, src/executor/infer_graph_attr_pass.cc. Differs: one solver for
+both, partial shapes throughout, and only changed nodes are visited again.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar, final
+
+from operad.dtypes import DType, as_dtype, from_type_flag
+from operad.errors import DTypeError, GraphError, OperadError, ShapeError
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, nodes_with_forward
+from operad.operator import PartialShape, is_known, unify_shapes
+
+V = TypeVar("V")
+
+
+class _Table(Generic[V]):
+    """The values of a graph's entries; None where nothing is known.
+
+    Attributes:
+        arguments: One value an argument of the graph, in `list_arguments` order.
+        outputs: One value an output.
+        auxiliary: One value an auxiliary state.
+        is_complete: Whether nothing is left unknown, in or between them.
+    """
+
+    def __init__(self, graph: Graph, values: Mapping[Node, Sequence[V | None]], is_complete: bool) -> None:
+        self._values = values
+        self.arguments = [values[node][0] for node in graph.arguments]
+        self.outputs = [self.of(entry) for entry in graph.outputs]
+        self.auxiliary = [values[node][0] for node in graph.auxiliary_states]
+        self.is_complete = is_complete
+
+    def of(self, entry: Entry) -> V | None:
+        """The value of one entry."""
+        return self._values[entry.node][entry.index]
+
+
+@final
+class ShapeTable(_Table[tuple[int | None, ...]]):
+    """The shapes of a graph's entries; see `infer_shapes`."""
+
+
+@final
+class TypeTable(_Table[DType]):
+    """The element types of a graph's entries; see `infer_types`."""
+
+
+def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
+    """Infer every entry's shape, in both directions.
+
+    Args:
+        known: Shapes of arguments and auxiliary states by name, as far as they are known. A
+            variable that is not named has the shape of its `__shape__` attribute, if any. Names of
+            no variable are ignored: front ends refuse them.
+    Raises:
+        ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
+            starts with the operator and node.
+    """
+    values = _ShapeSolver(graph, known).solve()
+    return ShapeTable(graph, values, all(is_known(shape) for node in graph.nodes for shape in values[node]))
+
+
+def infer_types(graph: Graph, known: Mapping[str, DType | None]) -> TypeTable:
+    """Infer every entry's element type.
+
+    Args:
+        known: Element types by name, as in `infer_shapes`; the attribute is `__dtype__`.
+    Raises:
+        DTypeError: Types clash; the message starts with the operator and node.
+    """
+    values = _TypeSolver(graph, known).solve()
+    return TypeTable(graph, values, all(dtype is not None for node in graph.nodes for dtype in values[node]))
+
+
+class _Solver(ABC, Generic[V]):
+    """Finds the least fixed point of a graph's constraints."""
+
+    def __init__(self, graph: Graph, known: Mapping[str, V | None]) -> None:
+        self._order = nodes_with_forward(graph)
+        self._values: dict[Node, list[V | None]] = {}
+        self._watchers: dict[Node, list[Node]] = {node: [] for node in self._order}
+        for node in self._order:
+            self._values[node] = [None] * node.num_outputs
+            for watched in _watched_by(node):
+                self._watchers[watched].append(node)
+            if isinstance(node, Variable):
+                given = known.get(node.name)
+                self._values[node][0] = self._attribute(node) if given is None else self._normal(given)
+        self._stale = {node for node in self._order if not isinstance(node, Variable)}
+
+    def solve(self) -> dict[Node, list[V | None]]:
+        """Sweep to and fro until no node has news."""
+        sweep: Sequence[Node] = self._order
+        while self._stale:
+            for node in sweep:
+                if node not in self._stale:
+                    continue
+                self._stale.discard(node)
+                if isinstance(node, OpNode):
+                    self._visit_op(node)
+                elif isinstance(node, BackwardNode):
+                    self._visit_backward(node)
+            sweep = sweep[::-1]
+        return self._values
+
+    def _visit_op(self, node: OpNode) -> None:
+        op, args, outs = node.op, node.args, self._values[node]
+        out_entries = [Entry(node, index) for index in range(len(outs))]
+        ins = [self._of(entry) for entry in args]
+        given: list[V | None] | None = None
+        while given is None or not all(map(_same, ins, given)):
+            given = ins
+            with _blame(node):
+                in_values, out_values, aux_values = self._forward(node, list(ins))
+            self._merge(node, args, op.list_arguments(), in_values)
+            self._merge(node, out_entries, op.list_outputs(), out_values)
+            self._merge(node, node.aux, op.list_auxiliary_states(), aux_values)
+            ins = [self._of(entry) for entry in args]
+            if not all(map(self._is_known, ins)):
+                with _blame(node):
+                    in_values = self._backward(node, ins, list(outs))
+                self._merge(node, args, op.list_arguments(), in_values)
+                ins = [self._of(entry) for entry in args]
+        # What it just learnt it has already drawn its conclusions from.
+        self._stale.discard(node)
+
+    def _visit_backward(self, node: BackwardNode) -> None:
+        for index, arg in enumerate(node.forward.args):
+            self._equate(node, Entry(node, index), arg)
+        for entry, read in zip(node.inputs, node.reads, strict=True):
+            if read.kind == "out_grad":
+                self._equate(node, entry, Entry(node.forward, read.index))
+
+    def _equate(self, node: BackwardNode, gradient: Entry, value: Entry) -> None:
+        what = f"gradient of {value.name}"
+        self._learn(node, gradient, what, self._of(value))
+        self._learn(node, value, what, self._of(gradient))
+
+    def _merge(
+        self, node: Node, entries: Sequence[Entry], names: Sequence[str], values: Sequence[V | None]
+    ) -> None:
+        for entry, name, value in zip(entries, names, values, strict=True):
+            self._learn(node, entry, name, value)
+
+    def _learn(self, node: Node, entry: Entry, name: str, value: V | None) -> None:
+        held = self._values[entry.node]
+        current = held[entry.index]
+        if value is None or _same(current, value):
+            return
+        unified = self._unify(current, self._normal(value), f"{_label(node)}: {name}")
+        if not _same(unified, current):
+            held[entry.index] = unified
+            self._stale.update(self._watchers[entry.node])
+
+    def _of(self, entry: Entry) -> V | None:
+        return self._values[entry.node][entry.index]
+
+    @abstractmethod
+    def _attribute(self, node: Variable) -> V | None:
+        """What the variable's own attributes say."""
+
+    @abstractmethod
+    def _normal(self, value: V) -> V:
+        """The value in the form it is compared in."""
+
+    @abstractmethod
+    def _is_known(self, value: V | None) -> bool:
+        """Whether nothing is left to learn about the value."""
+
+    @abstractmethod
+    def _unify(self, current: V | None, value: V, what: str) -> V | None:
+        """The value that agrees with both, or an error."""
+
+    @abstractmethod
+    def _forward(self, node: OpNode, ins: list[V | None]) -> tuple[Sequence[V | None], ...]:
+        """Arguments, outputs and auxiliary states, from the arguments."""
+
+    @abstractmethod
+    def _backward(self, node: OpNode, ins: list[V | None], outs: list[V | None]) -> Sequence[V | None]:
+        """Arguments, from arguments and outputs."""
+
+
+@final
+class _ShapeSolver(_Solver[tuple[int | None, ...]]):
+    def _attribute(self, node: Variable) -> PartialShape:
+        text = node.attrs.get("__shape__")
+        if text is None:
+            return None
+        try:
+            shape = tuple(int(axis) for axis in ast.literal_eval(text))
+        except (SyntaxError, ValueError, TypeError) as error:
+            raise GraphError(
+                f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int"
+            ) from error
+        # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
+        return tuple(axis if axis > 0 else None for axis in shape) or None
+
+    def _normal(self, value: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        return tuple(value)
+
+    def _is_known(self, value: PartialShape) -> bool:
+        return is_known(value)
+
+    def _unify(self, current: PartialShape, value: tuple[int | None, ...], what: str) -> PartialShape:
+        return unify_shapes(current, value, what)
+
+    def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
+        return node.op.infer_shape(ins)
+
+    def _backward(
+        self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
+    ) -> Sequence[PartialShape]:
+        return node.op.infer_shape_backward(ins, outs)
+
+
+@final
+class _TypeSolver(_Solver[DType]):
+    def _attribute(self, node: Variable) -> DType | None:
+        text = node.attrs.get("__dtype__")
+        if text is None or text == "-1":
+            return None
+        return from_type_flag(int(text)) if text.isdigit() else as_dtype(text)
+
+    def _normal(self, value: DType) -> DType:
+        return as_dtype(value)
+
+    def _is_known(self, value: DType | None) -> bool:
+        return value is not None
+
+    def _unify(self, current: DType | None, value: DType, what: str) -> DType:
+        if current is not None and current != value:
+            raise DTypeError(f"{what} is {current.name}, expected {value.name}; cast one with astype")
+        return value
+
+    def _forward(self, node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
+        return node.op.infer_type(ins)
+
+    def _backward(
+        self, node: OpNode, ins: list[DType | None], outs: list[DType | None]
+    ) -> Sequence[DType | None]:
+        return ins  # properties say nothing of types in this direction
+
+
+def _watched_by(node: Node) -> set[Node]:
+    """The nodes whose entries `node` constrains, itself included unless it is a variable."""
+    watched = {entry.node for entry in node.inputs}
+    if isinstance(node, BackwardNode):
+        watched.update(entry.node for entry in node.forward.args)
+        watched.add(node.forward)
+    if not isinstance(node, Variable):
+        watched.add(node)
+    return watched
+
+
+def _same(first: object, second: object) -> bool:
+    # NumPy holds dtype("float64") == None for true, hence the detour.
+    return first is second or (first is not None and second is not None and first == second)
+
+
+def _label(node: Node) -> str:
+    if isinstance(node, (OpNode, BackwardNode)):
+        return f"{node.op.name} {node.name!r}"
+    return f"variable {node.name!r}"
+
+
+@contextmanager
+def _blame(node: OpNode) -> Iterator[None]:
+    """Make an error of an operator's inference start with the operator and the node."""
+    try:
+        yield
+    except (ShapeError, DTypeError) as error:
+        text = str(error).removeprefix(f"{node.op.name}: ")
+        raise type(error)(f"{_label(node)}: {text}") from error
+    except OperadError:
+        raise
+    except Exception as error:
+        error.add_note(f"in the inference of {_label(node)}: a fault of the operator, not of the graph")
+        raise

@@ -1,0 +1,264 @@
+"""Operators for the graph's tests: enough to make networks of every form, on plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.context import cpu
+from operad.errors import ShapeError
+from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.operator import (
+    OGRAD,
+    OUT,
+    Gradient,
+    Kernel,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    SimpleOp,
+    assign,
+    is_known,
+    param,
+    simple_property,
+    unify_shapes,
+)
+
+Tanh = simple_property(
+    SimpleOp(
+        "tanh", ["x"], np.tanh, takes_out=True, inplace=["x"],
+        gradients=[Gradient(lambda g, y: g * (1 - y * y), [OGRAD, OUT], inplace=[OGRAD])],
+    )
+)  # fmt: skip
+Square = simple_property(
+    SimpleOp("square", ["x"], np.square, takes_out=True, inplace=["x"],
+             gradients=[Gradient(lambda g, x: 2 * g * x, [OGRAD, "x"], inplace=[OGRAD])])
+)  # fmt: skip
+AddConst = simple_property(
+    SimpleOp("add_const", ["x"], lambda x, scalar: x + scalar, inplace=["x"],
+             params={"scalar": param(float, 1.0)},
+             gradients=[Gradient(lambda g, scalar: g, [OGRAD], inplace=[OGRAD])])
+)  # fmt: skip
+Add = simple_property(
+    SimpleOp("add", ["lhs", "rhs"], np.add, takes_out=True, inplace=["lhs", "rhs"],
+             gradients=[Gradient(lambda g: g, [OGRAD], inplace=[OGRAD])] * 2)
+)  # fmt: skip
+Mul = simple_property(
+    SimpleOp("mul", ["lhs", "rhs"], np.multiply, takes_out=True, inplace=["lhs", "rhs"],
+             gradients=[Gradient(lambda g, rhs: g * rhs, [OGRAD, "rhs"], inplace=[OGRAD]),
+                        Gradient(lambda g, lhs: g * lhs, [OGRAD, "lhs"])])
+)  # fmt: skip
+Sign = simple_property(SimpleOp("sign", ["x"], np.sign, takes_out=True, inplace=["x"]))
+Stop = simple_property(SimpleOp("stop", ["x"], lambda x: x.copy(), inplace=["x"]))
+
+
+class Dense(OperatorProperty):
+    """`x (n, k)` times `w (h, k)` transposed."""
+
+    name = "dense"
+    hidden = param(int, ge=1)
+
+    def list_arguments(self):
+        return ["x", "w"]
+
+    def infer_shape(self, in_shapes):
+        x, w = in_shapes
+        rows = columns = None
+        if x is not None:
+            if len(x) != 2:
+                raise ShapeError(f"dense: x has {len(x)} axes, expected 2")
+            rows, columns = x
+        if columns is None and w is not None:
+            columns = w[1]
+        return [(rows, columns), (self.hidden, columns)], [(rows, self.hidden)], []
+
+    def infer_shape_backward(self, in_shapes, out_shapes):
+        rows = out_shapes[0][0] if out_shapes[0] else None
+        x = in_shapes[0] or (None, None)
+        return [(x[0] if x[0] is not None else rows, x[1]), in_shapes[1]]
+
+    def backward_dependency(self, wanted):
+        reads = self.declare_backward_dependency(*_tokens(self))
+        return [read for read in reads if read.kind == "out_grad" or wanted[1 - read.index]]
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_grad[0], in_data[0], in_data[1]]
+
+
+class DenseOperator(Operator):
+    def __init__(self, prop, ctx, in_shapes, in_types):
+        pass
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0] @ in_data[1].T)
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        if req[0] is not OpReq.NULL:
+            assign(in_grad[0], req[0], out_grad[0] @ in_data[1])
+        if req[1] is not OpReq.NULL:
+            assign(in_grad[1], req[1], out_grad[0].T @ in_data[0])
+
+
+class Split(OperatorProperty):
+    """The sine and the cosine of x, and x itself as a hidden third output."""
+
+    name = "split"
+
+    def list_outputs(self):
+        return ["sin", "cos", "hidden"]
+
+    @property
+    def num_visible_outputs(self):
+        return 2
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]] * 3, []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_grad[0], out_grad[1], out_data[0], out_data[1]]
+
+    def forward_inplace_option(self, in_data, out_data):
+        return [(in_data[0], out_data[2])]
+
+    def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
+        return [(out_data[0], in_grad[0])]
+
+
+class SplitOperator(DenseOperator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        values = np.sin(in_data[0]), np.cos(in_data[0]), in_data[0].copy()
+        for out, r, value in zip(out_data, req, values, strict=True):
+            assign(out, r, value)
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        assign(in_grad[0], req[0], out_grad[0] * out_data[1] - out_grad[1] * out_data[0])
+
+
+class SquareLoss(OperatorProperty):
+    """Outputs x; its gradient is x - label, whatever the head gradient."""
+
+    name = "square_loss"
+
+    def list_arguments(self):
+        return ["x", "label"]
+
+    def infer_shape(self, in_shapes):
+        shape = unify_shapes(in_shapes[1], in_shapes[0], "square_loss: label")
+        return [shape, shape], [shape], []
+
+    def differentiable_inputs(self):
+        return [True, False]
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_data[0], in_data[1]]
+
+    def forward_inplace_option(self, in_data, out_data):
+        return [(in_data[0], out_data[0])]
+
+    def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
+        return [(out_data[0], in_grad[0])]
+
+
+class SquareLossOperator(DenseOperator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0])
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        assign(in_grad[0], req[0], out_data[0] - in_data[1])
+
+
+class Centre(OperatorProperty):
+    """x less a moving mean, which training updates."""
+
+    name = "centre"
+
+    def list_auxiliary_states(self):
+        return ["mean"]
+
+    def infer_shape(self, in_shapes):
+        shape = in_shapes[0]
+        return list(in_shapes), [shape], [shape[1:] if shape is not None else None]
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_grad[0]]
+
+
+class CentreOperator(DenseOperator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0] - aux_states[0])
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        assign(in_grad[0], req[0], out_grad[0])
+
+
+for _prop, _operator in ((Dense, DenseOperator), (Split, SplitOperator), (SquareLoss, SquareLossOperator),
+                         (Centre, CentreOperator)):  # fmt: skip
+    _prop.kernels = [Kernel(_prop.name, _operator)]
+
+_ALL = (Tanh, Square, AddConst, Add, Mul, Sign, Stop, Dense, Split, SquareLoss, Centre)
+OPERATORS = {prop.name: prop for prop in _ALL}
+
+
+def _tokens(prop):
+    from operad.operator import BackwardEntry
+
+    return tuple(
+        [BackwardEntry(kind, i) for i in range(count)]
+        for kind, count in (("out_grad", prop.num_visible_outputs), ("in_data", len(prop.list_arguments())),
+                            ("out_data", len(prop.list_outputs())))
+    )  # fmt: skip
+
+
+def var(name, **attrs):
+    return Entry(Variable(name, attrs=attrs))
+
+
+def apply(prop, name, *inputs, attrs=None, **params):
+    """The first output of a new node."""
+    return Entry(OpNode(prop(**params), name, inputs, attrs))
+
+
+def ones_like_heads(outputs):
+    return [var(f"head{i}") for i in range(len(outputs))]
+
+
+def node_call(node: Node, shapes, types):
+    """`call(read, write, request)` runs one node, given functions from entries to arrays."""
+    forward = node.forward if isinstance(node, BackwardNode) else node
+    ins = [shapes.of(entry) for entry in forward.args]
+    assert all(map(is_known, ins))
+    operator = forward.op.create_operator(cpu(), ins, [types.of(entry) for entry in forward.args])
+    op_ctx = OpContext(cpu(), is_train=True)
+
+    def call(read, write, request):
+        outs = [Entry(node, i) for i in range(node.num_outputs)]
+        req = [request(entry) for entry in outs]
+        targets = [None if r is OpReq.NULL else write(entry) for entry, r in zip(outs, req, strict=True)]
+        if isinstance(node, OpNode):
+            operator.forward(op_ctx, [read(e) for e in node.args], req, targets, [read(e) for e in node.aux])
+            return
+        given = {"out_grad": [None] * forward.num_outputs, "in_data": [None] * len(forward.args),
+                 "out_data": [None] * forward.num_outputs}  # fmt: skip
+        for entry, (kind, index) in zip(node.inputs, node.reads, strict=True):
+            given[kind][index] = read(entry)
+        aux = [read(e) for e in forward.aux]
+        operator.backward(op_ctx, given["out_grad"], given["in_data"], given["out_data"], req, targets, aux)
+
+    return call
+
+
+def evaluate(graph: Graph, shapes, types, values):
+    """Every entry's value, each in an array of its own: what a plan must reproduce."""
+    arrays = {Entry(node): values[node.name] for node in graph.nodes if isinstance(node, Variable)}
+
+    def write(entry):
+        return arrays.setdefault(entry, np.full(shapes.of(entry), np.nan, types.of(entry)))
+
+    def request(entry):
+        wanted = not isinstance(entry.node, BackwardNode) or entry.node.wanted[entry.index]
+        return OpReq.WRITE if wanted else OpReq.NULL
+
+    for node in graph.nodes:
+        if not isinstance(node, Variable):
+            node_call(node, shapes, types)(arrays.__getitem__, write, request)
+    return arrays
