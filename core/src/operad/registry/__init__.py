@@ -5,7 +5,6 @@ from operad.registry.entries import entry_names as entry_names
 from operad.registry.entries import load_all as load_all
 from operad.registry.entries import namespace as namespace
 from operad.registry.entries import plugins as plugins
-from operad.registry.faces import lazy_face as lazy_face
 from operad.registry.hooks import hooks as hooks
 from operad.registry.operators import find as find
 from operad.registry.operators import get as get

@@ -102,7 +102,7 @@ def _manager() -> Any:
     for name in _SPECS:
         specification(getattr(HookSpecs, name))
     manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(HookSpecs())
+    manager.add_hookspecs(HookSpecs)
     return manager
 
 

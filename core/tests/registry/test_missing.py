@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from operad import registry
+from operad.errors import OperatorNotFoundError
+
+
+def message(name: str) -> str:
+    with pytest.raises(OperatorNotFoundError) as caught:
+        registry.get(name)
+    return str(caught.value)
+
+
+@pytest.fixture
+def acme(site):
+    site.install("acme-ops", operators={"acme_blend": "acme_missing:acme_blend"})
+    registry.refresh()
+
+
+def test_a_misspelt_first_party_name_gets_the_name_and_the_pip_line(site):
+    assert message("FullyConected") == (
+        "no installed plugin provides operator 'FullyConected'; did you mean 'FullyConnected'? "
+        "(pip install operad-fully-connected)"
+    )
+
+
+def test_a_first_party_name_that_is_not_installed_gets_the_pip_line(site):
+    assert message("FullyConnected") == (
+        "no installed plugin provides operator 'FullyConnected'; pip install operad-fully-connected"
+    )
+
+
+def test_a_misspelt_installed_name_needs_no_pip_line(acme):
+    assert message("acme_blnd") == (
+        "no installed plugin provides operator 'acme_blnd'; did you mean 'acme_blend'?"
+    )
+
+
+def test_case_alone_never_hides_a_name(acme):
+    assert message("ACME_BLEND").endswith("did you mean 'acme_blend'?")
+    assert message("RELU").endswith("did you mean 'relu'? (pip install operad-elemwise)")
+
+
+def test_a_name_like_nothing_gets_what_is_installed(acme):
+    assert message("zzzzqqqq") == "no installed plugin provides operator 'zzzzqqqq'; installed: acme_blend"
+
+
+def test_many_installed_names_are_counted(site):
+    site.install("acme-ops", operators={f"many_{i}": "acme_missing:x" for i in range(40)})
+    registry.refresh()
+    assert message("zzzzqqqq").endswith("; installed: 40 names")
+
+
+def test_a_missing_operator_is_an_attribute_error(site):
+    with pytest.raises(AttributeError):
+        registry.get("zzzzqqqq")
