@@ -29,6 +29,8 @@ def _is_reexport(node: ast.stmt) -> bool:
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" and _reexports(node.body)
     if isinstance(node, ast.FunctionDef):  # PEP 562: a lazy re-export
         return node.name in {"__getattr__", "__dir__"}
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):  # a second name
+        return True
     names = _assigned_names(node)
     return bool(names) and all(
         name in {"__all__", "__version__"} or name.startswith("_LAZY") for name in names
@@ -74,6 +76,7 @@ def test_modules_are_named_for_what_they_hold(distribution: Distribution) -> Non
         ('"""Doc."""\nfrom a import b\n__all__ = ["b"]', True),
         ("def __getattr__(name):\n    return name", True),
         ("if TYPE_CHECKING:\n    from a import b", True),
+        ("from a import b\nc = b", True),
         ("if DEBUG:\n    from a import b", False),
         ("value = compute()", False),
         ("def helper():\n    pass", False),
