@@ -30,10 +30,10 @@ class _DeviceResources:
 
     __slots__ = ("parallel", "random", "spaces", "turn")
 
-    def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
+    def __init__(self, ctx: Context, engine: Engine, storage: Storage, seed: StreamSeed) -> None:
         self.random = RandomStream(ctx, engine, seed.child(_SERIAL))
         self.parallel = ParallelRandom(ctx, engine, seed.child(_PARALLEL))
-        self.spaces: list[TempSpace] = []
+        self.spaces = [TempSpace(ctx, engine, storage) for _ in range(_ROTATING_SPACES)]
         self.turn = itertools.count()
 
     def restart(self, seed: StreamSeed) -> None:
@@ -83,7 +83,7 @@ class ResourceManager:
             return device.random
         if kind is ResourceRequest.PARALLEL_RANDOM:
             return device.parallel
-        return self._spaces(ctx, 1)[0]
+        return device.spaces[next(device.turn) % len(device.spaces)]
 
     def request_all(self, ctx: Context, kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
         """The resources of one operator, in the order asked for; no two of its temp spaces are one.
@@ -151,7 +151,9 @@ class ResourceManager:
         with self._lock:
             device = self._devices.get(ctx)
             if device is None:
-                device = self._devices[ctx] = _DeviceResources(ctx, self.engine, self._seed_of(ctx))
+                seed = self._seed_of(ctx)
+                device = _DeviceResources(ctx, self.engine, self._storage, seed)
+                self._devices[ctx] = device
             return device
 
     def _seed_of(self, ctx: Context) -> StreamSeed:
@@ -159,17 +161,16 @@ class ResourceManager:
         return alone if alone is not None else self._seed.child(ctx.device_id)
 
     def _spaces(self, ctx: Context, count: int) -> list[TempSpace]:
-        if count == 0:
-            return []
         device = self._device(ctx)
         spaces = device.spaces
-        if len(spaces) < max(count, _ROTATING_SPACES):
+        if len(spaces) < count:
             with self._lock:
-                while len(spaces) < max(count, _ROTATING_SPACES):
+                while len(spaces) < count:
                     spaces.append(TempSpace(ctx, self.engine, self._storage))
         # One turn for each space taken; other threads' turns may fall between, which does no harm.
         turns = [next(device.turn) for _ in range(count)]
-        return [spaces[(turns[0] + index) % len(spaces)] for index in range(count)]
+        total = len(spaces)  # read once: another thread may append
+        return [spaces[(turns[0] + index) % total] for index in range(count)]
 
     def _push_restart(self, ctx: Context, device: _DeviceResources, seed: StreamSeed) -> None:
         self.engine.push_sync(
