@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 from operad.registry.plugins import Distribution, Entry, normalized
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """Everything that is declared.
 
     Attributes:
@@ -91,13 +89,12 @@ def _is_plugin(found: metadata.Distribution) -> bool:
 
 
 def _described(found: metadata.Distribution) -> Distribution | None:
-    """Name, version and requirements; None for the remains of an interrupted installation.
-
-    Only the headers are parsed: they are followed by the whole README.
-    """
+    """Name, version and requirements; None for the remains of an interrupted installation."""
     from email.parser import HeaderParser  # noqa: PLC0415 - `importlib.metadata` needs it anyway
 
-    headers = HeaderParser().parsestr(found.read_text("METADATA") or found.read_text("PKG-INFO") or "")
+    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    # An empty line ends the headers; after it comes the whole README, which need not be parsed.
+    headers = HeaderParser().parsestr(text.partition("\n\n")[0])
     name = headers["Name"]
     if not name:
         return None

@@ -14,11 +14,9 @@ taken, and one bad import stops the rest.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 import threading
-import traceback
 from typing import Final, NoReturn, final
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
@@ -186,12 +184,16 @@ def _resolve(entry: Entry) -> object:
 
 
 def _nearest(found: object, module: str, attribute: str) -> str:
+    import difflib  # noqa: PLC0415 - 2 ms that only a broken plugin costs
+
     close = difflib.get_close_matches(attribute, dir(found), n=1)
     hint = f"; did its author mean {close[0]!r}?" if close else ""
     return f": {getattr(found, '__name__', module)} has no attribute {attribute!r}{hint}"
 
 
 def _broken_by(error: BaseException, entry: Entry) -> Broken:
+    import traceback  # noqa: PLC0415 - 2 ms that only a broken plugin costs
+
     report = traceback.TracebackException.from_exception(error)
     # The frames between the import statement and the plugin say nothing about the plugin.
     report.stack[:] = [frame for frame in report.stack if not _is_import_machinery(frame.filename)]

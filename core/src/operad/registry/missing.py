@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Final
 
@@ -30,6 +29,8 @@ def not_found(group: str, name: str, installed: Iterable[str]) -> OperatorNotFou
 
 
 def _closest(name: str, known: list[str]) -> str | None:
+    import difflib  # noqa: PLC0415 - 2 ms that only a missing name costs
+
     # MXNet's names mix cases; a wrong case alone should always find its name. Installed ones win a tie.
     folded: dict[str, str] = {}
     for candidate in known:
