@@ -27,12 +27,12 @@ class ThreadBudget:
 
     Attributes:
         total: Threads of the budget.
-        running: The counted operations that run now. Under the engine's lock.
-        share: Threads each of them may use. Under the engine's lock.
+        running: The counted operations that run now. Changed under `_lock`.
+        share: Threads each of them may use. Changed under `_lock`.
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("_lock", "_pools", "applied", "running", "share", "total")
+    __slots__ = ("_applying", "_lock", "_pools", "applied", "running", "share", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -41,22 +41,29 @@ class ThreadBudget:
         self.applied = 0
         self._pools: list[tuple[Any, int]] | None = None
         self._lock = threading.Lock()
+        self._applying = threading.Lock()
 
     @property
     def is_full(self) -> bool:
         """Whether no further operation may start."""
         return len(self.running) >= self.total
 
-    def start(self, run_ctx: RunContext) -> None:
-        """Count an operation in; the others' shares fall first."""
-        self._divide(len(self.running) + 1)
-        run_ctx.num_threads = self.share
-        self.running.append(run_ctx)
+    def start(self, run_ctx: RunContext) -> bool:
+        """Count an operation in, the others' shares falling first; False if the budget is full."""
+        with self._lock:
+            count = len(self.running) + 1
+            if count > self.total:
+                return False
+            self._divide(count)
+            run_ctx.num_threads = self.share
+            self.running.append(run_ctx)
+            return True
 
     def finish(self, run_ctx: RunContext) -> None:
         """Count an operation out; the others' shares rise."""
-        self.running.remove(run_ctx)
-        self._divide(len(self.running))
+        with self._lock:
+            self.running.remove(run_ctx)
+            self._divide(len(self.running))
 
     def _divide(self, count: int) -> None:
         share = self.total // count if count else self.total
@@ -66,8 +73,8 @@ class ThreadBudget:
                 run_ctx.num_threads = share
 
     def apply(self) -> None:
-        """Give the BLAS libraries the present share. Not under the engine's lock: it takes its own."""
-        with self._lock:
+        """Give the BLAS libraries the present share, if they have another."""
+        with self._applying:
             if self._pools is None:
                 self._pools = _blas_pools()
             share = self.share
@@ -82,8 +89,9 @@ class ThreadBudget:
             self.apply()
 
     def renew_lock(self) -> None:
-        """In a forked child, where whoever held the lock is gone."""
+        """In a forked child, where whoever held a lock is gone."""
         self._lock = threading.Lock()
+        self._applying = threading.Lock()
         self.running.clear()
         self.share = self.total
 

@@ -11,12 +11,15 @@ Source: NaiveEngine, src/engine/naive_engine.cc. Differs: dependencies are check
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from _thread import get_ident
+from collections.abc import Callable, Sequence
 from typing import final
 
-from operad.engine.operation import Block, RunContext
-from operad.engine.ordered import OrderedEngine, new_bell
-from operad.engine.failure import Failure
+from operad.context import Context
+from operad.engine.operation import Block, Opr, RunContext
+from operad.engine.ordered import OrderedEngine
+from operad.engine.thread import new_bell
+from operad.engine.var import Var
 
 
 @final
@@ -27,7 +30,43 @@ class NaiveEngine(OrderedEngine):
 
     def __init__(self, num_threads: int | None = None) -> None:
         super().__init__(num_threads)
-        self._debug = True  # a debugging twin always knows where an operation was pushed
+        self._keeps_sites = True  # a debugging twin always knows where an operation was pushed
+
+    def _renew(self) -> None:
+        super()._renew()
+        self._take_lock = self._wait_for_lock
+        self._holder = 0
+
+    def _wait_for_lock(self, _: bool) -> bool:
+        """Take the lock, if need be after another thread, so that this thread runs what it pushes.
+
+        Returns:
+            False inside the very step that holds it.
+        """
+        if not self._lock.acquire(False):
+            if self._holder == get_ident():
+                return False
+            self._lock.acquire()
+        self._holder = get_ident()
+        return True
+
+    def run_inline(
+        self,
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        ctx: Context,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        name: str | None,
+    ) -> bool:
+        """See `Engine.run_inline`. Every push of this engine runs in place; so is this one."""
+        if self._thread.is_running or self._detours:
+            return False
+        if any(var.holders or var.failures for var in (*const_vars, *mutable_vars)):
+            return False
+        title = name or getattr(fn, "__qualname__", None)
+        self._push(Block(Opr(lambda _: fn(*args), const_vars, mutable_vars, name=title), ctx))
+        return True
 
     def _offer(self, block: Block) -> None:
         self._thread.backlog.append(block)
@@ -52,7 +91,7 @@ class NaiveEngine(OrderedEngine):
         finally:
             self._thread.is_running = False
         if bell is None:
-            self._finish(block, failure)
+            self.finish(block, failure)
 
     def _help(self, is_over: Callable[[], bool], bell: threading.Lock) -> None:
         self._do_chores()

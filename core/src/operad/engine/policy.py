@@ -8,13 +8,14 @@ queue gives the same precedence without the threads. Every GPU has a pool of one
 and one for each direction of copies, each with its own CUDA stream, since those overlap on the
 device; they launch more than they compute and do not count against the budget.
 
-Nothing here takes a lock: callers hold the engine's.
+Ready queues and lists of idle workers change by single atomic steps; see `threaded`.
 
 Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import Any, Protocol, final
@@ -38,10 +39,11 @@ class Pool:
         size: Workers it may have.
         workers: Workers it has.
         idle: Bells of sleeping workers; the last one slept last and is woken first.
+        is_waking: Whether a worker was woken or hired and has not looked at the queue yet.
         is_counted: Whether running operations count against the thread budget.
     """
 
-    __slots__ = ("device", "idle", "is_counted", "name", "ready", "size", "workers")
+    __slots__ = ("device", "idle", "is_counted", "is_waking", "name", "ready", "size", "workers", "_hiring")
 
     def __init__(self, name: str, size: int, device: Context | None = None) -> None:
         self.name = name
@@ -49,6 +51,8 @@ class Pool:
         self.device = device
         self.is_counted = device is None
         self.workers = 0
+        self._hiring = threading.Lock()
+        self.is_waking = False
         self.idle: list[Bell] = []
         self.ready: list[tuple[int, int, int, Block]] = []
 
@@ -59,6 +63,27 @@ class Pool:
     def take(self) -> Block:
         """The block to run next."""
         return heappop(self.ready)[3]
+
+    def claim(self) -> bool:
+        """Count one more worker in, unless the pool has all it may have."""
+        with self._hiring:
+            if self.workers >= self.size:
+                return False
+            self.workers += 1
+            return True
+
+    def withdraw(self, bell: Bell) -> bool:
+        """Take `bell` off the idle ones; False if someone is ringing it already."""
+        try:
+            self.idle.remove(bell)
+        except ValueError:
+            return False
+        return True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether some worker is awake."""
+        return len(self.idle) < self.workers
 
     def new_stream(self) -> Any:
         """A CUDA stream for one worker of this pool; None on a CPU."""

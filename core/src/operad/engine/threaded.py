@@ -1,11 +1,12 @@
 """The threaded engine: workers per device, under one thread budget.
 
-A push takes the lock once, finds out whether the block may run, and wakes at most one sleeping worker. A
-worker gives back what its block held and takes the next one under the same hold of the lock, so a
-chain of dependent operations runs through one worker without a wake-up; who takes a block while more
-are ready wakes one more worker.
+A push wakes at most one sleeping worker, and none while one is on its way; whoever takes a block while
+more are ready wakes the next. A worker that has finished a block takes the next one at once, so a chain
+of dependent operations runs through one worker without a wake-up. Ready queues and lists of idle
+workers are changed by single atomic steps (`heappop`, `append`, `pop`) and looked at again
+after every step that could have missed another thread's, so taking work needs no lock.
 
-A thread that waits runs ready blocks itself as long as nothing else runs: see `_help`.
+WAIT_FIGURES
 
 Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 """
@@ -13,6 +14,7 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, final
@@ -20,10 +22,12 @@ from typing import Final, final
 from operad.context import cpu
 from operad.engine.failure import Failure
 from operad.engine.operation import Block, RunContext
-from operad.engine.ordered import OrderedEngine, new_bell
+from operad.engine.ordered import OrderedEngine
 from operad.engine.policy import Policy, Pool
+from operad.engine.thread import new_bell
 
 _CPU: Final = cpu()
+_EXIT_POLL_S: Final = 0.001
 
 
 @final
@@ -55,189 +59,172 @@ class ThreadedEngine(OrderedEngine):
         self._budget.renew_lock()
         self._threads: list[threading.Thread] = []
         self._hires: deque[Pool] = deque()
-        self._quiet_bell: threading.Lock | None = None
-        self._attended: Pool | None = None  # the pool whose worker is about to take a block
+
+    # Waking and hiring.
 
     def _offer(self, block: Block) -> None:
         pool = self._policy.pool_of(block)
         pool.offer(block)
-        if pool is not self._attended:
+        if pool.idle or pool.workers < pool.size:
             self._wake(pool)
 
     def _wake(self, pool: Pool) -> None:
-        """See to it that a worker looks at `pool` if one may run. Under the lock."""
-        if pool.is_counted and self._budget.is_full:
-            return  # whoever runs now looks when it is done
-        if pool.idle:
-            pool.idle.pop().release()
-        elif pool.workers < pool.size:
-            pool.workers += 1
+        """See to it that a worker looks at `pool`, if one may run."""
+        if pool.is_waking or (pool.is_counted and self._budget.is_full):
+            return  # who is on the way wakes the next one; who runs looks when it is done
+        pool.is_waking = True
+        try:
+            bell = pool.idle.pop()
+        except IndexError:
             self._hires.append(pool)
             self._has_chores = True
+        else:
+            bell.release()
 
     def _do_chores(self) -> None:
+        """Hire the workers asked for."""
+        self._has_chores = False
         while self._hires:
             pool = self._hires.popleft()
-            number = len(self._threads)
-            thread = threading.Thread(
-                target=self._serve, args=(pool,), name=f"operad-{pool.name}-{number}", daemon=True
-            )
+            if not pool.claim():
+                pool.is_waking = False
+                continue
+            name = f"operad-{pool.name}-{pool.workers}"
+            thread = threading.Thread(target=self._serve, args=(pool,), name=name, daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # the interpreter is ending; `finish_at_exit` runs what is left
-                pool.workers -= 1
-                continue
-            self._threads.append(thread)
-        self._has_chores = False
+                pool.is_waking = False
+            else:
+                self._threads.append(thread)
+
+    # The life of a worker.
 
     def _serve(self, pool: Pool) -> None:
-        """The life of one worker."""
         self._thread.is_running = True
         worker = _Worker(pool)
-        budget = self._budget
-        done, failure = None, None
-        while True:
-            block = self._next(worker, done, failure)
-            if budget.applied != budget.share:
-                budget.apply()
-            if block is None:
-                with self._lock:
-                    if self._stopped:
-                        return
-                worker.bell.acquire()
-                done = None
-            else:
-                done, failure = self._run(block, worker.run_ctx)
-            del block
+        pool.is_waking = False
+        while not self._stopped:
+            block = self._take(worker)
+            if block is not None:
+                self._run(block, worker)
+                del block
+                continue
+            self._leave(worker)
+            pool.idle.append(worker.bell)
+            if self._may_take(worker) and pool.withdraw(worker.bell):
+                continue  # work came between the last look and lying down
+            if self._stopped:
+                return
+            worker.bell.acquire()
+            pool.is_waking = False
 
-    def _next(self, worker: _Worker, done: Block | None, failure: Failure | None) -> Block | None:
-        """Finish `done` and take the next block; None puts the worker among the idle ones."""
+    def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool
-        with self._lock:
-            self._busy = True
-            try:
-                self._attended = pool
-                if done is not None:
-                    self._retire(done, failure)
-                self._attended = None
-                block = self._take(worker)
-                if block is None:
-                    pool.idle.append(worker.bell)
-                    self._ring_if_quiet()
-                if self._aside:
-                    self._carry_out_aside()
-            finally:
-                self._busy = False
-        if self._has_chores:
-            self._do_chores()
-        return block
+        return bool(pool.ready) and (worker.has_slot or not (pool.is_counted and self._budget.is_full))
 
     def _take(self, worker: _Worker) -> Block | None:
-        """The next block of the worker's pool, if the budget allows one; counts the worker in or out."""
+        """The next block of the worker's pool, if there is one and the budget allows it."""
         pool, budget = worker.pool, self._budget
-        if pool.ready and (worker.has_slot or not pool.is_counted or not budget.is_full):
+        if not pool.ready:
+            return None
+        if pool.is_counted and not worker.has_slot:
+            if not budget.start(worker.run_ctx):
+                return None
+            worker.has_slot = True
+        try:
             block = pool.take()
-            worker.run_ctx.ctx = block.ctx
-            if pool.is_counted and not worker.has_slot:
-                budget.start(worker.run_ctx)
-                worker.has_slot = True
-            if pool.ready:
-                self._wake(pool)
-            return block
+        except IndexError:  # another worker was faster
+            return None
+        worker.run_ctx.ctx = block.ctx
+        if pool.ready and (pool.idle or pool.workers < pool.size):
+            self._wake(pool)
+            if self._has_chores:
+                self._do_chores()
+        return block
+
+    def _leave(self, worker: _Worker) -> None:
+        """Give the budget slot back."""
         if worker.has_slot:
-            budget.finish(worker.run_ctx)
+            self._budget.finish(worker.run_ctx)
             worker.has_slot = False
-        return None
+            if self._budget.applied != self._budget.share:
+                self._budget.apply()
 
-    def _run(self, block: Block, run_ctx: RunContext) -> tuple[Block | None, Failure | None]:
-        """Run `block`; what `_next` is to finish: the block and its failure, or nothing if it goes on."""
+    def _run(self, block: Block, worker: _Worker) -> None:
+        """Run `block`, and finish it unless it is asynchronous."""
+        run_ctx, budget = worker.run_ctx, self._budget
         if run_ctx.stream is not None:
-            return self._run_on_stream(block, run_ctx)
-        if not block.opr.is_async:
-            return block, self._call(block, run_ctx)
-        self._start_async(block, RunContext(block.ctx, None, run_ctx.num_threads))
-        return None, None
+            self._run_on_stream(block, run_ctx)
+            return
+        if budget.applied != budget.share:
+            budget.apply()
+        if block.opr.is_async:
+            self._start_async(block, RunContext(block.ctx, None, run_ctx.num_threads))
+        else:
+            self.finish(block, self._call(block, run_ctx))
 
-    def _run_on_stream(self, block: Block, run_ctx: RunContext) -> tuple[Block | None, Failure | None]:
-        """Run with the pool's stream current; a synchronous block is done when the stream is."""
+    def _run_on_stream(self, block: Block, run_ctx: RunContext) -> None:
+        """Run with the worker's stream current; a synchronous block is done when the stream is."""
         stream = run_ctx.stream
         with block.ctx.xp.cuda.Device(block.ctx.device_id), stream:
             if block.opr.is_async:
                 self._start_async(block, RunContext(block.ctx, stream))
-                return None, None
+                return
             failure = self._call(block, run_ctx)
             try:
                 stream.synchronize()
             except Exception as error:  # noqa: BLE001 - what a kernel did wrong is the operation's error
-                failure = failure or self._failed(block, error)
-            return block, failure
+                failure = failure or self.failed(block, error)
+        self.finish(block, failure)
+
+    # Waiting and ending.
 
     def _help(self, is_over: Callable[[], bool], bell: threading.Lock) -> None:
-        worker = _Worker(self._policy.cpu)
-        thread, budget = self._thread, self._budget
-        done, failure = None, None
-        while True:
-            block = self._next_of_helper(worker, done, failure, is_over)
-            if budget.applied not in (0, budget.share):
-                budget.apply()
-            if block is None:
-                break
-            thread.is_running = True
-            try:
-                done, failure = self._run(block, worker.run_ctx)
-            finally:
-                thread.is_running = False
+        pool, budget = self._policy.cpu, self._budget
+        if pool.ready and not budget.running:
+            worker = _Worker(pool)
+            while pool.ready and not is_over() and len(budget.running) <= worker.has_slot:
+                block = self._take(worker)
+                if block is None:
+                    break
+                self._run_here(block, worker)
+            self._leave(worker)
+            if pool.ready:
+                self._wake(pool)
+                self._do_chores()
         bell.acquire()
 
-    def _next_of_helper(
-        self, worker: _Worker, done: Block | None, failure: Failure | None, is_over: Callable[[], bool]
-    ) -> Block | None:
-        """As `_next`, for a thread that waits: a block only while nothing else runs and it still waits."""
-        pool, budget = worker.pool, self._budget
-        with self._lock:
-            self._busy = True
-            try:
-                self._attended = pool
-                if done is not None:
-                    self._retire(done, failure)
-                self._attended = None
-                if worker.has_slot:
-                    budget.finish(worker.run_ctx)
-                    worker.has_slot = False
-                block = None if budget.running or is_over() else self._take(worker)
-                if block is None:
-                    self._ring_if_quiet()
-                    if pool.ready:
-                        self._wake(pool)
-                if self._aside:
-                    self._carry_out_aside()
-            finally:
-                self._busy = False
-        if self._has_chores:
-            self._do_chores()
-        return block
+    def _run_here(self, block: Block, worker: _Worker) -> None:
+        self._thread.is_running = True
+        try:
+            self._run(block, worker)
+        finally:
+            self._thread.is_running = False
 
     def _quiesce(self) -> None:
-        bell = new_bell()
-        with self._lock:
-            self._quiet_bell = bell
-        self._help(self._is_quiet, bell)
-
-    def _ring_if_quiet(self) -> None:
-        if self._quiet_bell is not None and self._is_quiet():
-            self._quiet_bell.release()
-            self._quiet_bell = None
+        worker = _Worker(self._policy.cpu)
+        while not self._is_quiet():
+            block = self._take(worker)
+            if block is None:
+                self._leave(worker)
+                time.sleep(_EXIT_POLL_S)
+            else:
+                self._run_here(block, worker)
+        self._leave(worker)
 
     def _is_quiet(self) -> bool:
-        if self._budget.running:
+        if self._inbox or self._lock.locked():
             return False
-        pools = self._policy.pools()
-        return all(not pool.ready and (pool.is_counted or len(pool.idle) == pool.workers) for pool in pools)
+        pools = list(self._policy.pools())
+        has_ready = any(pool.ready for pool in pools)
+        is_running = bool(self._budget.running) or any(pool.is_busy for pool in pools if not pool.is_counted)
+        return not (has_ready or is_running or any(pool.ready for pool in pools))
 
     def _end_workers(self) -> None:
-        with self._lock:
-            for pool in self._policy.pools():
-                while pool.idle:
-                    pool.idle.pop().release()
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                for pool in self._policy.pools():
+                    while pool.idle:
+                        pool.idle.pop().release()
+                thread.join(_EXIT_POLL_S)

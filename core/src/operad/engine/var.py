@@ -10,6 +10,7 @@ push touches two integers and allocates nothing; the `deque` appears when someth
 Because a block enters all its queues in one step (the engine's push lock), the push order is the
 same in every queue and no cycle of waits can form.
 
+What the queue itself touches is not safe for two threads at once; see `dispatch` for who calls it.
 `DependencyQueue` decides what may run and what must be skipped because of a failure; the caller
 decides who runs it. It calls nobody and blocks nowhere, and so is tested alone.
 
@@ -29,6 +30,7 @@ from operad.engine.operation import DELETE, GROUP, RUN, WAIT, Block, Opr
 from operad.errors import EngineError
 
 _CLEAN: Final[tuple[Failure, ...]] = ()
+_DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
 
 
 @final
@@ -37,8 +39,9 @@ class Var:
 
     Attributes:
         name: What messages call it, if anything.
-        version: How many writes were *pushed* so far (whether or not they ran): a function of the
-            program alone, never of timing.
+        version: How many writes were *pushed* so far, whether or not they ran: a function of the
+            program alone, never of timing. (Writes that two threads push at the same instant may
+            count as one.)
 
     The other slots belong to the engine.
     """
@@ -52,7 +55,12 @@ class Var:
         self.holders = 0  # readers, or -1 for one writer
         self.queue: deque[tuple[Block, bool]] | None = None
         self.failures = _CLEAN
-        self.deleted = False
+        self.deleted = False  # set when deletion is asked for
+
+    def close(self) -> None:
+        """The variable's contents are gone: from now on it counts as failed, which keeps it off the fast paths."""
+        self.deleted = True
+        self.failures = (_DELETED,)
 
     def __repr__(self) -> str:
         return f"var {self.name!r}" if self.name else f"var at {id(self):#x}"
@@ -104,45 +112,33 @@ class DependencyQueue:
         self.unread: dict[int, Failure] = {}
         self.tainted = False
 
-    def number(self, block: Block) -> None:
-        """Give `block` its place in the push order, before it is added as part of a group."""
-        self.seq = block.seq = self.seq + 1
-        for var in block.opr.mutable_vars:
-            var.version += 1
-
     def add(self, block: Block) -> bool:
         """Enter `block` into the queue of every variable it names.
 
         Returns:
             Whether the caller must run it now; if not, a later `finish` hands it out, or it was a
             waiter whose turn has come, or it was skipped.
-
-        Raises:
-            EngineError: It names a deleted variable; nothing was entered.
         """
         opr = block.opr
+        for part in opr.parts:
+            self.seq = part.seq = self.seq + 1
         self.seq = block.seq = self.seq + 1
+        self.pending += 1
         waiting = 0
         for var in opr.const_vars:
             if var.holders >= 0 and not var.queue:
                 var.holders += 1
             else:
-                self._enter(block, var, False)
+                _enter(block, var, False)
                 waiting += 1
         for var in opr.mutable_vars:
             if var.holders == 0:
                 var.holders = -1
             else:
-                self._enter(block, var, True)
+                _enter(block, var, True)
                 waiting += 1
-        block.waiting = waiting
-        self.pending += 1
-        if opr.kind == RUN:
-            for var in opr.mutable_vars:
-                var.version += 1
-        elif opr.kind == DELETE:
-            opr.mutable_vars[0].deleted = True
         if waiting:
+            block.waiting = waiting
             return False
         if opr.kind == WAIT or self.tainted:
             return bool(self._advance([block]))
@@ -157,8 +153,11 @@ class DependencyQueue:
         if failure is not None:
             self.record(failure)
             self.settle(block, (failure,))
-        elif self.tainted and block.opr.kind != GROUP:
-            self.settle(block, _CLEAN)
+        elif self.tainted:
+            if block.opr.kind != GROUP:
+                self.settle(block, _CLEAN)
+            if self.pending == 1 and not self.unread:
+                self.tainted = False  # what variables still carry was consumed before any later push
         ready: list[Block] = []
         self._release(block, ready)
         return self._advance(ready) if ready else ready
@@ -195,27 +194,7 @@ class DependencyQueue:
         """Take `failure` off the unread ones; None when another wait has raised it already."""
         if self.unread.pop(failure.seq, None) is None:
             return None
-        error = failure.surface(self.seq)
-        if not self.pending and not self.unread:
-            self.tainted = False  # what variables still carry was consumed before any later push
-        return error
-
-    def _enter(self, block: Block, var: Var, is_write: bool) -> None:
-        if var.deleted:
-            self._withdraw(block, var)
-            raise EngineError(f"push of {block.opr.title!r}: {var!r} was deleted; use a new variable")
-        if var.queue is None:
-            var.queue = deque()
-        var.queue.append((block, is_write))
-
-    def _withdraw(self, block: Block, stop: Var) -> None:
-        for var in (*block.opr.const_vars, *block.opr.mutable_vars):
-            if var is stop:
-                return
-            if var.queue and var.queue[-1][0] is block:
-                var.queue.pop()
-            else:
-                var.holders = var.holders - 1 if var.holders > 0 else 0
+        return failure.surface(self.seq)
 
     def _advance(self, ready: list[Block]) -> list[Block]:
         """Of the ready blocks, those to run; the others are done with here, and what they free follows."""
@@ -238,7 +217,7 @@ class DependencyQueue:
         opr = block.opr
         self.pending -= 1
         if opr.kind == DELETE:
-            return  # the variable stays held, so that no later block is ever granted it
+            opr.mutable_vars[0].close()
         for var in opr.const_vars:
             var.holders -= 1
             if var.queue and var.holders == 0:
@@ -247,6 +226,12 @@ class DependencyQueue:
             var.holders = 0
             if var.queue:
                 _grant(var, ready)
+
+
+def _enter(block: Block, var: Var, is_write: bool) -> None:
+    if var.queue is None:
+        var.queue = deque()
+    var.queue.append((block, is_write))
 
 
 def _grant(var: Var, ready: list[Block]) -> None:
