@@ -39,7 +39,7 @@ def test_a_misspelt_installed_name_needs_no_pip_line(acme):
 
 def test_case_alone_never_hides_a_name(acme):
     assert message("ACME_BLEND").endswith("did you mean 'acme_blend'?")
-    assert message("RELU").endswith("did you mean 'relu'? (pip install operad-elemwise)")
+    assert message("lrn").endswith("did you mean 'LRN'? (pip install operad-normalization)")
 
 
 def test_a_name_like_nothing_gets_what_is_installed(acme):
