@@ -158,6 +158,7 @@ class SimpleFunction:
             factory = simple_kernel_factory(function, f"kernel of {self.name!r}")
             made = Kernel(f"{self.name}.{name or function.__name__}", factory, device, priority, when)
             (self._kernels if self._property is None else self._property.kernels).append(made)
+            function.operad_kernel = made  # type: ignore[attr-defined]
             return function
 
         return add

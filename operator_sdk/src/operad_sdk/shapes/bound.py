@@ -1,0 +1,166 @@
+"""A line of the shape language for one set of parameter values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, final
+
+from operad.dtypes import DType, as_dtype
+from operad.errors import DTypeError
+from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
+from operad_sdk.errors import SpecError
+from operad_sdk.shapes.grammar import Axis, Item, Spec
+from operad_sdk.shapes.solver import complete, solve
+
+_ANY: Final = "any"
+_ABSENT: Final = object()
+
+
+@final
+class Tensor(NamedTuple):
+    """One argument, auxiliary state or output that is really there."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    type: DType | str
+    shape_text: str
+
+
+@final
+class BoundSpec:
+    """Names, shapes and types of one operator with given parameters.
+
+    Attributes:
+        operator: The operator's name, for messages.
+        arguments: Tensors in call order; `auxiliary` and `outputs` likewise.
+        num_visible_outputs: How many outputs are not hidden.
+        env: Values of the parameters that the line names.
+        sequences: Names that stand for any number of axes.
+    """
+
+    __slots__ = ("arguments", "auxiliary", "env", "num_visible_outputs", "operator", "outputs", "sequences")
+
+    def __init__(self, operator: str, spec: Spec, env: dict[str, Any]) -> None:
+        self.operator = operator
+        self.env = env
+        self.sequences = spec.sequences - env.keys()
+        self.arguments = self._tensors(spec.arguments)
+        self.auxiliary = self._tensors(spec.auxiliary)
+        self.outputs = self._tensors(spec.outputs)
+        self.num_visible_outputs = len(self._tensors([item for item in spec.outputs if not item.is_hidden]))
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """Complete shapes from the arguments'; what does not follow stays unknown.
+
+        Raises:
+            ShapeError: Shapes contradict the line or each other.
+        """
+        env = solve(self, list(zip(self.arguments, in_shapes, strict=True)))
+        arguments = [
+            complete(self, t, env, given) for t, given in zip(self.arguments, in_shapes, strict=True)
+        ]
+        outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
+        return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """The arguments' shapes from all that is known."""
+        inputs = list(zip(self.arguments, in_shapes, strict=True))
+        env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
+        return [complete(self, tensor, env, given) for tensor, given in inputs]
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """Complete element types.
+
+        Raises:
+            DTypeError: Arguments of one type variable differ, or one lacks the type the line wants.
+        """
+        found: dict[str, DType] = {}
+        for tensor, dtype in zip(self.arguments, in_types, strict=True):
+            if dtype is None or tensor.type == _ANY:
+                continue
+            expected = found.setdefault(tensor.type, dtype) if isinstance(tensor.type, str) else tensor.type
+            if dtype != expected:
+                raise DTypeError(self._type_clash(tensor, dtype, expected, in_types))
+
+        def completed(tensor: Tensor, given: DType | None) -> DType | None:
+            if given is not None or tensor.type == _ANY:
+                return given
+            return found.get(tensor.type) if isinstance(tensor.type, str) else tensor.type
+
+        arguments = [completed(t, given) for t, given in zip(self.arguments, in_types, strict=True)]
+        outputs = [completed(tensor, None) for tensor in self.outputs]
+        return arguments, outputs, [completed(tensor, None) for tensor in self.auxiliary]
+
+    def example(self, choose: Callable[[str, bool], Any]) -> list[Shape]:
+        """Argument shapes that fit the line, for tests that make up inputs.
+
+        Args:
+            choose: `choose(name, is_sequence)` gives a size for a free name, or a tuple of sizes.
+        Raises:
+            ShapeError: The sizes chosen make an axis negative.
+        """
+        names = {name for tensor in self.arguments for axis in tensor.axes for name in axis.expression.names}
+        free = sorted(names - self.env.keys())
+        env = {**self.env, **{name: choose(name, name in self.sequences) for name in free}}
+        shapes = [complete(self, tensor, env, None) for tensor in self.arguments]
+        return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
+
+    def _tensors(self, items: Sequence[Item]) -> tuple[Tensor, ...]:
+        tensors: list[Tensor] = []
+        for item in items:
+            if item.condition is not None and not item.condition.value(self.env, None):
+                continue
+            names = [item.name]
+            if item.repeat is not None:
+                names = [f"{item.name}{i}" for i in range(item.repeat.value(self.env, None))]
+            dtype = self._type(item)
+            tensors += [Tensor(name, item.axes, dtype, item.shape_text) for name in names]
+        return tuple(tensors)
+
+    def _type(self, item: Item) -> DType | str:
+        value = self.env.get(item.type, _ABSENT)
+        if value is None:
+            return ""
+        if value is not _ABSENT:
+            return as_dtype(value)
+        if item.type in ("", _ANY) or item.type[0].isupper():
+            return item.type
+        try:
+            return as_dtype(item.type)
+        except DTypeError:
+            raise SpecError(
+                f"{self.operator}: {item.text!r}: {item.type!r} is neither an element type nor a parameter; "
+                "a type variable starts with a capital"
+            ) from None
+
+    def _type_clash(
+        self, tensor: Tensor, dtype: DType, expected: DType, in_types: Sequence[DType | None]
+    ) -> str:
+        if not isinstance(tensor.type, str):
+            return f"{self.operator}: {tensor.name} is {dtype}, expected {expected}; cast with astype"
+        alike = zip(self.arguments, in_types, strict=True)
+        pairs = ", ".join(
+            f"{other.name}: {given}" for other, given in alike if given and other.type == tensor.type
+        )
+        return f"{self.operator}: arguments must have one element type, got {pairs}; cast with astype"
+
+
+def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
+    """`spec` for the values in `parameters`; names not in there are sizes to be found.
+
+    Raises:
+        SpecError: A condition or count depends on a name that is no parameter.
+    """
+    for item in spec.items:
+        parts = [part.names for part in (item.repeat, item.condition) if part]
+        parts += [axis.expression.tests for axis in item.axes]
+        unknown = sorted(frozenset[str]().union(*parts) - parameters.keys())
+        if unknown:
+            raise SpecError(
+                f"{operator}: {item.text!r} depends on {unknown[0]!r}, which is no parameter; "
+                f"it has {', '.join(parameters) or 'none'}"
+            )
+    env = {name: value for name, value in parameters.items() if name in spec.names}
+    return BoundSpec(operator, spec, env)

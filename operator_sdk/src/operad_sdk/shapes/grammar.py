@@ -1,0 +1,211 @@
+"""Reading the shape language.
+
+::
+
+    line    = [items] ["; aux" items] "->" items
+    item    = ["hidden"] name ["[" count "]"] ":" [type] "(" axes ")" ["if" test]
+    axes    = nothing, or axis {"," axis}
+    axis    = expression | "*" expression | "..."
+    type    = an element type's name | "any" | a parameter | a variable such as T
+
+`"data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"`:
+a name that the operator has as a parameter (or other attribute) is that value, any other is a size
+to be found. `*S` is any number of axes, and `...` is the same without a name. `arg[num_args]:(...)`
+stands for arg0, arg1, and so on. Outputs marked `hidden` come last and are not shown to callers.
+All items without a type have one type in common; `any` is a type of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, NamedTuple, NoReturn, final
+
+from operad_sdk.errors import SpecError
+from operad_sdk.shapes.expressions import Expression, compile_expression
+
+_HEAD: Final = re.compile(r"(?P<hidden>hidden\s+)?(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<count>.+)\])?$")
+_TYPE: Final = re.compile(r"[A-Za-z_]\w*$")
+
+
+@final
+class Axis(NamedTuple):
+    """One axis, or with `is_starred` as many as its sequences have."""
+
+    expression: Expression
+    is_starred: bool
+    text: str
+
+
+@final
+class Item(NamedTuple):
+    """One argument, auxiliary state or output.
+
+    Attributes:
+        name: Its name; the stem of the names where there is a `repeat`.
+        type: Type word; empty: the common type.
+        condition: Present only where this is true; None: always.
+        shape_text: The axes as written, with parentheses.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    type: str
+    repeat: Expression | None
+    condition: Expression | None
+    is_hidden: bool
+    shape_text: str
+    text: str
+
+
+@final
+class Spec(NamedTuple):
+    """A line that has been read.
+
+    Attributes:
+        names: Every name that its expressions and types use.
+        sequences: Names that are many sizes: those used under a star and nowhere for one size.
+    """
+
+    text: str
+    arguments: tuple[Item, ...]
+    auxiliary: tuple[Item, ...]
+    outputs: tuple[Item, ...]
+    names: frozenset[str]
+    sequences: frozenset[str]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Everything in it, in order."""
+        return self.arguments + self.auxiliary + self.outputs
+
+
+@cache
+def parse(text: str) -> Spec:
+    """Read a line of the shape language; the same line is read once.
+
+    Raises:
+        SpecError: With the line and the part that cannot be read.
+    """
+    reader = _Reader(text)
+    left, arrow, right = text.partition("->")
+    if not arrow:
+        reader.fail(text, "there is no '->' before the outputs")
+    arguments, semicolon, auxiliary = left.partition(";")
+    if semicolon and auxiliary.split()[:1] != ["aux"]:
+        reader.fail(auxiliary, "expected 'aux' and the auxiliary states after ';'")
+    groups = [
+        tuple(map(reader.item, _split(part)))
+        for part in (arguments, auxiliary.strip().removeprefix("aux"), right)
+    ]
+    items = [item for group in groups for item in group]
+    spec = Spec(text, *groups, _names(items), _sequences(items))
+    reader.check(spec)
+    return spec
+
+
+class _Reader:
+    """Reads the parts of one line; knows the line for messages."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def fail(self, part: str, why: str) -> NoReturn:
+        raise SpecError(f"shape line {self._text!r}: {why} (at {part.strip()!r})")
+
+    def item(self, text: str) -> Item:
+        before, colon, after = text.partition(":")
+        head = _HEAD.match(before.strip())
+        opening = after.find("(")
+        if not head or not colon or opening < 0:
+            self.fail(text, "expected name:(axes)")
+        closing = _matching(after, opening)
+        if closing < 0:
+            self.fail(text, "a parenthesis is not closed")
+        word, inside, tail = (
+            after[:opening].strip(),
+            after[opening + 1 : closing],
+            after[closing + 1 :].strip(),
+        )
+        if word and not _TYPE.match(word):
+            self.fail(word, "expected an element type before the axes")
+        if tail and not tail.startswith("if "):
+            self.fail(tail, "expected ',' or 'if' after the axes")
+        return Item(
+            head["name"],
+            self._axes(inside),
+            word,
+            self._expression(head["count"]) if head["count"] else None,
+            self._expression(tail.removeprefix("if ")) if tail else None,
+            head["hidden"] is not None,
+            f"({inside.strip()})",
+            text.strip(),
+        )
+
+    def _axes(self, inside: str) -> tuple[Axis, ...]:
+        return tuple(self._axis(part) for part in _split(inside))
+
+    def _axis(self, text: str) -> Axis:
+        if text == "...":
+            return Axis(self._expression(text), True, text)
+        return Axis(self._expression(text.removeprefix("*")), text.startswith("*"), text)
+
+    def _expression(self, text: str) -> Expression:
+        try:
+            return compile_expression(ast.parse(text.strip(), mode="eval").body)
+        except SyntaxError as error:
+            raise SpecError(f"shape line {self._text!r}: cannot read {text.strip()!r}: {error.msg}") from None
+        except SpecError as error:
+            raise SpecError(f"shape line {self._text!r}: {error}") from None
+
+    def check(self, spec: Spec) -> None:
+        """Refuse lines that are well formed and make no sense."""
+        if not spec.outputs:
+            self.fail(spec.text, "there is no output")
+        for group in (spec.arguments + spec.auxiliary, spec.outputs):
+            names = [item.name for item in group if item.condition is None]
+            for name in names:
+                if names.count(name) > 1:
+                    self.fail(name, f"{name!r} is there twice")
+        for item in spec.arguments + spec.auxiliary:
+            if item.is_hidden:
+                self.fail(item.text, "only outputs can be hidden")
+        hidden = [item.is_hidden for item in spec.outputs]
+        if hidden != sorted(hidden):
+            self.fail(spec.outputs[hidden.index(True)].text, "hidden outputs come last")
+
+
+def _names(items: Sequence[Item]) -> frozenset[str]:
+    parts = [axis.expression for item in items for axis in item.axes]
+    parts += [part for item in items for part in (item.repeat, item.condition) if part]
+    return frozenset(item.type for item in items).union(*(part.names for part in parts))
+
+
+def _sequences(items: Sequence[Item]) -> frozenset[str]:
+    axes = [axis for item in items for axis in item.axes]
+    starred = {name for axis in axes if axis.is_starred for name in axis.expression.indexed}
+    plain = {name for axis in axes if not axis.is_starred for name in axis.expression.indexed}
+    return frozenset(starred - plain)
+
+
+def _split(text: str) -> list[str]:
+    """`text` at its commas outside parentheses; nothing for blank text."""
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts  # a comma may end a list, as in (N,)
+
+
+def _matching(text: str, opening: int) -> int:
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return -1
