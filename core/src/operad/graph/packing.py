@@ -1,0 +1,159 @@
+"""Packing buffers into memory: offsets for lifetimes, and which buffers may take turns.
+
+Two problems, both NP-hard, both with a greedy answer that is nearly always within a few percent of
+the bound.
+
+`pack` is dynamic storage allocation. Buffers have lifetimes on a line of steps, and those whose
+lifetimes meet must not overlap in memory. Buffers are placed one after another, each into a gap
+left by the placed ones that it meets. Which buffer goes first matters more than which gap it takes,
+so several orders are tried (large first, long-lived first, ...) and the best one is then improved:
+a buffer at the top of the memory moves to the front, which finds it a better place. It stops at the
+lower bound, the largest sum of live sizes.
+
+`take_turns` is for buffers whose steps are only partially ordered. It puts buffers into bins such
+that within a bin one buffer's last use always precedes the next one's first; a bin is as large as
+its largest buffer.
+
+Refused: free lists by size, as in MXNet's planner. They hand a small buffer a large block, or open
+a new one; offsets let many small buffers share what one large buffer leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+_WORK_LIMIT: Final = 4_000_000
+"""Bound on buffers squared times improvement rounds: about half a second."""
+_MAX_ROUNDS: Final = 200
+
+
+def live_bytes(first: Ints, last: Ints, size: Ints) -> Ints:
+    """The sum of the sizes alive at each step; lifetimes include both ends."""
+    if not len(first):
+        return np.zeros(1, np.int64)
+    change = np.zeros(int(last.max()) + 2, np.int64)
+    np.add.at(change, first, size)
+    np.subtract.at(change, last + 1, size)
+    return np.cumsum(change)
+
+
+def pack(first: Ints, last: Ints, size: Ints) -> tuple[Ints, int]:
+    """Offsets for buffers alive from step `first` to step `last`, both included.
+
+    Args:
+        size: In bytes, multiples of the alignment.
+
+    Returns:
+        One offset a buffer, and the bytes needed for all.
+    """
+    if not len(size):
+        return np.zeros(0, np.int64), 0
+    bound = int(live_bytes(first, last, size).max())
+    best: tuple[int, Ints, Ints] | None = None
+    for sequence in _sequences(first, last, size):
+        offset = _place(sequence, first, last, size)
+        height = int((offset + size).max())
+        if best is None or height < best[0]:
+            best = (height, offset, sequence)
+        if height == bound:
+            break
+    assert best is not None
+    height, offset, sequence = _improve(best, bound, first, last, size)
+    return offset, height
+
+
+def _sequences(first: Ints, last: Ints, size: Ints) -> list[Ints]:
+    duration = last - first + 1
+    return [
+        np.lexsort((first, -duration, -size)),
+        np.lexsort((first, -size, -duration)),
+        np.lexsort((first, -duration * size)),
+        np.lexsort((-size, first)),
+        np.lexsort((-size, -last)),
+    ]
+
+
+def _improve(
+    best: tuple[int, Ints, Ints], bound: int, first: Ints, last: Ints, size: Ints
+) -> tuple[int, Ints, Ints]:
+    height, offset, sequence = best
+    rounds = min(_MAX_ROUNDS, _WORK_LIMIT // len(size) ** 2)
+    tried, trial = offset, sequence
+    for _ in range(rounds):
+        if height == bound:
+            break
+        top = int((tried + size).argmax())
+        trial = np.concatenate(([top], trial[trial != top]))
+        tried = _place(trial, first, last, size)
+        reached = int((tried + size).max())
+        if reached < height:
+            height, offset, sequence = reached, tried, trial
+    return height, offset, sequence
+
+
+def _place(sequence: Ints, first: Ints, last: Ints, size: Ints) -> Ints:
+    """Place buffers in the order of `sequence`, each into the tightest gap that holds it."""
+    offset = np.zeros(len(size), np.int64)
+    # The buffers placed so far, in columns (start, end, first, last), sorted by start.
+    placed = np.empty((4, len(size)), np.int64)
+    for count, index in enumerate(sequence.tolist()):
+        begin, end, need = first[index], last[index], size[index]
+        starts, ends, firsts, lasts = placed[:, :count]
+        meets = np.flatnonzero((firsts <= end) & (lasts >= begin))
+        at = 0
+        if len(meets):
+            tops = np.maximum.accumulate(ends[meets])
+            gaps = starts[meets]
+            gaps[1:] -= tops[:-1]
+            fits = np.flatnonzero(gaps >= need)
+            gap = fits[gaps[fits].argmin()] if len(fits) else len(meets)
+            at = int(tops[gap - 1]) if gap else 0
+        offset[index] = at
+        slot = int(starts.searchsorted(at))
+        placed[:, slot + 1 : count + 1] = placed[:, slot:count].copy()
+        placed[:, slot] = at, at + need, begin, end
+    return offset
+
+
+def take_turns(
+    size: Ints, follows: Callable[[int, NDArray[Any]], NDArray[np.bool_]]
+) -> tuple[Ints, list[int]]:
+    """Bins for buffers that may share memory only if all uses of one precede the other.
+
+    Args:
+        size: In bytes.
+        follows: `follows(i, others)` is True for each of `others` that may share with buffer `i`.
+
+    Returns:
+        The bin of each buffer, and the bytes of each bin.
+    """
+    bins = np.full(len(size), -1, np.int64)
+    sizes: list[int] = []
+    placed: list[int] = []
+    for index in np.argsort(-size, kind="stable").tolist():
+        others = np.array(placed, np.int64)
+        closed = set(bins[others[~follows(index, others)]].tolist()) if placed else set()
+        # Bins come in falling size, so the last open one wastes least.
+        chosen = next((b for b in range(len(sizes) - 1, -1, -1) if b not in closed), None)
+        if chosen is None:
+            chosen = len(sizes)
+            sizes.append(int(size[index]))
+        bins[index] = chosen
+        placed.append(index)
+    return bins, sizes
+
+
+def round_up(size_bytes: int, alignment: int) -> int:
+    """`size_bytes` as the next multiple of `alignment`."""
+    return -(-size_bytes // alignment) * alignment
+
+
+def as_ints(values: Sequence[int]) -> Ints:
+    """Python numbers as a column for this module's functions."""
+    return np.array(values, np.int64)

@@ -1,0 +1,144 @@
+"""Placement: which context each node runs on, with copies where values change contexts.
+
+An operator node runs on the context that its `__ctx_group__` attribute is mapped to, or on the
+default. A backward node runs where its forward node does, and the graph's own primitives beside
+their first input. A variable without a group lives where it is first read.
+
+Source: AssignContext, src/executor/graph_executor.cc. Differs: copies are made once for each value
+and target context, whoever reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import final
+
+from operad.context import Context
+from operad.errors import ContextError
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, nodes_with_forward
+from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
+
+
+def place(
+    graph: Graph,
+    default_ctx: Context,
+    group2ctx: Mapping[str, Context],
+    beside: Sequence[Node | None] = (),
+) -> tuple[Graph, dict[Node, Context]]:
+    """Give every node a context, and insert `_cross_device_copy` nodes where entries cross.
+
+    Args:
+        graph: What to place; it is left as it is.
+        group2ctx: The context of each `__ctx_group__`; groups it does not name are on the default.
+        beside: For each output of `graph`, a node to whose context it is brought, or None; may be
+            left out. A gradient belongs beside its variable.
+
+    Returns:
+        The graph with copies, and the context of each of its nodes (and of the forward nodes of its
+        backward nodes). Variables are the same objects as before; other nodes are new where
+        anything they depend on is. With one context, the same graph.
+
+    Raises:
+        ContextError: An auxiliary state is on another context than the node that updates it.
+    """
+    nodes = nodes_with_forward(graph)
+    contexts = _assign(nodes, default_ctx, group2ctx)
+    if len(set(contexts.values())) <= 1:
+        return graph, contexts
+    copier = _Copier(contexts)
+    for node in nodes:
+        copier.rebuild(node)
+    outputs = []
+    for index, entry in enumerate(graph.outputs):
+        neighbour = beside[index] if index < len(beside) else None
+        moved = copier.renewed(entry)
+        outputs.append(moved if neighbour is None else copier.on(moved, contexts[neighbour]))
+    return Graph(outputs), copier.contexts
+
+
+def _assign(
+    nodes: Iterable[Node], default_ctx: Context, group2ctx: Mapping[str, Context]
+) -> dict[Node, Context]:
+    contexts: dict[Node, Context] = {}
+    for node in nodes:
+        if isinstance(node, Variable):
+            if "__ctx_group__" in node.attrs:
+                contexts[node] = group2ctx.get(node.attrs["__ctx_group__"], default_ctx)
+            continue
+        contexts[node] = _own_context(node, contexts, default_ctx, group2ctx)
+        if not _is_primitive(node):
+            # invariant: an unplaced variable takes the context of its first real reader
+            for entry in node.inputs:
+                contexts.setdefault(entry.node, contexts[node])
+    for node in nodes:
+        contexts.setdefault(node, default_ctx)
+    return contexts
+
+
+def _own_context(
+    node: Node, contexts: Mapping[Node, Context], default_ctx: Context, group2ctx: Mapping[str, Context]
+) -> Context:
+    if isinstance(node, BackwardNode):
+        return contexts[node.forward]
+    if "__ctx_group__" in node.attrs:
+        return group2ctx.get(node.attrs["__ctx_group__"], default_ctx)
+    if _is_primitive(node):
+        return contexts.get(node.inputs[0].node, default_ctx)
+    return default_ctx
+
+
+def _is_primitive(node: Node) -> bool:
+    return isinstance(node, OpNode) and isinstance(node.op, GraphPrimitive)
+
+
+@final
+class _Copier:
+    """Rebuilds nodes whose inputs moved."""
+
+    def __init__(self, contexts: Mapping[Node, Context]) -> None:
+        self.contexts = dict(contexts)
+        self._new: dict[Node, Node] = {}
+        self._copies: dict[tuple[Entry, Context], Entry] = {}
+
+    def rebuild(self, node: Node) -> None:
+        ctx = self.contexts[node]
+        inputs = [self.on(self.renewed(entry), ctx) for entry in node.inputs]
+        self._check_states(node, ctx)
+        control_deps = [self._new.get(other, other) for other in node.control_deps]
+        forward = self._new.get(node.forward, node.forward) if isinstance(node, BackwardNode) else None
+        old_forward = node.forward if isinstance(node, BackwardNode) else None
+        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, old_forward):
+            return
+        if isinstance(node, BackwardNode):
+            assert isinstance(forward, OpNode)
+            new: Node = BackwardNode(forward, node.reads, node.wanted, inputs)
+        else:
+            assert isinstance(node, OpNode)
+            new = OpNode(node.op, node.name, inputs, node.attrs)
+        new.control_deps = control_deps
+        self._new[node] = new
+        self.contexts[new] = self.contexts.pop(node)
+
+    def renewed(self, entry: Entry) -> Entry:
+        """The entry of the new graph that stands for `entry` of the old one."""
+        return Entry(self._new.get(entry.node, entry.node), entry.index)
+
+    def on(self, entry: Entry, ctx: Context) -> Entry:
+        """The entry, or a copy of it, on `ctx`."""
+        if self.contexts[entry.node] is ctx:
+            return entry
+        found = self._copies.get((entry, ctx))
+        if found is None:
+            name = f"{entry.name}_on_{ctx.device_type}{ctx.device_id}"
+            found = Entry(OpNode(CrossDeviceCopy(), name, [entry]))
+            self.contexts[found.node] = ctx
+            self._copies[entry, ctx] = found
+        return found
+
+    def _check_states(self, node: Node, ctx: Context) -> None:
+        for entry in node.aux if isinstance(node, OpNode) else ():
+            if self.contexts[entry.node] is not ctx:
+                raise ContextError(
+                    f"auxiliary state {entry.name!r} is on {self.contexts[entry.node]}, but {node.name!r}, "
+                    f"which updates it, runs on {ctx}; put both in one __ctx_group__"
+                )

@@ -1,0 +1,169 @@
+"""An independent check of a memory plan.
+
+It shares no reasoning with the planner. Two facts together make a plan safe, and each is checked by
+itself:
+
+1. Run in order, no value is destroyed before its last reader. This is found by playing the plan:
+   every byte remembers who wrote it last, and every reader looks whether it still finds its value.
+2. Nodes that conflict on a block are ordered by what they need or by their lane. Then any parallel
+   run agrees with the one just played.
+
+Cost: time in proportion to nodes times distinct offsets, for debug mode and tests.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import final
+
+from operad.errors import GraphError
+from operad.graph.ir import Entry, Node
+from operad.graph.liveness import inplace_pairs
+from operad.graph.memory import MemoryPlan
+from operad.graph.steps import values_read
+from operad.operator import OpReq
+
+
+def check_plan(plan: MemoryPlan) -> None:
+    """Prove that no two live values share a byte, in the plan's order and in any it allows.
+
+    Raises:
+        GraphError: They do; the message names the values and the step.
+    """
+    for entry, place in plan.placement.items():
+        block = plan.blocks[place.block]
+        if place.offset_bytes < 0 or place.offset_bytes + place.size_bytes > block.size_bytes:
+            raise GraphError(f"memory plan: {entry.name!r} is at {place}, beyond {block}")
+        if block.ctx is not plan.steps.contexts[plan.steps.step_of[entry.node]]:
+            raise GraphError(f"memory plan: {entry.name!r} is made on another context than that of {block}")
+    _Ownership(plan).play()
+    _check_parallel(plan)
+
+
+@final
+class _Ownership:
+    """Who wrote each byte last."""
+
+    def __init__(self, plan: MemoryPlan) -> None:
+        self._plan = plan
+        edges: dict[int, set[int]] = {}
+        for place in plan.placement.values():
+            edges.setdefault(place.block, set()).update(
+                (place.offset_bytes, place.offset_bytes + place.size_bytes)
+            )
+        self._edges = {block: sorted(offsets) for block, offsets in edges.items()}
+        self._owners: dict[int, list[Entry | None]] = {
+            block: [None] * len(offsets) for block, offsets in edges.items()
+        }
+
+    def play(self) -> None:
+        for step, node in enumerate(self._plan.steps.nodes):
+            for entry in values_read(node):
+                self._expect_computed(entry, node)
+                self._expect(entry, f"{node.name!r} (step {step}) reads it")
+            self._check_targets(step, node)
+            for entry in _outputs(node):
+                if entry in self._plan.placement:
+                    self._claim(entry)
+            for entry in _outputs(node):
+                self._expect(entry, f"{node.name!r} (step {step}) has written all its outputs")
+        for entry in self._plan.pinned:
+            self._expect(entry, "the run has ended")
+
+    def _range(self, entry: Entry) -> tuple[list[Entry | None], slice]:
+        place = self._plan.placement[entry]
+        edges = self._edges[place.block]
+        start = bisect_left(edges, place.offset_bytes)
+        return self._owners[place.block], slice(
+            start, bisect_left(edges, place.offset_bytes + place.size_bytes)
+        )
+
+    def _claim(self, entry: Entry) -> None:
+        owners, span = self._range(entry)
+        owners[span] = [entry] * (span.stop - span.start)
+
+    def _expect(self, entry: Entry, when: str) -> None:
+        if entry not in self._plan.placement:
+            return
+        owners, span = self._range(entry)
+        for owner in owners[span]:
+            if owner != entry:
+                found = "nothing" if owner is None else repr(owner.name)
+                raise GraphError(f"memory plan: {entry.name!r} is overwritten by {found} when {when}")
+
+    def _expect_computed(self, entry: Entry, reader: Node) -> None:
+        if self._plan.requests.get((entry.node, entry.index)) is OpReq.NULL:
+            raise GraphError(f"memory plan: {reader.name!r} reads {entry.name!r}, which is never computed")
+
+    def _check_targets(self, step: int, node: Node) -> None:
+        """An output may lie on an input only where the operator declares it for all its roles."""
+        plan = self._plan
+        inputs, pairs = inplace_pairs(node)
+        for target in _outputs(node):
+            if target not in plan.placement:
+                continue
+            for role, source in inputs.items():
+                if source not in plan.placement or not _overlap(plan, source, target):
+                    continue
+                declared = (role, target.index) in pairs and plan.inplace.get(target) == source
+                if not declared or plan.requests[node, target.index] is not OpReq.INPLACE:
+                    raise GraphError(
+                        f"memory plan: {target.name!r} lies on {source.name!r}, which {node.name!r} "
+                        f"(step {step}) still reads and does not declare as an in-place pair"
+                    )
+
+
+def _outputs(node: Node) -> list[Entry]:
+    return [Entry(node, index) for index in range(node.num_outputs)]
+
+
+def _overlap(plan: MemoryPlan, first: Entry, second: Entry) -> bool:
+    a, b = plan.placement[first], plan.placement[second]
+    if a.block != b.block or not a.size_bytes or not b.size_bytes:
+        return False
+    return a.offset_bytes < b.offset_bytes + b.size_bytes and b.offset_bytes < a.offset_bytes + a.size_bytes
+
+
+def _check_parallel(plan: MemoryPlan) -> None:
+    """Nodes that conflict on a block must be ordered; step sets are the bits of whole numbers."""
+    steps = plan.steps
+    if len(steps.lane_contexts) < 2:
+        return
+    writers = [0] * len(plan.blocks)
+    touchers = [0] * len(plan.blocks)
+    for step, node in enumerate(steps.nodes):
+        for block in _blocks(plan, _outputs(node)):
+            writers[block] |= 1 << step
+        for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
+            touchers[block] |= 1 << step
+    ancestors = _ancestors(plan)
+    for step, node in enumerate(steps.nodes):
+        written = _blocks(plan, _outputs(node))
+        for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
+            conflicting = touchers[block] if block in written else writers[block]
+            loose = conflicting & ((1 << step) - 1) & ~ancestors[step]
+            if loose:
+                other = steps.nodes[loose.bit_length() - 1]
+                raise GraphError(
+                    f"memory plan: {other.name!r} and {node.name!r} may run in parallel, but conflict on "
+                    f"block {block}"
+                )
+
+
+def _blocks(plan: MemoryPlan, entries: list[Entry]) -> set[int]:
+    return {plan.placement[entry].block for entry in entries if entry in plan.placement}
+
+
+def _ancestors(plan: MemoryPlan) -> list[int]:
+    steps = plan.steps
+    ancestors: list[int] = []
+    latest: dict[int, int] = {}
+    for step, node in enumerate(steps.nodes):
+        needed = [entry.node for entry in values_read(node)] + node.control_deps
+        before = {steps.step_of[other] for other in needed if other in steps.step_of}
+        before.update({latest[steps.lanes[step]]} if steps.lanes[step] in latest else ())
+        ancestors.append(0)
+        for other in before:
+            ancestors[step] |= ancestors[other] | (1 << other)
+        latest[steps.lanes[step]] = step
+    return ancestors
