@@ -45,7 +45,9 @@ def as_dtype(value: object) -> DType:
     except TypeError as error:
         raise DTypeError(f"{value!r} is not an element type") from error
     if dtype.name not in _TYPE_FLAGS:
-        raise DTypeError(f"element type {dtype.name!r} is not supported; expected one of {', '.join(_TYPE_FLAGS)}")
+        raise DTypeError(
+            f"element type {dtype.name!r} is not supported; expected one of {', '.join(_TYPE_FLAGS)}"
+        )
     return dtype.newbyteorder("=")
 
 

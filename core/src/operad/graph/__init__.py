@@ -25,4 +25,5 @@ from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
+from operad.graph.steps import values_read as values_read
 from operad.graph.verify import check_plan as check_plan

@@ -132,7 +132,9 @@ def param(
         choices: The values allowed.
         doc: One sentence for documentation and error messages.
     """
-    bounds = {key: bound for key, bound in (("ge", ge), ("gt", gt), ("le", le), ("lt", lt)) if bound is not None}
+    bounds = {
+        key: bound for key, bound in (("ge", ge), ("gt", gt), ("le", le), ("lt", lt)) if bound is not None
+    }
     return Param(type, default, bounds, choices, doc)
 
 

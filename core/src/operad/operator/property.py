@@ -91,7 +91,9 @@ class Operator(ABC):
         Arrays that `declare_backward_dependency` left out are None, and so are gradients whose
         request is `NULL`.
         """
-        raise GradientError(f"{type(self).__name__} computes no gradient; its property must set has_gradient = False")
+        raise GradientError(
+            f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
+        )
 
     def prepare_forward(
         self,
@@ -211,7 +213,9 @@ class OperatorProperty(ABC):
         known = {dtype for dtype in in_types if dtype is not None}
         if len(known) > 1:
             pairs = ", ".join(f"{n}: {t}" for n, t in zip(self.list_arguments(), in_types, strict=False) if t)
-            raise DTypeError(f"{self.name}: arguments must have one element type, got {pairs}; cast with astype")
+            raise DTypeError(
+                f"{self.name}: arguments must have one element type, got {pairs}; cast with astype"
+            )
         dtype = known.pop() if known else None
         outputs, aux = len(self.list_outputs()), len(self.list_auxiliary_states())
         return [dtype] * len(in_types), [dtype] * outputs, [dtype] * aux
@@ -236,7 +240,9 @@ class OperatorProperty(ABC):
         """One flag an argument: whether a gradient can flow to it (indices and labels: no)."""
         return [self.has_gradient] * len(self.list_arguments())
 
-    def forward_inplace_option(self, in_data: Sequence[Any], out_data: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def forward_inplace_option(
+        self, in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
         """Pairs (input, output) that may share memory during `forward`."""
         return []
 
@@ -262,7 +268,9 @@ class OperatorProperty(ABC):
         """Rough number of scalar operations of one `forward`; decides where and how it is run."""
         return float(sum(map(_size, in_shapes)) + sum(map(_size, out_shapes)))
 
-    def create_operator(self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Operator:
+    def create_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> Operator:
         """The operator to run on `ctx` for these argument shapes and types.
 
         Raises:

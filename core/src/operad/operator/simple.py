@@ -213,7 +213,9 @@ class SimpleOpProperty(OperatorProperty):
         every = [(OGRAD, out_grad[0]), *zip(self.simple.arguments, in_data, strict=True), (OUT, out_data[0])]
         return [entry for name, entry in every if name in names]
 
-    def forward_inplace_option(self, in_data: Sequence[Any], out_data: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def forward_inplace_option(
+        self, in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
         """The arguments that the output may overwrite."""
         named = zip(self.simple.arguments, in_data, strict=True)
         return [(entry, out_data[0]) for name, entry in named if name in self.simple.inplace]
@@ -226,7 +228,11 @@ class SimpleOpProperty(OperatorProperty):
         in_grad: Sequence[Any],
     ) -> list[tuple[Any, Any]]:
         """The arrays that a gradient may overwrite."""
-        arrays = {OGRAD: out_grad[0], OUT: out_data[0], **dict(zip(self.simple.arguments, in_data, strict=True))}
+        arrays = {
+            OGRAD: out_grad[0],
+            OUT: out_data[0],
+            **dict(zip(self.simple.arguments, in_data, strict=True)),
+        }
         pairs = []
         read_later: set[str] = set()
         # invariant: gradients run in argument order, so only a later one can find its input overwritten
@@ -343,7 +349,13 @@ class SimpleOperator(Operator):
         return calls
 
     def _prepared(
-        self, op_ctx: OpContext, function: Callable[..., Any], takes_out: bool, reads: list[Array], r: OpReq, out: Array
+        self,
+        op_ctx: OpContext,
+        function: Callable[..., Any],
+        takes_out: bool,
+        reads: list[Array],
+        r: OpReq,
+        out: Array,
     ) -> Callable[[], object]:
         if takes_out and r is not OpReq.ADD and not self._simple.takes_context:
             return partial(function, *reads, *self._params, out=out)

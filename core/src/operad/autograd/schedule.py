@@ -1,0 +1,277 @@
+"""The gradient pass of a recorded graph, worked out once for each structure of graph.
+
+Two recorded graphs have the same structure if their nodes, taken in topological order, were run by
+the same plans on inputs that come from the same places, and if the same gradients are wanted. The
+pass's result is kept in a form that names nodes and values by number, and so fits every graph of
+that structure.
+
+A gradient that belongs to a variable is written straight into its buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, final
+
+from operad.autograd.function import FunctionProperty
+from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable, ZerosLike, gradient
+from operad.ndarray import NDArray, Spec, copy_into, execute, invoker, new_array
+from operad.operator import BackwardEntry, OpReq
+
+_REQUESTS: Final = {"write": OpReq.WRITE, "add": OpReq.ADD}
+_MAX_CACHED: Final = 256
+
+Values = list[NDArray | None]
+"""Gradients on their way, by number."""
+
+
+class _Step(Protocol):
+    """One node of a backward graph, by numbers."""
+
+    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+        """Compute its values from recorded nodes and earlier values."""
+
+
+@final
+class _Backward:
+    """Runs the gradient of a recorded operator call."""
+
+    def __init__(self, number: int, node: BackwardNode, numbering: _Numbering, train_mode: bool) -> None:
+        plan = node.forward.saved.plan
+        self._number = number
+        # A value by its number, or what the recorded node keeps.
+        self._reads: list[int | BackwardEntry] = [
+            numbering.of(entry) if read.kind == "out_grad" else read
+            for read, entry in zip(node.reads, node.inputs, strict=True)
+        ]
+        self._targets: list[tuple[int, int, Spec] | None] = []
+        req = []
+        for i, wanted in enumerate(node.wanted):
+            buffer, request = numbering.buffer(Entry(node, i)) if wanted else (-1, OpReq.NULL)
+            req.append(request)
+            self._targets.append((numbering.of(Entry(node, i)), buffer, plan.in_specs[i]) if wanted else None)
+        self._call = plan.backward_call(tuple(node.reads), tuple(req), train_mode)
+
+    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+        saved = nodes[self._number].saved
+        saved.check_unchanged()
+        kept = saved.arrays
+        reads = [values[read] if read.__class__ is int else kept[read] for read in self._reads]
+        grads: list[NDArray | None] = []
+        for target in self._targets:
+            if target is None:
+                grads.append(None)
+                continue
+            number, buffer, spec = target
+            grad = buffers[buffer] if buffer >= 0 else new_array(spec)
+            grads.append(grad)
+            values[number] = grad
+        self._call.run(reads, grads, saved.aux)
+
+
+@final
+class _Function:
+    """Runs the hand-written gradient of a `Function`."""
+
+    def __init__(self, number: int, node: BackwardNode, numbering: _Numbering) -> None:
+        self._number = number
+        self._reads = [numbering.of(entry) for entry in node.inputs]
+        self._targets = [
+            (numbering.of(Entry(node, i)), *numbering.buffer(Entry(node, i))) if wanted else None
+            for i, wanted in enumerate(node.wanted)
+        ]
+
+    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+        node = nodes[self._number]
+        assert isinstance(node, OpNode) and isinstance(node.op, FunctionProperty)
+        grads = node.op.run_backward([values[read] for read in self._reads])
+        for target, grad in zip(self._targets, grads, strict=True):
+            if target is not None:
+                number, buffer, request = target
+                values[number] = _delivered(grad, buffers[buffer], request) if buffer >= 0 else grad
+
+
+@final
+class _Primitive:
+    """Runs an operator that the gradient pass inserted."""
+
+    def __init__(self, node: OpNode, numbering: _Numbering) -> None:
+        self._invoke = invoker(type(node.op), node.op.get_params())
+        self._reads = [numbering.of(entry) for entry in node.inputs]
+        self._target = numbering.of(Entry(node))
+        self._buffer, self._request = numbering.buffer(Entry(node))
+
+    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+        value = self._invoke([values[read] for read in self._reads])
+        if self._buffer >= 0:
+            value = _delivered(value, buffers[self._buffer], self._request)
+        values[self._target] = value
+
+
+@final
+class _Zeros:
+    """Makes the zeros of a gradient that nothing flows to."""
+
+    def __init__(self, node: OpNode, numbering: _Numbering) -> None:
+        source = node.inputs[0]
+        self._spec: Spec = (
+            source.node.saved.array._spec if isinstance(source.node, Variable)
+            else source.node.saved.out_specs[source.index]
+        )  # fmt: skip
+        self._target = numbering.of(Entry(node))
+        self._buffer, self._request = numbering.buffer(Entry(node))
+
+    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+        zeros = buffers[self._buffer] if self._buffer >= 0 else new_array(self._spec)
+        if self._request is not OpReq.ADD:
+            execute(_fill_zero, (zeros._data,), zeros.context, (), (zeros._chunk.var,), "_zeros")
+        values[self._target] = zeros
+
+
+def _delivered(value: NDArray, target: NDArray, request: OpReq) -> NDArray:
+    """Put a gradient into the buffer it belongs to."""
+    if request is OpReq.ADD:
+        args, const = (target._data, value._data), (value._chunk.var,)
+        execute(_add_into, args, target.context, const, (target._chunk.var,), "_grad_add", reads_mutable=True)
+    else:
+        copy_into(target, value)
+    return target
+
+
+def _add_into(target: Any, value: Any) -> None:
+    target += value
+
+
+def _fill_zero(target: Any) -> None:
+    target[...] = 0
+
+
+@final
+class _Numbering:
+    """Numbers for the values of a backward graph, and the buffers that some of them go to."""
+
+    def __init__(self, heads: Sequence[Entry], results: Sequence[Entry], requests: Sequence[str]) -> None:
+        self._numbers = {head: i for i, head in enumerate(heads)}
+        self._buffers = {
+            entry: (i, _REQUESTS[request])
+            for i, (entry, request) in enumerate(zip(results, requests, strict=True))
+        }
+
+    def of(self, entry: Entry) -> int:
+        return self._numbers.setdefault(entry, len(self._numbers))
+
+    def buffer(self, entry: Entry) -> tuple[int, OpReq]:
+        """The buffer an entry goes to and the request; -1 if it goes to none."""
+        return self._buffers.get(entry, (-1, OpReq.WRITE))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+@final
+class Schedule:
+    """The backward graph of one structure of recorded graph, by numbers."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        heads: Sequence[Entry],
+        wanted: Sequence[Entry],
+        requests: Sequence[str],
+        train_mode: bool,
+    ) -> None:
+        head_grads = [Entry(Variable(f"head_grad{i}")) for i in range(len(heads))]
+        results = gradient(heads, head_grads, wanted)
+        recorded = {node: i for i, node in enumerate(nodes)}
+        numbering = _Numbering(head_grads, results, requests)
+        order = [n for n in Graph(results).nodes if n not in recorded and not isinstance(n, Variable)]
+        self._steps = [_step(node, recorded, numbering, train_mode) for node in order]
+        self._frees = _last_uses(order, numbering, len(self._steps))
+        self._num_values = len(numbering)
+
+    def run(self, nodes: Sequence[Node], head_grads: Sequence[NDArray], buffers: Sequence[NDArray]) -> None:
+        """Compute the gradients into `buffers`, from what `nodes` keep."""
+        values: Values = [*head_grads, *[None] * (self._num_values - len(head_grads))]
+        for step, frees in zip(self._steps, self._frees, strict=True):
+            step.run(nodes, values, buffers)
+            for number in frees:
+                values[number] = None
+
+
+def _step(node: Node, recorded: dict[Node, int], numbering: _Numbering, train_mode: bool) -> _Step:
+    if isinstance(node, BackwardNode):
+        number = recorded[node.forward]
+        if isinstance(node.op, FunctionProperty):
+            return _Function(number, node, numbering)
+        return _Backward(number, node, numbering, train_mode)
+    assert isinstance(node, OpNode)
+    return _Zeros(node, numbering) if isinstance(node.op, ZerosLike) else _Primitive(node, numbering)
+
+
+def _last_uses(order: Sequence[Node], numbering: _Numbering, num_steps: int) -> list[list[int]]:
+    """By step, the values that no later step reads, so that their memory is free at once."""
+    last: dict[int, int] = {}
+    for step, node in enumerate(order):
+        grads = [
+            entry for i, entry in enumerate(node.inputs)
+            if not isinstance(node, BackwardNode) or node.reads[i].kind == "out_grad"
+        ]  # fmt: skip
+        for entry in [*grads, *[Entry(node, i) for i in range(node.num_outputs)]]:
+            last[numbering.of(entry)] = step
+    frees: list[list[int]] = [[] for _ in range(num_steps)]
+    for number, step in last.items():
+        frees[step].append(number)
+    return frees
+
+
+_schedules: Final[dict[Any, Schedule]] = {}
+
+
+def schedule(
+    nodes: Sequence[Node],
+    heads: Sequence[Entry],
+    wanted: Sequence[Entry],
+    requests: Sequence[str],
+    train_mode: bool,
+) -> Schedule:
+    """The schedule for a recorded graph.
+
+    Args:
+        nodes: The graph in topological order.
+        heads: The entries to differentiate.
+        wanted: The entries whose gradients are wanted.
+        requests: `write` or `add`, one for each of `wanted`.
+        train_mode: Whether backward runs in training mode.
+    """
+    key = _structure(nodes, heads, wanted, requests, train_mode)
+    if key is None:
+        return Schedule(nodes, heads, wanted, requests, train_mode)
+    found = _schedules.get(key)
+    if found is None:
+        if len(_schedules) >= _MAX_CACHED:
+            _schedules.clear()
+        found = _schedules[key] = Schedule(nodes, heads, wanted, requests, train_mode)
+    return found
+
+
+def _structure(
+    nodes: Sequence[Node],
+    heads: Sequence[Entry],
+    wanted: Sequence[Entry],
+    requests: Sequence[str],
+    train_mode: bool,
+) -> Any:
+    """What two graphs that share a schedule have in common; None for graphs with hand-written functions."""
+    number = {node: i for i, node in enumerate(nodes)}
+    parts: list[Any] = []
+    for node in nodes:
+        if isinstance(node, OpNode):
+            plan = node.saved.plan
+            if plan is None or plan.prop.is_stateful:
+                return None
+            parts.append(plan)
+            parts += [(number[source], index) for source, index in node.inputs]
+        else:
+            parts.append(node.saved.array._spec if node.saved is not None else None)
+    ends = [(number[node], index) for node, index in (*heads, *wanted)]
+    return (train_mode, len(heads), *ends, *requests, *parts)

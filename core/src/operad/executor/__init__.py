@@ -1,0 +1,5 @@
+"""Graphs bound to arrays: compile once, push a handful of prepared operations a run."""
+
+from operad.executor.bind import bind as bind
+from operad.executor.bind import simple_bind as simple_bind
+from operad.executor.executor import Executor as Executor

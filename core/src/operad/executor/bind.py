@@ -1,0 +1,157 @@
+"""Binding: from a graph and arrays, or shapes, to an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.errors import BindError
+from operad.executor.arrays import complete_shapes, complete_types, taken_or_new, variable_contexts
+from operad.executor.executor import Executor
+from operad.executor.program import REQUESTS
+from operad.graph import Graph
+from operad.operator import PartialShape
+
+Arrays = Sequence[Any] | Mapping[str, Any]
+GradReq = str | Sequence[str] | Mapping[str, str]
+
+
+def bind(
+    graph: Graph,
+    ctx: Context,
+    args: Arrays,
+    args_grad: Arrays | None = None,
+    grad_req: GradReq = "write",
+    aux_states: Arrays | None = None,
+    group2ctx: Mapping[str, Context] | None = None,
+    shared_exec: Executor | None = None,
+) -> Executor:
+    """An executor over the caller's arrays.
+
+    Args:
+        graph: What to run.
+        ctx: Where nodes without a context group run.
+        args: Every argument, as a list in `list_arguments` order or by name.
+        args_grad: Where gradients go, likewise; arguments without an array get none.
+        grad_req: `write`, `add` or `null`, for all, as a list, or by name.
+        aux_states: Every auxiliary state, as a list or by name.
+        group2ctx: Contexts of the groups that `__ctx_group__` attributes name.
+        shared_exec: An executor whose internal memory may be used too, if the two never run at once
+            on behalf of each other's results.
+    Raises:
+        BindError: An array is missing, unknown or does not fit.
+        ShapeError: The arrays' shapes contradict each other.
+    """
+    names, states = graph.list_arguments(), graph.list_auxiliary_states()
+    arrays = _by_name("args", args, names, all_needed=True)
+    grads = _by_name("args_grad", args_grad or {}, names, all_needed=False)
+    aux = _by_name("aux_states", aux_states or {}, states, all_needed=True)
+    req = _requests(grad_req, names)
+    for name in names:
+        grad = grads.get(name)
+        if grad is None:
+            req[name] = "null"
+        elif req[name] != "null" and (grad.shape != arrays[name].shape or grad.dtype != arrays[name].dtype):
+            raise BindError(
+                f"bind: gradient of {name!r} is {grad.dtype.name}{grad.shape}, expected "
+                f"{arrays[name].dtype.name}{arrays[name].shape}"
+            )
+    grad_dict = {name: grads.get(name) if req[name] != "null" else None for name in names}
+    return Executor(
+        graph,
+        ctx,
+        arrays,
+        grad_dict,
+        req,
+        aux,
+        group2ctx or {},
+        () if shared_exec is None else shared_exec.pool,
+    )
+
+
+def simple_bind(
+    graph: Graph,
+    ctx: Context,
+    shapes: Mapping[str, PartialShape],
+    types: Mapping[str, DType],
+    grad_req: GradReq = "write",
+    group2ctx: Mapping[str, Context] | None = None,
+    shared_exec: Executor | None = None,
+) -> Executor:
+    """An executor over new arrays, filled with zeros.
+
+    Args:
+        graph: What to run.
+        ctx: Where nodes without a context group run.
+        shapes: Shapes by argument name, enough for the rest to follow.
+        types: Element types by argument name; float32 where nothing else follows.
+        grad_req: `write`, `add` or `null`, for all, as a list, or by name.
+        group2ctx: Contexts of the groups that `__ctx_group__` attributes name.
+        shared_exec: An executor whose memory may be used too: its arguments, gradients and states
+            of equal name, shape and type are taken over, and its internal memory is shared.
+    Raises:
+        ShapeError: Shapes contradict each other or do not follow from those given.
+        GradientError: A gradient is asked for an argument that can have none.
+    """
+    names = graph.list_arguments()
+    req = _requests(grad_req, names)
+    arg_shapes, aux_shapes = complete_shapes(graph, shapes)
+    arg_types, aux_types = complete_types(graph, types)
+    contexts = variable_contexts(graph, ctx, group2ctx or {})
+    taken = shared_exec
+    args, grads, aux = {}, {}, {}
+    for name in names:
+        spec = (arg_shapes[name], contexts[name], arg_types[name])
+        args[name] = taken_or_new(taken.arg_dict if taken else {}, name, *spec)
+        wanted = req[name] != "null"
+        grads[name] = taken_or_new(taken.grad_dict if taken else {}, name, *spec) if wanted else None
+    for name in graph.list_auxiliary_states():
+        aux[name] = taken_or_new(
+            taken.aux_dict if taken else {}, name, aux_shapes[name], contexts[name], aux_types[name]
+        )
+    return Executor(
+        graph, ctx, args, grads, req, aux, group2ctx or {}, () if shared_exec is None else shared_exec.pool
+    )
+
+
+def _by_name(what: str, given: Arrays, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown and all_needed:
+            raise BindError(f"bind: {what} names {unknown[0]!r}, expected {', '.join(names) or 'none'}")
+        found = {name: given[name] for name in names if name in given}
+    else:
+        if len(given) != len(names):
+            raise BindError(
+                f"bind: {what} has {len(given)} arrays, expected {len(names)}: {', '.join(names)}"
+            )
+        found = dict(zip(names, given, strict=True))
+    missing = [name for name in names if found.get(name) is None]
+    if missing and all_needed:
+        raise BindError(f"bind: {what} lacks {missing[0]!r}; it needs {', '.join(names)}")
+    return found
+
+
+def _requests(grad_req: GradReq, names: Sequence[str]) -> dict[str, str]:
+    if isinstance(grad_req, str):
+        requests = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, Mapping):
+        requests = {name: grad_req.get(name, "null") for name in names}
+    else:
+        if len(grad_req) != len(names):
+            raise BindError(
+                f"bind: grad_req has {len(grad_req)} entries, expected {len(names)}: {', '.join(names)}"
+            )
+        requests = dict(zip(names, grad_req, strict=True))
+    for name, request in requests.items():
+        if request not in REQUESTS:
+            raise BindError(
+                f"bind: grad_req of {name!r} is {request!r}, expected one of {', '.join(REQUESTS)}"
+            )
+    return requests
+
+
+def _pool(shared: Executor | None) -> list[Any]:
+    return list(shared._layout.chunks.values()) if shared is not None else []

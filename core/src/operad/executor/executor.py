@@ -1,0 +1,321 @@
+"""An executor: a graph bound to arrays.
+
+Binding compiles the graph once (see `program`, `layout`, `segment`); a run then pushes a handful of
+prepared engine operations.
+
+Source: Executor, include/mxnet/executor.h and python/mxnet/executor.py. Differs: node-by-node
+pushes became segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+from operad.context import Context
+from operad.errors import ArgumentError, BindError
+from operad.executor.arrays import Refit, complete_shapes
+from operad.executor.layout import Layout
+from operad.executor.program import Program
+from operad.executor.segment import Segment, cut
+from operad.graph import Entry, Graph, MemoryPlan, Node, OpNode
+from operad.ndarray import Chunk, NDArray, copy_into, empty, wrap
+from operad.operator import Operator
+
+MonitorCallback = Callable[[str, NDArray], object]
+
+
+@final
+class Executor:
+    """Runs a graph forward and backward over its arrays. Made by `bind` or `simple_bind`.
+
+    Attributes:
+        outputs: The arrays that `forward` fills, in `list_outputs` order; overwritten by the next run.
+        arg_dict: Arguments by name.
+        grad_dict: Gradients by argument name; None where none is computed.
+        aux_dict: Auxiliary states by name.
+        memory_plan: What the planner found: planned, unshared and least possible bytes, and places.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ctx: Context,
+        args: Mapping[str, NDArray],
+        grads: Mapping[str, NDArray | None],
+        grad_req: Mapping[str, str],
+        aux: Mapping[str, NDArray],
+        group2ctx: Mapping[str, Context],
+        pool: Sequence[Chunk] = (),
+    ) -> None:
+        self._graph = graph
+        self._ctx = ctx
+        self._grad_req = dict(grad_req)
+        self._group2ctx = dict(group2ctx)
+        self.arg_dict = dict(args)
+        self.grad_dict = dict(grads)
+        self.aux_dict = dict(aux)
+        arrays = {**self.arg_dict, **self.aux_dict}
+        self._program = Program(
+            graph,
+            ctx,
+            grad_req,
+            {name: array.shape for name, array in arrays.items()},
+            {name: array.dtype for name, array in arrays.items()},
+            group2ctx,
+        )
+        self._bind(arrays, pool)
+        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._last_is_train: bool | None = None
+
+    def _bind(self, arrays: Mapping[str, NDArray], pool: Sequence[Chunk]) -> None:
+        program = self._program
+        bound: dict[Entry, NDArray] = {}
+        for name, node in program.variables.items():
+            if name in arrays:
+                _check_context(name, arrays[name], program.contexts[node])
+                bound[Entry(node)] = arrays[name]
+        for name, entry in program.gradients.items():
+            grad = self.grad_dict[name]
+            assert grad is not None
+            _check_context(f"gradient of {name}", grad, program.contexts[entry.node])
+            bound[entry] = grad
+        self._head_grads: list[NDArray | None] = []
+        for head, output in zip(program.head_gradients, program.outputs, strict=True):
+            array = None
+            if head is not None:
+                array = empty(program.shapes[output], program.contexts[head], program.types[output])
+                bound[Entry(head)] = array
+            self._head_grads.append(array)
+        self._layout = Layout(program, bound, pool)
+        self.outputs = [self._layout.bound[entry] for entry in program.outputs]
+        operators = {node: self._operator(node) for node in program.forward if isinstance(node, OpNode)}
+        operators.update(
+            (node, self._operator(node)) for node in program.backward if isinstance(node, OpNode)
+        )
+        self._operators = operators
+        self._forward = self._segments(program.forward)
+        self._backward = self._segments(program.backward)
+
+    def _operator(self, node: OpNode) -> Operator:
+        program = self._program
+        shapes = [program.shapes[entry] for entry in node.args]
+        types = [program.types[entry] for entry in node.args]
+        return node.op.create_operator(program.contexts[node], shapes, types)
+
+    def _segments(self, nodes: Sequence[Node]) -> list[Segment]:
+        contexts = self._program.contexts
+        return [
+            Segment(part, contexts[part[0]], self._program, self._layout, self._operators)
+            for part in cut(nodes, contexts)
+        ]
+
+    @property
+    def arg_arrays(self) -> list[NDArray]:
+        """Arguments in `list_arguments` order."""
+        return list(self.arg_dict.values())
+
+    @property
+    def grad_arrays(self) -> list[NDArray | None]:
+        """Gradients in `list_arguments` order; None where none is computed."""
+        return [self.grad_dict.get(name) for name in self.arg_dict]
+
+    @property
+    def aux_arrays(self) -> list[NDArray]:
+        """Auxiliary states in order."""
+        return list(self.aux_dict.values())
+
+    @property
+    def output_dict(self) -> dict[str, NDArray]:
+        """Outputs by name."""
+        return dict(zip(self._graph.list_outputs(), self.outputs, strict=True))
+
+    @property
+    def memory_plan(self) -> MemoryPlan:
+        """The static memory plan."""
+        return self._program.plan
+
+    def forward(self, is_train: bool = False, **arrays: Any) -> list[NDArray]:
+        """Compute the outputs; returns at once.
+
+        Args:
+            is_train: Whether this is a training run, which a `backward` may follow.
+            arrays: New values of arguments, copied into the bound arrays.
+        Returns:
+            `outputs`.
+        Raises:
+            ArgumentError: A name is not an argument.
+            BindError: A value has another shape.
+        """
+        for name, value in arrays.items():
+            if name not in self.arg_dict:
+                raise ArgumentError(
+                    f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
+                )
+            self.arg_dict[name][:] = value
+        self._last_is_train = is_train
+        self._run(self._forward, is_train)
+        return self.outputs
+
+    def backward(
+        self, out_grads: NDArray | Sequence[NDArray | None] | None = None, is_train: bool = True
+    ) -> None:
+        """Compute the gradients of the last `forward`; returns at once.
+
+        Args:
+            out_grads: Gradient of each output; may be left out for outputs that are losses.
+            is_train: Whether the operators' backward runs in training mode.
+        Raises:
+            BindError: The executor computes no gradients, `forward(is_train=True)` did not come
+                before, or a needed output gradient is missing or does not fit.
+        """
+        if not self._program.gradients:
+            raise BindError(
+                "backward: every grad_req of this executor is 'null', so it computes no gradients"
+            )
+        if not self._last_is_train:
+            raise BindError("backward: call forward(is_train=True) first")
+        given = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads or [])
+        if given and len(given) != len(self.outputs):
+            raise BindError(
+                f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one an output"
+            )
+        given += [None] * (len(self.outputs) - len(given))
+        for name, target, grad in zip(self._graph.list_outputs(), self._head_grads, given, strict=True):
+            self._set_head_grad(name, target, grad)
+        self._run(self._backward, is_train)
+
+    def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
+        if target is None:
+            return
+        if grad is None:
+            raise BindError(f"backward: output {name!r} is not a loss, so out_grads must give its gradient")
+        if grad.shape != target.shape:
+            raise BindError(
+                f"backward: gradient of output {name!r} has shape {grad.shape}, expected {target.shape}"
+            )
+        copy_into(target, grad)
+
+    def _run(self, segments: Sequence[Segment], is_train: bool) -> None:
+        if self._monitor is not None:
+            self._run_monitored(segments, is_train)
+            return
+        for segment in segments:
+            segment.push(is_train)
+
+    def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
+        """Call `callback(name, array)` for every node's outputs, as each is computed.
+
+        Nodes then run one by one. The array is valid until the callback returns.
+
+        Args:
+            callback: What to call; None to stop.
+            monitor_all: Report the inputs of every node as well.
+        """
+        self._monitor = None if callback is None else (callback, monitor_all)
+
+    def _run_monitored(self, segments: Sequence[Segment], is_train: bool) -> None:
+        assert self._monitor is not None
+        callback, monitor_all = self._monitor
+        for segment in segments:
+            for node in segment.nodes:
+                if monitor_all:
+                    for entry in node.inputs:
+                        callback(entry.name, self._entry_array(entry))
+                Segment([node], segment.ctx, self._program, self._layout, self._operators).push(is_train)
+                for i in range(node.num_outputs):
+                    if self._program.is_written(node, i):
+                        callback(Entry(node, i).name, self._entry_array(Entry(node, i)))
+
+    def _entry_array(self, entry: Entry) -> NDArray:
+        if entry in self._layout.bound:
+            return self._layout.bound[entry]
+        place = self._program.plan.placement[entry]
+        return wrap(self._layout.array(entry), self._layout.chunks[place.block])
+
+    def copy_params_from(
+        self,
+        arg_params: Mapping[str, NDArray],
+        aux_params: Mapping[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Copy values into arguments and auxiliary states by name.
+
+        Raises:
+            ArgumentError: A name is unknown and `allow_extra_params` is False.
+            BindError: A value has another shape.
+        """
+        for kind, given, own in (
+            ("argument", arg_params, self.arg_dict),
+            ("auxiliary state", aux_params or {}, self.aux_dict),
+        ):
+            for name, value in given.items():
+                if name in own:
+                    value.copyto(own[name])
+                elif not allow_extra_params:
+                    raise ArgumentError(
+                        f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
+                        "or pass allow_extra_params=True"
+                    )
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
+    ) -> Executor:
+        """An executor of the same graph for other input shapes, sharing memory with this one.
+
+        Args:
+            partial_shaping: Allow arguments not named in `shapes` to change their shape too.
+            allow_up_sizing: Allow new memory for arrays that grow; the others stay shared.
+            shapes: New shapes by argument name.
+        Raises:
+            BindError: An array would have to change that may not.
+        """
+        unknown = [name for name in shapes if name not in self.arg_dict]
+        if unknown:
+            raise BindError(
+                f"reshape: unknown argument {unknown[0]!r}; expected some of {', '.join(self.arg_dict)}"
+            )
+        given = {name: tuple(shape) for name, shape in shapes.items()}
+        arg_shapes, aux_shapes = complete_shapes(self._graph, given)
+        refit = Refit(given, partial_shaping, allow_up_sizing)
+        return Executor(
+            self._graph,
+            self._ctx,
+            refit.all(self.arg_dict, arg_shapes),
+            refit.all(self.grad_dict, arg_shapes),
+            self._grad_req,
+            refit.all(self.aux_dict, aux_shapes),
+            self._group2ctx,
+            self.pool,
+        )
+
+    @property
+    def pool(self) -> list[Chunk]:
+        """The blocks behind the memory plan, which another executor may share."""
+        return list(self._layout.chunks.values())
+
+    def debug_str(self) -> str:
+        """The nodes in running order with their places in memory, and the bytes planned."""
+        lines = [f"{node!r}: {', '.join(map(self._place, self._outputs_of(node)))}" for node in self._nodes()]
+        plan = self.memory_plan
+        outputs = sum(array._spec.nbytes for array in self.outputs)
+        lines.append(f"Total {(plan.planned_bytes + outputs) / 2**20:.6g} MB allocated")
+        return "\n".join(lines)
+
+    def _nodes(self) -> list[Node]:
+        return [*self._program.forward, *self._program.backward]
+
+    def _outputs_of(self, node: Node) -> list[Entry]:
+        return [Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)]
+
+    def _place(self, entry: Entry) -> str:
+        request = self._program.plan.requests[entry.node, entry.index].name.lower()
+        if entry in self._layout.bound:
+            return f"{entry.name} ({request}, array)"
+        place = self._program.plan.placement[entry]
+        return f"{entry.name} ({request}, block {place.block} at {place.offset_bytes})"
+
+
+def _check_context(name: str, array: NDArray, ctx: Context) -> None:
+    if array.context is not ctx:
+        raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")

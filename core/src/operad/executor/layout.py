@@ -1,0 +1,65 @@
+"""Where every entry of a bound program lies: the caller's arrays, and views into planned blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+from operad.engine import Var
+from operad.executor.program import Program
+from operad.graph import Entry
+from operad.ndarray import Chunk, NDArray, empty, new_chunk
+
+
+@final
+class Layout:
+    """The memory of one executor.
+
+    Attributes:
+        bound: Entries that whole arrays hold: variables, gradients, outputs.
+        chunks: The planned blocks, by block id.
+    """
+
+    def __init__(self, program: Program, bound: Mapping[Entry, NDArray], pool: Sequence[Chunk]) -> None:
+        self._program = program
+        self.bound = dict(bound)
+        for entry in program.outputs:
+            if entry not in self.bound:
+                ctx = program.contexts[entry.node]
+                self.bound[entry] = empty(program.shapes[entry], ctx, program.types[entry])
+        self.chunks = self._blocks(pool)
+
+    def _blocks(self, pool: Sequence[Chunk]) -> dict[int, Chunk]:
+        """A chunk for every block, from `pool` where one is large enough: the closest fit."""
+        free = sorted(pool, key=_capacity)
+        chunks = {}
+        for block in sorted(self._program.plan.blocks, key=lambda block: -block.size_bytes):
+            fits = [c for c in free if c.ctx is block.ctx and _capacity(c) >= block.size_bytes]
+            if fits:
+                free.remove(fits[0])
+            chunks[block.id] = fits[0] if fits else new_chunk(block.ctx, block.size_bytes)
+        return chunks
+
+    def array(self, entry: Entry) -> Any:
+        """The plain array of an entry."""
+        if entry in self.bound:
+            return self.bound[entry]._data
+        place = self._program.plan.placement[entry]
+        handle = self.chunks[place.block].handle
+        assert handle is not None
+        shape, dtype = self._program.shapes[entry], self._program.types[entry]
+        return (
+            handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
+            .view(dtype)
+            .reshape(shape)
+        )
+
+    def var(self, entry: Entry) -> Var:
+        """The engine variable of the memory an entry lies in."""
+        if entry in self.bound:
+            return self.bound[entry]._chunk.var
+        return self.chunks[self._program.plan.placement[entry].block].var
+
+
+def _capacity(chunk: Chunk) -> int:
+    return 0 if chunk.handle is None else chunk.handle.capacity_bytes

@@ -1,0 +1,113 @@
+"""What an executor will run, worked out before there are arrays: order, shapes, places, memory.
+
+Needs a graph with complete argument shapes and types; gives the training graph (forward nodes, then
+backward nodes), where each node runs, what every entry looks like, and a static memory plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.errors import BindError, GradientError
+from operad.graph import (
+    Entry,
+    Graph,
+    Node,
+    Variable,
+    gradient,
+    infer_shapes,
+    infer_types,
+    place,
+    plan_memory,
+    topological_order,
+)
+from operad.operator import OpReq, Shape, is_known
+
+REQUESTS = {"null": OpReq.NULL, "write": OpReq.WRITE, "add": OpReq.ADD}
+
+
+@final
+class Program:
+    """A graph made ready for binding.
+
+    Attributes:
+        outputs: Entries the caller sees.
+        gradients: By argument name, the entry of its gradient.
+        head_gradients: One an output: the variable its gradient comes in, or None where nothing reads it.
+        variables: By name, every variable that nodes read, head gradients included.
+        forward: Nodes that compute the outputs, in order.
+        backward: Nodes that compute the gradients, in order.
+        contexts: Where each node runs and each variable lives.
+        plan: Memory of every entry that no array of the caller holds.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ctx: Context,
+        grad_req: Mapping[str, str],
+        shapes: Mapping[str, Shape],
+        types: Mapping[str, DType],
+        group2ctx: Mapping[str, Context],
+    ) -> None:
+        wanted = [node for node in graph.arguments if grad_req.get(node.name, "null") != "null"]
+        for node in wanted:
+            _check_differentiable(node, types)
+        heads = [Entry(Variable(f"{name}_head_grad")) for name in graph.list_outputs()]
+        found = gradient(graph.outputs, heads, [Entry(node) for node in wanted]) if wanted else []
+        placed, self.contexts = place(Graph([*graph.outputs, *found]), ctx, group2ctx)
+        count = len(graph.outputs)
+        self.outputs = placed.outputs[:count]
+        self.gradients = {
+            node.name: entry for node, entry in zip(wanted, placed.outputs[count:], strict=True)
+        }
+        self.variables = {node.name: node for node in placed.nodes if isinstance(node, Variable)}
+        self.head_gradients = [self.variables.get(head.node.name) for head in heads]
+        self._order(placed)
+        self._infer(placed, shapes, types)
+        self._plan(grad_req)
+
+    def _order(self, placed: Graph) -> None:
+        self.forward = [node for node in topological_order(self.outputs) if not isinstance(node, Variable)]
+        known = set(self.forward)
+        self.backward = [
+            node for node in placed.nodes if not isinstance(node, Variable) and node not in known
+        ]
+
+    def _infer(self, placed: Graph, shapes: Mapping[str, Shape], types: Mapping[str, DType]) -> None:
+        self._tables = shape_table, type_table = infer_shapes(placed, shapes), infer_types(placed, types)
+        self.shapes: dict[Entry, Shape] = {}
+        self.types: dict[Entry, DType] = {}
+        for node in placed.nodes:
+            for i in range(node.num_outputs):
+                entry = Entry(node, i)
+                shape, dtype = shape_table.of(entry), type_table.of(entry)
+                if not is_known(shape) or dtype is None:
+                    raise BindError(
+                        f"bind: shape and type of {entry.name!r} do not follow from the arguments, "
+                        f"got {shape} of {dtype}; give more of them"
+                    )
+                self.shapes[entry], self.types[entry] = shape, dtype  # type: ignore[assignment]
+
+    def _plan(self, grad_req: Mapping[str, str]) -> None:
+        # Outputs are arrays of their own, so that reading one does not wait for what comes later.
+        requests = {entry: OpReq.WRITE for entry in self.outputs if not isinstance(entry.node, Variable)}
+        requests.update((entry, REQUESTS[grad_req[name]]) for name, entry in self.gradients.items())
+        order = [*self.forward, *self.backward]
+        self.plan = plan_memory(order, *self._tables, requests=requests, contexts=self.contexts)
+
+    def is_written(self, node: Node, index: int) -> bool:
+        """Whether output `index` of `node` is computed at all."""
+        return self.plan.requests[node, index] is not OpReq.NULL
+
+
+def _check_differentiable(node: Variable, types: Mapping[str, DType]) -> None:
+    dtype = types.get(node.name)
+    if dtype is not None and dtype.kind != "f":
+        raise GradientError(
+            f"bind: argument {node.name!r} has type {dtype.name}, which has no gradient; "
+            f"set its grad_req to 'null' or cast it to a floating type"
+        )

@@ -1,0 +1,179 @@
+"""Segments: runs of nodes that the engine sees as one operation.
+
+Pushing each node to the engine would cost more than many nodes compute. A segment is a list of
+calls whose arrays, requests and contexts are fixed, so that running it is a loop in C over
+prepared callables; the engine orders whole segments by the variables of all their arrays.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from operator import call
+from typing import TYPE_CHECKING, Any, Final, final
+
+from operad import engine, registry, resource
+from operad.context import Context
+from operad.engine import Opr, RunContext, Var
+from operad.graph import BackwardNode, Entry, Node, OpNode, values_read
+from operad.operator import OpContext, Operator, OpReq
+from operad.resource import ResourceRequest
+
+if TYPE_CHECKING:
+    from operad.executor.layout import Layout
+    from operad.executor.program import Program
+
+_RUN_ALL: Final = deque(maxlen=0).extend
+
+
+@final
+class Segment:
+    """Consecutive nodes on one context.
+
+    Attributes:
+        nodes: What it runs, in order.
+        ctx: Where.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        ctx: Context,
+        program: Program,
+        layout: Layout,
+        operators: dict[Node, Operator],
+    ) -> None:
+        self.nodes = nodes
+        self.ctx = ctx
+        self._program = program
+        self._layout = layout
+        self._operators = operators
+        self._resources = {node: _resources_of(node, program, ctx) for node in nodes}
+        self._by_mode: dict[bool, tuple[engine.Engine, Opr]] = {}
+        self._const, self._mutable, self._reads_mutable = self._variables()
+
+    def push(self, is_train: bool) -> None:
+        """Schedule one run."""
+        current = engine.get()
+        made_by, opr = self._by_mode.get(is_train, (None, None))
+        if opr is None or made_by is not current:
+            opr = current.new_operator(
+                _runner(self.calls(is_train), self.nodes),
+                self._const,
+                self._mutable,
+                name=_label(self.nodes),
+                reads_mutable=self._reads_mutable,
+            )
+            self._by_mode[is_train] = (current, opr)
+        current.push(opr, self.ctx)
+
+    def calls(self, is_train: bool) -> list[Callable[[], object]]:
+        """The nodes as callables that take nothing."""
+        return [self._prepared(node, is_train) for node in self.nodes]
+
+    def _prepared(self, node: Node, is_train: bool) -> Callable[[], object]:
+        arrays, program = self._layout.array, self._program
+        op_ctx = OpContext(self.ctx, is_train, self._resources[node])
+        outputs = [Entry(node, i) for i in range(node.num_outputs)]
+        req = tuple(program.plan.requests[node, i] for i in range(node.num_outputs))
+        out = [None if r is OpReq.NULL else arrays(entry) for entry, r in zip(outputs, req, strict=True)]
+        if isinstance(node, OpNode):
+            # An operator that looks at shapes only may find the memory of its inputs gone.
+            data = [arrays(entry) for entry in values_read(node)[: node.num_args]]
+            aux = [arrays(entry) for entry in node.aux]
+            return self._operators[node].prepare_forward(op_ctx, data, req, out, aux)
+        assert isinstance(node, BackwardNode)
+        forward = node.forward
+        slots: dict[str, list[Any]] = {
+            "out_grad": [None] * forward.num_outputs,
+            "in_data": [None] * forward.num_args,
+            "out_data": [None] * forward.num_outputs,
+        }
+        for read, entry in zip(node.reads, node.inputs, strict=True):
+            slots[read.kind][read.index] = arrays(entry)
+        aux = [arrays(entry) for entry in forward.aux]
+        return self._operators[forward].prepare_backward(
+            op_ctx, slots["out_grad"], slots["in_data"], slots["out_data"], req, out, aux
+        )
+
+    def _variables(self) -> tuple[list[Var], list[Var], bool]:
+        own = {Entry(node, i) for node in self.nodes for i in range(node.num_outputs)}
+        layout, program = self._layout, self._program
+        read, written, updated = [], [], []
+        for node in self.nodes:
+            forward = node.forward if isinstance(node, BackwardNode) else node
+            aux = forward.aux if isinstance(forward, OpNode) else []
+            updated += [layout.var(entry) for entry in aux]
+            read += [
+                layout.var(entry) for entry in values_read(node) if entry not in own and entry not in aux
+            ]
+            for i in range(node.num_outputs):
+                request = program.plan.requests[node, i]
+                if request is not OpReq.NULL:
+                    (updated if request is OpReq.ADD else written).append(layout.var(Entry(node, i)))
+            written += resource.mutable_vars_of(self._resources[node])
+        mutable = dict.fromkeys([*updated, *written])
+        const = [var for var in dict.fromkeys(read) if var not in mutable]
+        return const, list(mutable), bool(updated) or any(var in mutable for var in read)
+
+
+def _resources_of(node: Node, program: Program, ctx: Context) -> tuple[Any, ...]:
+    forward = node.forward if isinstance(node, BackwardNode) else node
+    assert isinstance(forward, OpNode)
+    shapes = [program.shapes[entry] for entry in forward.args]
+    prop = forward.op
+    kinds: list[ResourceRequest] = (
+        prop.backward_resource(shapes) if isinstance(node, BackwardNode) else prop.forward_resource(shapes)
+    )
+    return resource.get().request_all(ctx, kinds)
+
+
+def _runner(calls: list[Callable[[], object]], nodes: Sequence[Node]) -> Callable[[RunContext], None]:
+    if len(calls) == 1:
+        only = calls[0]
+
+        def run_one(_: RunContext) -> None:
+            try:
+                only()
+            except Exception as error:
+                error.add_note(describe(nodes[0]))
+                raise
+
+        return run_one
+
+    def run(_: RunContext) -> None:
+        pending = iter(calls)
+        try:
+            _RUN_ALL(map(call, pending))
+        except Exception as error:
+            # invariant: the iterator has moved past the call that failed
+            error.add_note(describe(nodes[len(calls) - pending.__length_hint__() - 1]))
+            raise
+
+    return run
+
+
+def _label(nodes: Sequence[Node]) -> str:
+    if len(nodes) == 1:
+        return nodes[0].name
+    return f"{nodes[0].name}..{nodes[-1].name}"
+
+
+def describe(node: Node) -> str:
+    """A node in words for an error: `in backward of Convolution 'conv2' (operad-convolution 0.1.0)`."""
+    direction, forward = ("backward", node.forward) if isinstance(node, BackwardNode) else ("forward", node)
+    assert isinstance(forward, OpNode)
+    record = registry.find(forward.op.name)
+    provider = f" ({record.distribution} {record.version})" if record is not None else ""
+    return f"in {direction} of {forward.op.name} {forward.name!r}{provider}"
+
+
+def cut(nodes: Sequence[Node], contexts: dict[Node, Context]) -> list[list[Node]]:
+    """Consecutive nodes of one context, in order."""
+    runs: list[list[Node]] = []
+    for node in nodes:
+        if runs and contexts[runs[-1][0]] is contexts[node]:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    return runs

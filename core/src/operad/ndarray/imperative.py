@@ -1,0 +1,186 @@
+"""Imperative calls: look up, infer, allocate, push.
+
+Everything about a call that depends only on the operator, its parameters, the specifications of its
+inputs and the mode is worked out once and kept as a `Plan`. A repeated call then consists of two
+dictionary look-ups, the allocation of its outputs, and one call of the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from operad.config import settings
+from operad.context import Context, current_context
+from operad.errors import ArgumentError, BindError, ContextError
+from operad.ndarray.plan import Plan
+from operad.ndarray.recording import state
+from operad.ndarray.run import execute
+from operad.ndarray.spec import Spec
+from operad.operator import OperatorProperty
+
+if TYPE_CHECKING:
+    from operad.ndarray.ndarray import NDArray
+
+_MAX_CACHED: Final = 4096
+"""Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
+
+
+@final
+class Invoker:
+    """An operator with given parameters, ready to be applied to arrays.
+
+    Attributes:
+        prop: The operator's property.
+    """
+
+    __slots__ = ("_input_names", "_is_stateful", "_plans", "prop")
+
+    def __init__(self, prop: OperatorProperty) -> None:
+        self.prop = prop
+        self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
+        self._is_stateful = prop.is_stateful
+        self._plans: dict[Any, Plan] = {}
+
+    def __call__(
+        self,
+        inputs: Sequence[NDArray],
+        out: NDArray | Sequence[NDArray] | None = None,
+        ctx: Context | None = None,
+    ) -> Any:
+        """Apply the operator.
+
+        Args:
+            inputs: The arguments and then the auxiliary states, all on one context.
+            out: Array, or one array an output, to write into instead of new ones.
+            ctx: Where to run an operator that has no inputs.
+        Returns:
+            The visible output, or a list of them where there are several.
+        """
+        is_train = state.is_training
+        # Inputs decide the context; without any, the thread's default may change between calls.
+        key = (is_train, *[x._spec for x in inputs]) if inputs else (is_train, ctx or current_context())
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._planned(key, inputs, is_train)
+        if out is not None:
+            outputs = self._given(plan, out)
+            _run_into(plan, inputs, outputs)
+        else:
+            outputs = [_new_array(spec) for spec in plan.out_specs]
+            plan.run(inputs, outputs)
+        if state.recorder is not None:
+            state.recorder.record(plan, inputs, outputs)
+        if plan.num_visible == 1:
+            return outputs[0]
+        return outputs[: plan.num_visible]
+
+    def _planned(self, key: Any, inputs: Sequence[NDArray], is_train: bool) -> Plan:
+        self._check_inputs(inputs)
+        ctx = inputs[0]._spec.ctx if inputs else key[1]
+        plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
+        if not self._is_stateful:
+            if len(self._plans) >= _MAX_CACHED:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan
+
+    def _check_inputs(self, inputs: Sequence[NDArray]) -> None:
+        names = self._input_names
+        if len(inputs) != len(names):
+            raise ArgumentError(
+                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: {', '.join(names) or 'none'}"
+            )
+        for name, array in zip(names, inputs, strict=True):
+            if array._spec.ctx is not inputs[0]._spec.ctx:
+                raise ContextError(
+                    f"{self.prop.name}: {name} is on {array.ctx}, but {names[0]} is on {inputs[0].ctx}; "
+                    f"move it with {name}.as_in_context({inputs[0].ctx})"
+                )
+
+    def _given(self, plan: Plan, out: NDArray | Sequence[NDArray]) -> list[NDArray]:
+        given = list(out) if isinstance(out, (list, tuple)) else [out]
+        specs = plan.out_specs
+        if len(given) == plan.num_visible < len(specs):
+            given += [_new_array(spec) for spec in specs[plan.num_visible :]]
+        if len(given) != len(specs):
+            raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
+        for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
+            if array._spec is not spec:
+                raise BindError(f"{plan.name}: out ({name}) is {array._spec}, expected {spec}")
+            if state.recorder is not None and state.recorder.tracks(array):
+                raise BindError(
+                    f"{plan.name}: out ({name}) is part of what is being recorded; use a new array"
+                )
+        return given
+
+
+def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+    """Compute into arrays the caller gave, which may be, or overlap, inputs."""
+    shared = {id(x._chunk) for x in inputs[: plan.num_args]}
+    if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
+        plan.run(inputs, outputs, reads_mutable=True)
+        return
+    fresh = [_new_array(spec) for spec in plan.out_specs]
+    plan.run(inputs, fresh)
+    for array, value in zip(outputs, fresh, strict=True):
+        copy_into(array, value)
+
+
+def copy_into(target: NDArray, source: NDArray) -> None:
+    """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
+    if target._chunk is source._chunk:
+        args = (target.ctx.xp, target._data, source._data)
+        execute(_assign, args, target.ctx, (), (target._chunk.var,), "_copyto", reads_mutable=True)
+        return
+    on_gpu = target.ctx.is_gpu or source.ctx.is_gpu
+    execute(
+        _assign,
+        (target.ctx.xp, target._data, source._data),
+        source.ctx if source.ctx.is_gpu else target.ctx,
+        (source._chunk.var,),
+        (target._chunk.var,),
+        "_copyto",
+        inline=not on_gpu and target.size * 2 <= settings().inline_cost,
+        reads_mutable=target._is_part,
+    )
+
+
+def _assign(xp: ModuleType, target: Any, source: Any) -> None:
+    if isinstance(target, np.ndarray):
+        target[...] = source if isinstance(source, np.ndarray) else source.get()
+    else:
+        target[...] = xp.asarray(source)
+
+
+_invokers: dict[Any, Invoker] = {}
+_new_array: Callable[[Spec], NDArray]
+
+
+def set_array_factory(factory: Callable[[Spec], NDArray]) -> None:
+    """Tell this module how to make arrays; `ndarray.py`, which needs this module, does so."""
+    global _new_array
+    _new_array = factory
+
+
+def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
+    """The cached `Invoker` of an operator with these parameters.
+
+    Raises:
+        ParamError: A parameter is unknown, missing or unusable.
+    """
+    # A falsy value goes by its text, so that 0.0 and -0.0 differ.
+    key = (op, *[(k, tuple(v) if v.__class__ is list else v or str(v)) for k, v in params.items()])
+    try:
+        found = _invokers.get(key)
+    except TypeError:  # an unhashable value, which validation will convert or name
+        return Invoker(op(**params))
+    if found is None:
+        found = Invoker(op(**params))
+        if len(_invokers) >= _MAX_CACHED:
+            _invokers.clear()
+        _invokers[key] = found
+    return found

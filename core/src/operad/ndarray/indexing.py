@@ -1,0 +1,149 @@
+"""NumPy-style indexing of arrays.
+
+Basic indices (integers, slices, `...`, None) give views that share memory and engine variable.
+Index arrays and masks give copies. While the array is being recorded, reading goes through
+operators instead, so that gradients flow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from operad.errors import BindError, IndexOutOfRangeError
+from operad.ndarray.arithmetic import Arithmetic, invoke
+from operad.ndarray.imperative import copy_into
+from operad.ndarray.recording import state
+from operad.ndarray.run import execute
+
+if TYPE_CHECKING:
+    from operad.ndarray.ndarray import NDArray
+
+
+def get_item(array: NDArray, key: Any) -> NDArray:
+    """`array[key]`.
+
+    Raises:
+        IndexOutOfRangeError: An index lies outside its axis, or there are too many.
+    """
+    key = _plain_key(key)
+    if not _is_basic(key):
+        return _gathered(array, key)
+    if state.recorder is not None and state.recorder.tracks(array):
+        return _recorded_slice(array, key)
+    try:
+        view = array._data[key if isinstance(key, tuple) else (key,)]
+    except IndexError as error:
+        raise IndexOutOfRangeError(
+            f"cannot index an array of shape {array.shape} with {key!r}: {error}"
+        ) from error
+    if not isinstance(view, type(array._data)):  # a full integer index gives a NumPy scalar
+        view = array._data[(*key, ...)] if isinstance(key, tuple) else array._data[key, ...]
+    return array._view(view)
+
+
+def set_item(array: NDArray, key: Any, value: Any) -> None:
+    """`array[key] = value`; the value is cast and broadcast.
+
+    Raises:
+        BindError: The array is being recorded, or the value does not fit.
+        IndexOutOfRangeError: An index lies outside its axis.
+    """
+    if state.recorder is not None and state.recorder.tracks(array):
+        raise BindError(
+            "assignment into an array that is being recorded would corrupt its gradient; do it under autograd.pause()"
+        )
+    key = _plain_key(key)
+    if _is_basic(key):
+        target = get_item(array, key)
+        source = value if isinstance(value, Arithmetic) else array._like(value, dtype=array.dtype)
+        _check_broadcast(source.shape, target.shape)
+        copy_into(target, source)  # type: ignore[arg-type]
+        return
+    data = value._data if isinstance(value, Arithmetic) else array.ctx.xp.asarray(value)  # type: ignore[attr-defined]
+    _check_broadcast(data.shape, _index_shape(array, key))
+    const = (value._chunk.var,) if isinstance(value, Arithmetic) and value._chunk is not array._chunk else ()  # type: ignore[attr-defined]
+    args = (array._data, key, data)
+    execute(_scatter, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
+
+
+def _scatter(target: Any, key: Any, value: Any) -> None:
+    target[key] = value
+
+
+def _plain_key(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple(_plain_key(item) for item in key)
+    if isinstance(key, Arithmetic):
+        indices = key.asnumpy()  # type: ignore[attr-defined]
+        return indices if indices.dtype.kind in "iub" else indices.astype(np.int64)
+    if isinstance(key, list):
+        return np.asarray(key)
+    if isinstance(key, np.integer):
+        return int(key)
+    return key
+
+
+def _is_basic(key: Any) -> bool:
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(
+        part is None or part is Ellipsis or isinstance(part, slice)
+        or (isinstance(part, int) and not isinstance(part, bool))
+        for part in parts
+    )  # fmt: skip
+
+
+def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
+    probe = np.broadcast_to(np.empty((), np.bool_), array.shape)
+    try:
+        return probe[key].shape
+    except IndexError as error:
+        raise IndexOutOfRangeError(
+            f"cannot index an array of shape {array.shape} with {key!r}: {error}"
+        ) from error
+
+
+def _check_broadcast(source: tuple[int, ...], target: tuple[int, ...]) -> None:
+    try:
+        fits = np.broadcast_shapes(source, target) == target
+    except ValueError:
+        fits = False
+    if not fits:
+        raise BindError(f"cannot assign a value of shape {source} to a selection of shape {target}")
+
+
+def _gathered(array: NDArray, key: Any) -> NDArray:
+    if state.recorder is not None and state.recorder.tracks(array):
+        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            return invoke("take", (array, array._like(key, dtype=key.dtype)), {"axis": 0, "mode": "clip"})
+        raise BindError(
+            "indexing with masks or several index arrays is not recorded; use take, pick or gather_nd"
+        )
+    out = array._empty(_index_shape(array, key), array.dtype)
+    execute(
+        _gather, (out._data, array._data, key), array.ctx, (array._chunk.var,), (out._chunk.var,), "gather_nd"
+    )
+    return out
+
+
+def _gather(out: Any, data: Any, key: Any) -> None:
+    out[...] = data[key]
+
+
+def _recorded_slice(array: NDArray, key: Any) -> NDArray:
+    """`array[key]` by the operators `slice` and `Reshape`."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if Ellipsis in parts:
+        at = parts.index(Ellipsis)
+        given = sum(part is not None and part is not Ellipsis for part in parts)
+        parts[at : at + 1] = [slice(None)] * (array.ndim - given)
+    axes = [part for part in parts if part is not None]
+    shape = iter(_index_shape(array, key))
+    slices = [slice(p, p + 1 or None) if isinstance(p, int) else p for p in axes]
+    result: NDArray = array
+    if any(part != slice(None) for part in slices):
+        begin, end, step = (tuple(getattr(part, end) for part in slices) for end in ("start", "stop", "step"))
+        result = invoke("slice", (array,), {"begin": begin, "end": end, "step": step})
+    target = tuple(shape)
+    return result if result.shape == target else result.reshape(target)

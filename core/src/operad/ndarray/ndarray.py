@@ -1,0 +1,376 @@
+"""Asynchronous arrays.
+
+An `NDArray` is a view (a plain NumPy or CuPy array) of a chunk of memory that carries an engine
+variable. Operations return at once; reading values out waits for the operations that produce them
+and raises what went wrong in them.
+
+Source: NDArray, include/mxnet/ndarray.h and python/mxnet/ndarray/ndarray.py. Differs: every basic
+index gives a view, not only slices of the first axis; zero-dimensional arrays exist.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from operad import engine, registry
+from operad.context import Context, current_context
+from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
+from operad.errors import ArgumentError, BindError, ShapeError
+from operad.ndarray import recording
+from operad.ndarray.arithmetic import Arithmetic, invoke
+from operad.ndarray.chunk import Chunk, new_chunk
+from operad.ndarray.function import operator_function
+from operad.ndarray.imperative import copy_into, set_array_factory
+from operad.ndarray.indexing import get_item, set_item
+from operad.ndarray.recording import state
+from operad.ndarray.spec import Spec, spec_of
+from operad.operator import Shape
+
+
+@final
+class NDArray(Arithmetic):
+    """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
+
+    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_spec")
+
+    def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
+        self._chunk = chunk
+        self._data = data
+        self._spec = spec
+        self._autograd: Any = None  # what autograd knows of this array
+
+    @property
+    def shape(self) -> Shape:
+        """Length of every axis."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._spec.dtype
+
+    @property
+    def context(self) -> Context:
+        """The device the array lives on."""
+        return self._spec.ctx
+
+    ctx = context
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._spec.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._spec.shape)
+
+    @property
+    def stype(self) -> str:
+        """Storage type; always `default`, since sparse arrays are not supported."""
+        return "default"
+
+    @property
+    def T(self) -> NDArray:
+        """The array with its axes reversed; a view unless it is being recorded."""
+        return self.transpose()
+
+    @property
+    def grad(self) -> NDArray | None:
+        """The gradient buffer that `attach_grad` made, or None."""
+        return None if self._autograd is None else self._autograd.grad
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """A NumPy copy of the values, after waiting for them.
+
+        Raises:
+            Exception: What an operation this array depends on raised, once.
+        """
+        engine.get().wait_for_var(self._chunk.var)
+        return self._to_host()
+
+    def _to_host(self) -> np.ndarray[Any, Any]:
+        data = self._data
+        return np.array(data) if isinstance(data, np.ndarray) else data.get()  # type: ignore[no-any-return]
+
+    def asscalar(self) -> Any:
+        """The one value of an array of size 1, as a Python number.
+
+        Raises:
+            ShapeError: The array has another size.
+        """
+        if self.size != 1:
+            raise ShapeError(f"asscalar needs an array of one element, got shape {self.shape}")
+        return self.asnumpy().item()
+
+    item = asscalar
+
+    def wait_to_read(self) -> None:
+        """Wait until every operation that writes this array is done, and raise what they raised."""
+        engine.get().wait_for_var(self._chunk.var)
+
+    def wait_to_write(self) -> None:
+        """Wait until every operation that reads or writes this array is done."""
+        engine.get().wait_to_write(self._chunk.var)
+
+    def copy(self) -> NDArray:
+        """A new array of the same values on the same device."""
+        return self.copyto(self.context)
+
+    def copyto(self, other: NDArray | Context) -> NDArray:
+        """Copy the values into `other`, casting to its type, or into a new array on a context.
+
+        Raises:
+            BindError: `other` has another shape.
+        """
+        if isinstance(other, Context):
+            other = empty(self.shape, other, self.dtype)
+        elif other is self:
+            raise BindError("copyto: source and target are the same array")
+        elif other.shape != self.shape:
+            raise BindError(f"copyto: target has shape {other.shape}, expected {self.shape}")
+        copy_into(other, self)
+        return other
+
+    def as_in_context(self, ctx: Context) -> NDArray:
+        """This array if it lives on `ctx`, else a copy there."""
+        return self if ctx is self.context else self.copyto(ctx)
+
+    as_in_ctx = as_in_context
+
+    def astype(self, dtype: object, copy: bool = True) -> NDArray:
+        """The values as `dtype`; the array itself if it has that type and `copy` is False."""
+        target = as_dtype(dtype)
+        if target == self.dtype and not copy:
+            return self
+        if state.recorder is not None and state.recorder.tracks(self):
+            cast: NDArray = invoke("Cast", (self,), {"dtype": target.name})
+            return cast
+        return self.copyto(empty(self.shape, self.context, target))
+
+    def reshape(self, *shape: Any, **params: Any) -> NDArray:
+        """A view with another shape; one length may be -1. A copy where memory order forbids a view.
+
+        While recording, and for MXNet's special codes, the `Reshape` operator does it.
+
+        Raises:
+            ShapeError: The sizes differ.
+        """
+        target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        target = tuple(params.pop("shape", target))
+        recorded = state.recorder is not None and state.recorder.tracks(self)
+        if recorded or params or any(axis < -1 or axis == 0 for axis in target):
+            return invoke("Reshape", (self,), {"shape": target, **params})  # type: ignore[no-any-return]
+        if target.count(-1) > 1 or not _fits(self.size, target):
+            raise ShapeError(
+                f"cannot reshape an array of shape {self.shape} to {target}: {self.size} elements"
+            )
+        if self._data.flags.c_contiguous:
+            return self._view(self._data.reshape(target))
+        return self.copy().reshape(target)
+
+    def transpose(self, *axes: Any) -> NDArray:
+        """The array with its axes permuted (reversed by default); a view unless it is being recorded."""
+        order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+        if state.recorder is not None and state.recorder.tracks(self):
+            return invoke("transpose", (self,), {"axes": order})  # type: ignore[no-any-return]
+        return self._view(self._data.transpose(order or None))
+
+    def detach(self) -> NDArray:
+        """A view of the same memory that is not part of what is recorded."""
+        return NDArray(self._chunk, self._data, self._spec)
+
+    def attach_grad(self, grad_req: str = "write") -> None:
+        """Make a gradient buffer, to be filled by `backward`; see `operad.autograd.mark_variables`."""
+        recording.frontend().mark_variables([self], [self._empty(self.shape, self.dtype, fill=0)], grad_req)
+
+    def backward(
+        self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
+    ) -> None:
+        """Compute the gradients of what this array depends on; see `operad.autograd.backward`."""
+        head_grads = None if out_grad is None else [out_grad]
+        recording.frontend().backward([self], head_grads, retain_graph, train_mode)
+
+    def __getitem__(self, key: Any) -> NDArray:
+        return get_item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        set_item(self, key, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """Operators as methods: `x.tanh()` is `nd.tanh(x)`."""
+        if name.startswith("_") or registry.find(name) is None:
+            raise AttributeError(
+                f"NDArray has no attribute {name!r}, and no installed plugin provides an operator of that name"
+            )
+        return partial(operator_function(name), self)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ArgumentError("a 0-d array has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[NDArray]:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ShapeError(
+                f"the truth value of an array of shape {self.shape} is ambiguous; it needs one element"
+            )
+        return bool(self.asscalar())
+
+    def __float__(self) -> float:
+        return float(self.asscalar())
+
+    def __int__(self) -> int:
+        return int(self.asscalar())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise ArgumentError(f"an array of {self.dtype.name} cannot be used as an index")
+        return int(self.asscalar())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise BindError("an NDArray cannot become a NumPy array without a copy; use numpy.from_dlpack")
+        values = self.asnumpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self.wait_to_write()
+        data = self._data
+        if isinstance(data, np.ndarray):
+            data = np.asarray(_Export(self._chunk, data))
+        return data.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._data.__dlpack_device__()  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return array, (self.asnumpy(), self.context, self.dtype)
+
+    def __copy__(self) -> NDArray:
+        return self.copy()
+
+    def __deepcopy__(self, _: Any) -> NDArray:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"\n{self.asnumpy()}\n<NDArray {shape} @{self.context}>"
+
+    @property
+    def _is_part(self) -> bool:
+        """Whether writing all of this array may leave some of its memory as it is."""
+        handle = self._chunk.handle
+        return handle is None or handle.size_bytes != self._spec.nbytes
+
+    def _view(self, data: Any) -> NDArray:
+        return NDArray(self._chunk, data, spec_of(data.shape, self._spec.dtype, self._spec.ctx))
+
+    def _empty(self, shape: Shape, dtype: DType, fill: float | None = None) -> NDArray:
+        made = empty(shape, self.context, dtype)
+        if fill is not None:
+            made._data[...] = fill
+        return made
+
+    def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
+        return array(value, self.context, dtype or self.dtype)
+
+
+def _fits(size: int, target: tuple[int, ...]) -> bool:
+    known = math.prod(axis for axis in target if axis != -1)
+    return known == size if -1 not in target else (known > 0 and size % known == 0)
+
+
+@final
+class _Export:
+    """Memory lent to another library: NumPy's array over it keeps the chunk alive."""
+
+    __slots__ = ("__array_interface__", "chunk")
+
+    def __init__(self, chunk: Chunk, data: np.ndarray[Any, Any]) -> None:
+        self.chunk = chunk
+        self.__array_interface__ = data.__array_interface__
+
+
+def new_array(spec: Spec) -> NDArray:
+    """A new array with undefined contents."""
+    chunk = new_chunk(spec.ctx, spec.nbytes)
+    return NDArray(chunk, chunk.handle.array(spec.shape, spec.dtype), spec)  # type: ignore[union-attr]
+
+
+set_array_factory(new_array)
+
+
+def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) -> NDArray:
+    """A new array with undefined contents.
+
+    Args:
+        shape: Length of every axis; an int makes a vector.
+        ctx: Device; the thread's default context if None.
+        dtype: Element type; float32 if None.
+    """
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    lengths = tuple(int(axis) for axis in sizes)
+    if any(axis < 0 for axis in lengths):
+        raise ShapeError(f"empty: shape {lengths} has a negative axis")
+    return new_array(
+        spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), ctx or current_context())
+    )
+
+
+def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDArray:
+    """A new array with the values of `source`: nested sequences, a NumPy array or an NDArray.
+
+    Args:
+        source: The values; copied.
+        ctx: Device; `source`'s own if it is an NDArray, else the thread's default context.
+        dtype: Element type; `source`'s own if it is an NDArray, else float32, as in MXNet 1.x.
+    """
+    if isinstance(source, NDArray):
+        target = empty(source.shape, ctx or source.context, source.dtype if dtype is None else dtype)
+        copy_into(target, source)
+        return target
+    values = np.asarray(source)
+    if values.dtype.kind not in "fiub":
+        raise ArgumentError(f"array: cannot make an array of {values.dtype} from {type(source).__name__}")
+    target = empty(values.shape, ctx, dtype)
+    # A fresh array has no pending operations, so the values can go in without the engine.
+    target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)
+    return target
+
+
+def from_dlpack(source: Any) -> NDArray:
+    """An array over the memory of `source`, which follows the DLPack protocol; nothing is copied.
+
+    Only the engine orders uses of the memory, so do not write to it through `source` while
+    operations on the result are pending.
+    """
+    if isinstance(source, NDArray):
+        return source.detach()
+    device_type, device_id = source.__dlpack_device__()
+    ctx = Context("gpu", device_id) if device_type == _DLPACK_CUDA else current_context()
+    data = ctx.xp.from_dlpack(source)
+    chunk = Chunk(ctx, engine.get().new_variable(), None, owner=data)
+    return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), ctx))
+
+
+_DLPACK_CUDA = 2
+
+
+def wrap(data: Any, chunk: Chunk) -> NDArray:
+    """An array over `data`, a plain array inside the memory of `chunk`."""
+    return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), chunk.ctx))
+
+
+def waitall() -> None:
+    """Wait for every pushed operation, and raise what was not raised yet."""
+    engine.get().wait_for_all()

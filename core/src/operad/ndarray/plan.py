@@ -1,0 +1,200 @@
+"""What is worked out once for a kind of imperative call, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+from operad import resource
+from operad.config import settings
+from operad.context import Context
+from operad.engine import Var
+from operad.errors import ShapeError
+from operad.ndarray.run import distinct, execute
+from operad.ndarray.spec import Spec, spec_of
+from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
+
+if TYPE_CHECKING:
+    from operad.ndarray.ndarray import NDArray
+
+
+@final
+class Plan:
+    """One operator, with given parameters, on inputs of given specifications, in one mode.
+
+    Attributes:
+        prop: The operator's property.
+        operator: Computes it.
+        in_specs: Specifications of arguments and auxiliary states.
+        out_specs: Specifications of all outputs.
+        in_shapes: Shapes of the arguments.
+        inline: Whether it is small enough for the calling thread.
+        num_args: How many of the inputs are arguments.
+        num_visible: How many of the outputs a caller sees.
+    """
+
+    __slots__ = (
+        "_backward_calls", "_backward_reads", "_direct", "_op_ctx", "_req", "_resource_vars", "backward_name",
+        "ctx", "in_shapes", "in_specs", "inline", "name", "num_args", "num_visible", "operator", "out_specs",
+        "prop",
+    )  # fmt: skip
+
+    def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
+        self.prop = prop
+        self.name = prop.name
+        self.backward_name = f"_backward_{prop.name}"
+        self.ctx = ctx
+        self.in_specs = tuple(specs)
+        self.num_args = len(prop.list_arguments())
+        self.num_visible = prop.num_visible_outputs
+        self.in_shapes: list[Shape] = [spec.shape for spec in specs[: self.num_args]]
+        in_types, self.out_specs = _inferred(prop, specs, self.num_args, ctx)
+        self.operator = prop.create_operator(ctx, self.in_shapes, in_types)
+        requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
+        self._resource_vars = resource.mutable_vars_of(requested)
+        self._op_ctx = OpContext(ctx, is_train, requested)
+        self._req = (OpReq.WRITE,) * len(self.out_specs)
+        cost = prop.cost(self.in_shapes, [spec.shape for spec in self.out_specs])
+        self.inline = not ctx.is_gpu and cost <= settings().inline_cost
+        self._direct = self.operator.direct if len(specs) == self.num_args else None
+        self._backward_reads: dict[tuple[bool, ...], list[BackwardEntry] | None] = {}
+        self._backward_calls: dict[Any, BackwardCall] = {}
+
+    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], reads_mutable: bool = False) -> None:
+        """Compute into `outputs`, which share no memory with an input unless the operator says so.
+
+        Args:
+            inputs: The arguments and then the auxiliary states.
+            outputs: One array an output.
+            reads_mutable: Whether what `outputs` hold matters: they are inputs too, or parts of arrays.
+        """
+        num_args = self.num_args
+        mutable: Sequence[Var] = [out._chunk.var for out in outputs]
+        const: Sequence[Var]
+        if len(inputs) > num_args or self._resource_vars or reads_mutable:
+            mutable = [*mutable, *[x._chunk.var for x in inputs[num_args:]], *self._resource_vars]
+            reads_mutable = reads_mutable or len(inputs) > num_args
+            const, mutable = distinct([x._chunk.var for x in inputs[:num_args]], mutable)
+        elif num_args == 1:
+            const = (inputs[0]._chunk.var,)
+        else:
+            const = list({x._chunk.var: None for x in inputs})
+        out_data = [out._data for out in outputs]
+        if self._direct is not None:
+            function: Callable[..., object] = self._direct
+            args: tuple[Any, ...] = (*[x._data for x in inputs], *out_data)
+        else:
+            data = [x._data for x in inputs]
+            function = self.operator.forward
+            args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
+        execute(function, args, self.ctx, const, mutable, self.name, self.inline, reads_mutable)
+
+    def may_overwrite(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> bool:
+        """Whether every output that shares memory with an input does so in a way the operator declared."""
+        args = range(self.num_args)
+        declared = set(self.prop.forward_inplace_option(list(args), list(range(len(outputs)))))
+        return all(
+            x._data is out._data and (i, j) in declared
+            for j, out in enumerate(outputs)
+            for i, x in enumerate(inputs[: self.num_args])
+            if x._chunk is out._chunk
+        )
+
+    def backward_reads(self, wanted: tuple[bool, ...]) -> list[BackwardEntry] | None:
+        """What the gradients marked in `wanted` read; None if none of them exists."""
+        try:
+            return self._backward_reads[wanted]
+        except KeyError:
+            flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
+            reads = self.prop.backward_dependency(flows) if any(flows) else None
+            self._backward_reads[wanted] = reads
+            return reads
+
+    def backward_call(
+        self, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
+    ) -> BackwardCall:
+        """The gradient computation that reads these arrays and meets these requests; cached."""
+        key = (reads, req, is_train)
+        found = self._backward_calls.get(key)
+        if found is None:
+            found = self._backward_calls[key] = BackwardCall(self, reads, req, is_train)
+        return found
+
+
+@final
+class BackwardCall:
+    """The gradients of one kind of call, for given requests."""
+
+    __slots__ = ("_op_ctx", "_places", "_plan", "_reads_mutable", "_req", "_resource_vars")
+
+    def __init__(
+        self, plan: Plan, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
+    ) -> None:
+        requested = resource.get().request_all(plan.ctx, plan.prop.backward_resource(plan.in_shapes))
+        self._plan = plan
+        self._req = req
+        self._op_ctx = OpContext(plan.ctx, is_train, requested)
+        self._resource_vars = resource.mutable_vars_of(requested)
+        self._reads_mutable = OpReq.ADD in req or len(plan.in_specs) > plan.num_args
+        count = len(plan.out_specs)
+        first = {"out_grad": 0, "in_data": count, "out_data": count + plan.num_args}
+        self._places = [first[kind] + index for kind, index in reads]
+
+    def run(
+        self, reads: Sequence[NDArray], in_grad: Sequence[NDArray | None], aux: Sequence[NDArray] = ()
+    ) -> None:
+        """Compute gradients.
+
+        Args:
+            reads: The arrays read, in the order this call was made for.
+            in_grad: One array an argument; None where the request is NULL.
+            aux: The auxiliary states.
+        """
+        plan = self._plan
+        outs, args = len(plan.out_specs), plan.num_args
+        slots: list[Any] = [None] * (2 * outs + args)
+        for place, array in zip(self._places, reads, strict=True):
+            slots[place] = array._data
+        written = [grad._chunk.var for grad in in_grad if grad is not None]
+        mutable = [*written, *[x._chunk.var for x in aux], *self._resource_vars]
+        const, mutable = distinct([x._chunk.var for x in reads], mutable)
+        call_args = (
+            self._op_ctx,
+            slots[:outs],
+            slots[outs : outs + args],
+            slots[outs + args :],
+            self._req,
+            [None if grad is None else grad._data for grad in in_grad],
+            [x._data for x in aux],
+        )
+        name = plan.backward_name
+        execute(
+            plan.operator.backward,
+            call_args,
+            plan.ctx,
+            const,
+            mutable,
+            name,
+            plan.inline,
+            self._reads_mutable,
+        )
+
+
+def _inferred(
+    prop: OperatorProperty, specs: Sequence[Spec], num_args: int, ctx: Context
+) -> tuple[list[Any], tuple[Spec, ...]]:
+    _, out_shapes, aux_shapes = prop.infer_shape([spec.shape for spec in specs[:num_args]])
+    in_types, out_types, _ = prop.infer_type([spec.dtype for spec in specs[:num_args]])
+    for name, shape, dtype in zip(prop.list_outputs(), out_shapes, out_types, strict=True):
+        if not is_known(shape) or dtype is None:
+            raise ShapeError(
+                f"{prop.name}: shape and type of {name} do not follow from the arguments, got {shape} of {dtype}"
+            )
+    for name, shape, spec in zip(prop.list_auxiliary_states(), aux_shapes, specs[num_args:], strict=True):
+        if shape is not None and shape != spec.shape:
+            raise ShapeError(f"{prop.name}: {name} has shape {spec.shape}, expected {shape}")
+    outs = tuple(
+        spec_of(shape, dtype, ctx)  # type: ignore[arg-type]  # checked above
+        for shape, dtype in zip(out_shapes, out_types, strict=True)
+    )
+    return in_types, outs

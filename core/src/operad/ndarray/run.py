@@ -1,0 +1,50 @@
+"""Handing plain functions over arrays' memory to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from operad import engine
+from operad.context import Context
+from operad.engine import Var
+
+
+def execute(
+    function: Callable[..., object],
+    args: tuple[Any, ...],
+    ctx: Context,
+    const_vars: Sequence[Var],
+    mutable_vars: Sequence[Var],
+    name: str,
+    inline: bool = False,
+    reads_mutable: bool = False,
+) -> None:
+    """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
+
+    Args:
+        function: What to call, with plain arrays.
+        args: Its arguments.
+        ctx: Where it runs.
+        const_vars: Variables it reads; distinct, and none of `mutable_vars`.
+        mutable_vars: Variables it writes; distinct.
+        name: What errors call it.
+        inline: Whether it is small enough for the calling thread.
+        reads_mutable: Whether it uses the old contents of what it writes.
+    """
+    current = engine.get()
+    if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
+        return
+    pushed = partial(_without_run_context, function, args)
+    current.push_sync(pushed, ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable)
+
+
+def _without_run_context(function: Callable[..., object], args: tuple[Any, ...], _: object) -> None:
+    function(*args)
+
+
+def distinct(const: Sequence[Var], mutable: Sequence[Var]) -> tuple[list[Var], list[Var]]:
+    """The lists without repetitions, and without the read variables that are written too."""
+    written = dict.fromkeys(mutable)
+    return [var for var in dict.fromkeys(const) if var not in written], list(written)

@@ -1,0 +1,43 @@
+"""Shape, type and device of an array as one interned object.
+
+Imperative calls look up what they need to know about an operator by the specifications of its
+inputs. Interned specifications hash and compare by identity, so that look-up costs no hashing of
+shapes, and an output's specification comes ready from the same look-up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, final
+from weakref import WeakValueDictionary
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.operator import Shape
+
+
+@final
+class Spec:
+    """What an array is, apart from its contents; made by `spec_of`."""
+
+    __slots__ = ("__weakref__", "ctx", "dtype", "nbytes", "shape", "size")
+
+    def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ctx = ctx
+        self.size = math.prod(shape)
+        self.nbytes = self.size * dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{self.shape} on {self.ctx}"
+
+
+_interned: Final[WeakValueDictionary[tuple[Any, ...], Spec]] = WeakValueDictionary()
+
+
+def spec_of(shape: Shape, dtype: DType, ctx: Context) -> Spec:
+    """The one `Spec` of these; `shape` must be a tuple of int."""
+    key = (shape, dtype, ctx)
+    found = _interned.get(key)
+    return found if found is not None else _interned.setdefault(key, Spec(shape, dtype, ctx))

@@ -1,0 +1,101 @@
+"""Python's operators on symbols. Between symbols they are the same-shape operators, as in MXNet."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any, cast
+
+from operad import registry
+from operad.errors import ArgumentError
+from operad.symbol.compose import apply
+
+if TYPE_CHECKING:
+    from operad.symbol.symbol import Symbol
+
+
+class SymbolArithmetic:
+    """Mixed into `Symbol`."""
+
+    __slots__ = ()
+
+    def _apply(self, op: str, *others: Any, **params: Any) -> Symbol:
+        prop = registry.get(op)(**params)
+        inputs = {}
+        for name, symbol in zip(prop.list_arguments(), (self, *others), strict=True):
+            entries = cast("Symbol", symbol).entries
+            if len(entries) != 1:
+                raise ArgumentError(f"{op}: {name} has {len(entries)} outputs, expected one; index it")
+            inputs[name] = entries[0]
+        node = apply(prop, inputs, hint=op.lower())
+        return type(cast("Symbol", self))([type(inputs[prop.list_arguments()[0]])(node, 0)])
+
+    def _binary(self, op: str, scalar_op: str, other: Any) -> Any:
+        if isinstance(other, SymbolArithmetic):
+            return self._apply(op, other)
+        if isinstance(other, numbers.Number):
+            return self._apply(scalar_op, scalar=float(cast("float", other)))
+        return NotImplemented
+
+    def __add__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_add", "_plus_scalar", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_sub", "_minus_scalar", other)
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_sub", "_rminus_scalar", other)
+
+    def __mul__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_mul", "_mul_scalar", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_div", "_div_scalar", other)
+
+    def __rtruediv__(self, other: Any) -> Symbol:
+        return self._binary("elemwise_div", "_rdiv_scalar", other)
+
+    def __mod__(self, other: Any) -> Symbol:
+        return self._binary("_mod", "_mod_scalar", other)
+
+    def __rmod__(self, other: Any) -> Symbol:
+        return self._binary("_mod", "_rmod_scalar", other)
+
+    def __pow__(self, other: Any) -> Symbol:
+        return self._binary("_power", "_power_scalar", other)
+
+    def __rpow__(self, other: Any) -> Symbol:
+        return self._binary("_power", "_rpower_scalar", other)
+
+    def __neg__(self) -> Symbol:
+        return self._apply("_mul_scalar", scalar=-1.0)
+
+    def __abs__(self) -> Symbol:
+        return self._apply("abs")
+
+    def __eq__(self, other: object) -> Any:
+        return self._binary("_equal", "_equal_scalar", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._binary("_not_equal", "_not_equal_scalar", other)
+
+    def __gt__(self, other: Any) -> Symbol:
+        return self._binary("_greater", "_greater_scalar", other)
+
+    def __ge__(self, other: Any) -> Symbol:
+        return self._binary("_greater_equal", "_greater_equal_scalar", other)
+
+    def __lt__(self, other: Any) -> Symbol:
+        return self._binary("_lesser", "_lesser_scalar", other)
+
+    def __le__(self, other: Any) -> Symbol:
+        return self._binary("_lesser_equal", "_lesser_equal_scalar", other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a symbol has no truth value before it is bound; compare names, or evaluate it")

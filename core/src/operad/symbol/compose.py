@@ -1,0 +1,66 @@
+"""Building graphs: applying operators to entries, replacing variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from operad.errors import ArgumentError
+from operad.graph import Entry, Node, OpNode, Variable
+from operad.graph.ir import topological_order
+from operad.operator import OperatorProperty
+from operad.symbol import attribute
+from operad.symbol import name as naming
+
+
+def apply(
+    prop: OperatorProperty,
+    inputs: Mapping[str, Entry],
+    name: str | None = None,
+    attrs: dict[str, str] | None = None,
+    hint: str | None = None,
+) -> OpNode:
+    """A node that applies `prop`; arguments and states that are not given become new variables.
+
+    Args:
+        prop: The operator with its parameters.
+        inputs: Entries by argument or state name.
+        name: Name of the node; automatic if None.
+        attrs: The user's attributes, on top of the `AttrScope`'s.
+        hint: What automatic names begin with; the operator's lower-case name if None.
+    Raises:
+        ArgumentError: `inputs` names something the operator does not take.
+    """
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    unknown = [key for key in inputs if key not in names]
+    if unknown:
+        raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
+    node_name = naming.current().get(name, hint or prop.name.lower())
+    merged = attribute.current().get(attrs)
+    entries = [
+        inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
+        for key in names
+    ]
+    return OpNode(prop, node_name, entries, merged)
+
+
+def _inherited(attrs: dict[str, str]) -> dict[str, str]:
+    """What automatic variables take over from their node: hidden attributes, such as the context group."""
+    return {key: value for key, value in attrs.items() if key.startswith("__")}
+
+
+def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> list[Entry]:
+    """The same graph with variables replaced by entries; untouched parts are shared."""
+    moved: dict[Node, Node] = {}
+
+    def move(entry: Entry) -> Entry:
+        if entry.node in replacements:
+            return replacements[entry.node]
+        return Entry(moved.get(entry.node, entry.node), entry.index)
+
+    for node in topological_order(outputs):
+        if not isinstance(node, OpNode):
+            continue
+        inputs = [move(entry) for entry in node.inputs]
+        if inputs != node.inputs:
+            moved[node] = OpNode(node.op, node.name, inputs, node.attrs)
+    return [move(entry) for entry in outputs]

@@ -1,0 +1,77 @@
+"""Operators as functions of symbols: what stands behind `od.sym.tanh`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from operad import registry
+from operad.errors import ArgumentError
+from operad.graph import Entry
+from operad.ndarray import split_arguments
+from operad.operator import OperatorProperty
+from operad.symbol.attribute import hidden_key
+from operad.symbol.compose import apply
+from operad.symbol.symbol import Symbol
+
+_functions: Final[dict[str, Callable[..., Any]]] = {}
+
+
+def symbol_function(name: str) -> Callable[..., Symbol]:
+    """The symbolic function of the operator called `name`.
+
+    Raises:
+        OperatorNotFoundError: No installed plugin provides it.
+    """
+    op = registry.get(name)
+    found = _functions.get(name)
+    if found is None or found.operator is not op:  # type: ignore[attr-defined]
+        found = _functions[name] = _make_function(name, op)
+    return found
+
+
+def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symbol]:
+    def function(
+        *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
+    ) -> Symbol:
+        hidden = {key: named.pop(key) for key in list(named) if key.startswith("__") and key.endswith("__")}
+        attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
+        inputs, params = _split(op, args, named)
+        prop = op(**params)
+        node = apply(prop, inputs, name, attrs, hint=label.lower())
+        return Symbol([Entry(node, i) for i in range(prop.num_visible_outputs)])
+
+    function.__name__ = function.__qualname__ = label
+    function.__doc__ = op.__doc__
+    function.operator = op  # type: ignore[attr-defined]
+    return function
+
+
+def _split(
+    op: type[OperatorProperty], args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[dict[str, Entry], dict[str, Any]]:
+    by_name = {key: value for key, value in named.items() if isinstance(value, Symbol)}
+    others = {key: value for key, value in named.items() if key not in by_name}
+    if op.key_var_num_args is not None and op.key_var_num_args not in others and by_name:
+        others[op.key_var_num_args] = len(by_name) + sum(isinstance(arg, Symbol) for arg in args)
+    positional, params = split_arguments(op, args, others, Symbol)
+    prop = op(**params)
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    if len(positional) > len(names):
+        raise ArgumentError(
+            f"{op.name}: got {len(positional)} symbols, expected at most {len(names)}: {names}"
+        )
+    chosen = dict(zip(names, positional, strict=False))
+    twice = chosen.keys() & by_name.keys()
+    if twice:
+        raise ArgumentError(f"{op.name}: argument {min(twice)!r} is given by position and by name")
+    return {key: _single(op, key, symbol) for key, symbol in {**chosen, **by_name}.items()}, params
+
+
+def _single(op: type[OperatorProperty], key: str, symbol: Symbol) -> Entry:
+    if len(symbol.entries) != 1:
+        raise ArgumentError(
+            f"{op.name}: argument {key!r} got a symbol of {len(symbol.entries)} outputs, expected one; "
+            f"choose one of {', '.join(symbol.list_outputs())} by index"
+        )
+    return symbol.entries[0]

@@ -1,0 +1,336 @@
+"""Symbols: the front end that builds graphs.
+
+A `Symbol` is a list of graph entries. Composing makes new nodes and never changes old ones, so
+symbols can be shared freely.
+
+Source: Symbol, python/mxnet/symbol/symbol.py. Differs: the Python API says None for an unknown
+shape or axis; MXNet's 0 is accepted on the way in and written to files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, final
+
+from operad.context import Context, current_context
+from operad.dtypes import DType, as_dtype
+from operad.errors import ArgumentError, GraphError
+from operad.executor import Executor, bind, simple_bind
+from operad.files import write_atomically
+from operad.graph import Entry, Graph, OpNode, Variable, from_json, infer_shapes, infer_types, to_json
+from operad.ndarray import NDArray
+from operad.operator import PartialShape
+from operad.symbol import attribute
+from operad.symbol.arithmetic import SymbolArithmetic
+from operad.symbol.compose import substitute
+
+ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
+Unknown = tuple[None, None, None]
+
+
+@final
+class Symbol(SymbolArithmetic):
+    """One or more outputs of a graph under construction. Made by `var`, operators and `Group`."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = tuple(entries)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that computes the outputs."""
+        return Graph(self.entries)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the node behind the outputs; None for outputs of several nodes."""
+        nodes = {entry.node for entry in self.entries}
+        return nodes.pop().name if len(nodes) == 1 else None
+
+    def list_arguments(self) -> list[str]:
+        """Names of all arguments, in order of first use."""
+        return self.graph.list_arguments()
+
+    def list_auxiliary_states(self) -> list[str]:
+        """Names of all auxiliary states."""
+        return self.graph.list_auxiliary_states()
+
+    def list_outputs(self) -> list[str]:
+        """Names of the outputs, such as `fc1_output`."""
+        return self.graph.list_outputs()
+
+    def list_inputs(self) -> list[str]:
+        """Names of all arguments and auxiliary states."""
+        return [node.name for node in self.graph.nodes if isinstance(node, Variable)]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return (Symbol([entry]) for entry in self.entries)
+
+    def __getitem__(self, key: int | str | slice) -> Symbol:
+        """One output by number or name, or several by slice.
+
+        Raises:
+            GraphError: There is no such output, or several have the name.
+        """
+        if isinstance(key, slice):
+            return Symbol(self.entries[key])
+        if isinstance(key, str):
+            return Symbol([self._named_output(key)])
+        if not -len(self.entries) <= key < len(self.entries):
+            raise GraphError(f"output {key} of a symbol that has {len(self.entries)}: {self.list_outputs()}")
+        return Symbol([self.entries[key]])
+
+    def _named_output(self, name: str) -> Entry:
+        found = [entry for entry in self.entries if entry.name == name]
+        if len(found) != 1:
+            count = f"{len(found)} outputs are" if found else "no output is"
+            raise GraphError(f"{count} called {name!r}; outputs: {', '.join(self.list_outputs())}")
+        return found[0]
+
+    def get_internals(self) -> Symbol:
+        """Every visible output of every node, variables included, in topological order."""
+        return Symbol([Entry(node, i) for node in self.graph.nodes for i in range(_visible(node))])
+
+    def get_children(self) -> Symbol | None:
+        """The direct inputs of the nodes behind the outputs; None for a variable."""
+        nodes = dict.fromkeys(entry.node for entry in self.entries)
+        inputs = [entry for node in nodes for entry in node.inputs]
+        return Symbol(inputs) if inputs else None
+
+    def attr(self, key: str) -> str | None:
+        """The attribute `key` of the node behind the outputs, or None."""
+        attrs = self.entries[0].node.attrs
+        return attrs.get(key, attrs.get(attribute.hidden_key(key)))
+
+    def list_attr(self) -> dict[str, str]:
+        """The user's attributes and operator parameters of the node behind the outputs."""
+        return _all_attrs(self.entries[0].node)
+
+    def attr_dict(self) -> dict[str, dict[str, str]]:
+        """Attributes of every node that has any, by node name."""
+        return {node.name: attrs for node in self.graph.nodes if (attrs := _all_attrs(node))}
+
+    def _set_attr(self, **attrs: str) -> None:
+        self.entries[0].node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
+
+    def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
+        """This symbol with its arguments replaced, by position or by name.
+
+        Raises:
+            ArgumentError: A name is not among the arguments, or there are too many.
+        """
+        arguments = {node.name: node for node in self.graph.arguments}
+        if len(args) > len(arguments):
+            raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
+        chosen = {**dict(zip(arguments, args, strict=False)), **named}
+        for key, value in chosen.items():
+            if key not in arguments:
+                raise ArgumentError(f"{self!r} has no argument {key!r}; it has {', '.join(arguments)}")
+            if len(value.entries) != 1:
+                raise ArgumentError(
+                    f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
+                )
+        composed = Symbol(
+            substitute(self.entries, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        )
+        if name is not None and len(composed.entries) == 1:
+            composed.entries[0].node.name = name
+        return composed
+
+    def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:
+        """Shapes of arguments, outputs and auxiliary states from those given.
+
+        Args:
+            args: Shapes in `list_arguments` order, or
+            known: shapes by argument name. None or 0 for an unknown axis.
+        Returns:
+            Three lists, or (None, None, None) if the shapes do not follow.
+        Raises:
+            ShapeError: The shapes contradict each other, anywhere in the graph.
+        """
+        table = infer_shapes(self.graph, self._known_shapes(args, known))
+        if not table.is_complete:
+            return None, None, None
+        return table.arguments, table.outputs, table.auxiliary
+
+    def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
+        """Like `infer_shape`, with () where a shape does not follow."""
+        table = infer_shapes(self.graph, self._known_shapes(args, known))
+
+        def shown(shapes: Sequence[PartialShape]) -> list[PartialShape]:
+            return [() if shape is None else shape for shape in shapes]
+
+        return shown(table.arguments), shown(table.outputs), shown(table.auxiliary)
+
+    def _known_shapes(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, PartialShape]:
+        return {key: _shape(value) for key, value in self._by_name("infer_shape", args, named).items()}
+
+    def _by_name(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        if args and named:
+            raise ArgumentError(f"{call}: give values by position or by name, not both")
+        names = self.list_inputs()
+        unknown = [key for key in named if key not in names]
+        if unknown:
+            raise ArgumentError(
+                f"{call}: {unknown[0]!r} is not an argument; expected some of {', '.join(names)}"
+            )
+        positional = dict(zip(self.list_arguments(), args, strict=False))
+        return {key: value for key, value in {**positional, **named}.items() if value is not None}
+
+    def infer_type(self, *args: Any, **known: Any) -> tuple[list[DType], list[DType], list[DType]] | Unknown:
+        """Element types of arguments, outputs and states; (None, None, None) if they do not follow.
+
+        Raises:
+            DTypeError: The types contradict each other.
+        """
+        given = {key: as_dtype(value) for key, value in self._by_name("infer_type", args, known).items()}
+        table = infer_types(self.graph, given)
+        if not table.is_complete:
+            return None, None, None
+        return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
+
+    def bind(
+        self,
+        ctx: Context | None,
+        args: Sequence[NDArray] | Mapping[str, NDArray],
+        args_grad: Sequence[NDArray | None] | Mapping[str, NDArray] | None = None,
+        grad_req: str | Sequence[str] | Mapping[str, str] = "write",
+        aux_states: Sequence[NDArray] | Mapping[str, NDArray] | None = None,
+        group2ctx: Mapping[str, Context] | None = None,
+        shared_exec: Executor | None = None,
+    ) -> Executor:
+        """An executor over the given arrays; see `operad.executor.bind`."""
+        target = ctx or current_context()
+        return bind(self.graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+
+    def simple_bind(
+        self,
+        ctx: Context | None = None,
+        grad_req: str | Sequence[str] | Mapping[str, str] = "write",
+        type_dict: Mapping[str, object] | None = None,
+        group2ctx: Mapping[str, Context] | None = None,
+        shared_exec: Executor | None = None,
+        **shapes: Any,
+    ) -> Executor:
+        """An executor over new arrays, whose shapes follow from those given by argument name."""
+        known = self._known_shapes((), shapes)
+        types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
+        target = ctx or current_context()
+        return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
+
+    def eval(self, ctx: Context | None = None, **arrays: NDArray) -> list[NDArray]:
+        """The outputs for the given arguments, computed once."""
+        return self.bind(ctx, arrays, grad_req="null").forward()
+
+    def tojson(self) -> str:
+        """The graph in MXNet 1.x's JSON form."""
+        return to_json(self.graph)
+
+    def save(self, fname: str | Path) -> None:
+        """Write `tojson()` to a file, whole or not at all."""
+        write_atomically(Path(fname), self.tojson().encode())
+
+    def debug_str(self) -> str:
+        """The nodes, one a line, with operators and inputs."""
+        return "\n".join(_line(node) for node in self.graph.nodes)
+
+    def __copy__(self) -> Symbol:
+        return Symbol(self.entries)
+
+    def __deepcopy__(self, _: Any) -> Symbol:
+        return load_json(self.tojson())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_json, (self.tojson(),)
+
+    def __repr__(self) -> str:
+        return f"<Symbol {self.name or 'group [' + ', '.join(self.list_outputs()) + ']'}>"
+
+
+def _visible(node: Any) -> int:
+    return node.op.num_visible_outputs if isinstance(node, OpNode) else 1
+
+
+def _all_attrs(node: Any) -> dict[str, str]:
+    params = node.op.get_params() if isinstance(node, OpNode) else {}
+    return {**params, **node.attrs}
+
+
+def _line(node: Any) -> str:
+    if isinstance(node, Variable):
+        return f"Variable:{node.name}"
+    inputs = ", ".join(f"{entry.node.name}[{entry.index}]" for entry in node.inputs)
+    return f"Op:{node.op!r}, Name={node.name}, Inputs: {inputs}"
+
+
+def _shape(value: Any) -> PartialShape:
+    """A shape as MXNet gives it: 0 and None stand for an unknown axis, () for an unknown shape."""
+    axes = (value,) if isinstance(value, int) else tuple(value)
+    return tuple(None if axis in (0, None) else int(axis) for axis in axes) or None
+
+
+def var(
+    name: str,
+    attr: dict[str, str] | None = None,
+    shape: Sequence[int] | None = None,
+    lr_mult: float | None = None,
+    wd_mult: float | None = None,
+    dtype: object = None,
+    init: Any = None,
+    **attrs: str,
+) -> Symbol:
+    """A variable: an argument of the graph.
+
+    Args:
+        name: Its name, unique in the graph.
+        attr: Attributes; `attrs` whose names begin and end with `__` likewise.
+        shape: Its shape, where known beforehand; 0 for an unknown axis.
+        lr_mult: Factor on its learning rate; `wd_mult` on its weight decay.
+        dtype: Its element type.
+        init: Its initializer: a name, or an object with `dumps()`.
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(f"var: the name is {name!r}, expected a string")
+    for key in attrs:
+        if not (key.startswith("__") and key.endswith("__")):
+            raise ArgumentError(
+                f"var {name!r}: unknown argument {key!r}; extra attributes are named like __my_attr__"
+            )
+    given: dict[str, Any] = {
+        "__shape__": None if shape is None else str(tuple(shape)),
+        "__lr_mult__": lr_mult,
+        "__wd_mult__": wd_mult,
+        "__dtype__": None if dtype is None else as_dtype(dtype).name,
+        "__init__": init.dumps() if hasattr(init, "dumps") else init,
+    }
+    own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
+    own.update(attrs)
+    own.update({key: str(value) for key, value in given.items() if value is not None})
+    return Symbol([Entry(Variable(name, attrs=attribute.current().get(own)))])
+
+
+def Group(symbols: Sequence[Symbol]) -> Symbol:
+    """One symbol with the outputs of all."""
+    if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
+        raise ArgumentError(f"Group: expected a non-empty list of symbols, got {symbols!r}")
+    return Symbol([entry for symbol in symbols for entry in symbol.entries])
+
+
+def load_json(text: str) -> Symbol:
+    """The symbol that `tojson` or MXNet 1.x wrote.
+
+    Raises:
+        FormatError: The text is not such a file.
+        OperatorNotFoundError: It uses an operator that no installed plugin provides.
+    """
+    return Symbol(from_json(text).outputs)
+
+
+def load(fname: str | Path) -> Symbol:
+    """The symbol in a file that `save` or MXNet 1.x wrote."""
+    return load_json(Path(fname).read_text(encoding="utf-8"))
