@@ -1,7 +1,7 @@
 """The dependency engine: functions run in the order their variables demand, in parallel where they may."""
 
 from operad.engine.base import Engine, ProfileHook
-from operad.engine.current import get, set, stop  # noqa: A004 - read as `engine.set("naive")`
+from operad.engine.current import get, set, stop
 from operad.engine.naive import NaiveEngine
 from operad.engine.operation import AsyncFn, FnProperty, OnComplete, Opr, RunContext, SyncFn
 from operad.engine.threaded import ThreadedEngine

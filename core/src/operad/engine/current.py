@@ -29,7 +29,7 @@ def _first() -> Engine:
         return _engine
 
 
-def set(engine: str | Engine) -> Engine:  # noqa: A001 - read as `engine.set("naive")`
+def set(engine: str | Engine) -> Engine:
     """Make `engine` ("naive", "threaded" or an instance) the process's engine.
 
     The engine in force before is stopped first, so its pending work is finished.

@@ -106,6 +106,22 @@ class Dispatcher(Engine):
         self._thread = Thread()
         self._has_chores = False
 
+    @abstractmethod
+    def hold_for_fork(self) -> None:
+        """See `lifetime.Mortal`."""
+
+    @abstractmethod
+    def release_after_fork(self) -> None:
+        """See `lifetime.Mortal`."""
+
+    @abstractmethod
+    def renew_after_fork(self) -> None:
+        """See `lifetime.Mortal`."""
+
+    @abstractmethod
+    def finish_at_exit(self) -> list[Failure]:
+        """See `lifetime.Mortal`."""
+
     # What subclasses decide. `_offer` is called under the lock, the others without it.
 
     @abstractmethod
@@ -117,8 +133,8 @@ class Dispatcher(Engine):
         """Do what `_offer` left for after the lock is released; it sets `_has_chores`."""
 
     @abstractmethod
-    def _help(self, is_over: Callable[[], bool], bell: threading.Lock) -> None:
-        """Return once `bell` has rung. The thread may run blocks until `is_over()`."""
+    def _help(self, is_over: Callable[[], bool]) -> None:
+        """The calling thread is about to wait: it may run blocks instead, until `is_over()`."""
 
     @abstractmethod
     def _quiesce(self) -> None:

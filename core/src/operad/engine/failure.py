@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from types import FrameType
 from typing import final
 
 
@@ -65,10 +66,10 @@ def note_on(title: str, site: str | None, other_thread: bool) -> str:
 
 def push_site() -> str | None:
     """`file:line` of the innermost caller that is neither operad nor one of its distributions."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if package != "operad" and not package.startswith("operad_"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None

@@ -15,17 +15,33 @@ import atexit
 import os
 import sys
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from operad.engine.ordered import OrderedEngine
+from operad.engine.failure import Failure
 
-_engines: weakref.WeakSet[OrderedEngine] = weakref.WeakSet()
-_held: list[OrderedEngine] = []
+
+class Mortal(Protocol):
+    """What an engine must do to survive a fork and end well."""
+
+    def hold_for_fork(self) -> None:
+        """Finish what is pending and stand still."""
+
+    def release_after_fork(self) -> None:
+        """Go on, in the parent."""
+
+    def renew_after_fork(self) -> None:
+        """Go on, in the child, without the other threads."""
+
+    def finish_at_exit(self) -> list[Failure]:
+        """Run what can still run; the failures nobody heard of."""
+
+
+_engines: weakref.WeakSet[Mortal] = weakref.WeakSet()
+_held: list[Mortal] = []
 _is_watching = False
 
 
-def watch(engine: OrderedEngine) -> None:
+def watch(engine: Mortal) -> None:
     """Tell `engine` of forks and of the end."""
     global _is_watching
     if not _is_watching:

@@ -10,7 +10,6 @@ Source: NaiveEngine, src/engine/naive_engine.cc. Differs: dependencies are check
 
 from __future__ import annotations
 
-import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from typing import final
@@ -93,9 +92,8 @@ class NaiveEngine(OrderedEngine):
         if bell is None:
             self.finish(block, failure)
 
-    def _help(self, is_over: Callable[[], bool], bell: threading.Lock) -> None:
+    def _help(self, is_over: Callable[[], bool]) -> None:
         self._do_chores()
-        bell.acquire()
 
     def _quiesce(self) -> None:
         self._do_chores()

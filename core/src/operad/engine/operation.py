@@ -125,7 +125,9 @@ class Opr:
         for listed, where in ((self.const_vars, "const_vars"), (self.mutable_vars, "mutable_vars")):
             for var in listed:
                 if listed.count(var) > 1:
-                    raise DuplicateVarError(f"push of {self.title!r}: {var!r} is in {where} twice; list it once")
+                    raise DuplicateVarError(
+                        f"push of {self.title!r}: {var!r} is in {where} twice; list it once"
+                    )
         both = next(var for var in self.const_vars if var in self.mutable_vars)
         raise DuplicateVarError(
             f"push of {self.title!r}: {both!r} is in both const_vars and mutable_vars; "

@@ -261,14 +261,21 @@ class OrderedEngine(Dispatcher):
         self._prepare_to_wait(f"waiting for {var!r}")
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
+        self._help(lambda: self._is_settled(var, write))
+        if self._is_settled(var, write) and not var.failures:
+            return
         sleeper = Sleeper(var, write)
         self._submit(sleeper)
-        if not sleeper.done:
-            self._help(lambda: sleeper.done, sleeper.bell)
+        sleeper.bell.acquire()
         for failure in sleeper.failures:
             error = self._queue.surface(failure)
             if error is not None:
                 raise error
+
+    def _is_settled(self, var: Var, write: bool) -> bool:
+        if self._inbox or self._lock.locked():  # in this order: see `is_idle`
+            return False
+        return var.holders == 0 or (not write and var.holders > 0 and not var.queue)
 
     def _prepare_to_wait(self, doing: str) -> None:
         """Refuse to wait inside an operation; else push what this thread holds back."""
@@ -290,10 +297,11 @@ class OrderedEngine(Dispatcher):
 
     def _drain(self) -> None:
         """Return when nothing is pending."""
+        self._help(lambda: not self._queue.pending)
         bell = new_bell()
         self._inbox.append(bell)
         self._catch_up()
-        self._help(lambda: not (self._queue.pending or self._inbox), bell)
+        bell.acquire()
 
     def _raise_unread(self) -> None:
         queue = self._queue

@@ -43,7 +43,7 @@ class Pool:
         is_counted: Whether running operations count against the thread budget.
     """
 
-    __slots__ = ("device", "idle", "is_counted", "is_waking", "name", "ready", "size", "workers", "_hiring")
+    __slots__ = ("_hiring", "device", "idle", "is_counted", "is_waking", "name", "ready", "size", "workers")
 
     def __init__(self, name: str, size: int, device: Context | None = None) -> None:
         self.name = name

@@ -58,7 +58,7 @@ class Var:
         self.deleted = False  # set when deletion is asked for
 
     def close(self) -> None:
-        """The variable's contents are gone: from now on it counts as failed, which keeps it off the fast paths."""
+        """The contents are gone; counting as failed keeps the variable off the fast paths."""
         self.deleted = True
         self.failures = (_DELETED,)
 
