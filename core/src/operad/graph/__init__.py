@@ -19,6 +19,10 @@ from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
+from operad.graph.passes import Pass as Pass
+from operad.graph.passes import arrange as arrange
+from operad.graph.passes import installed_passes as installed_passes
+from operad.graph.passes import run_passes as run_passes
 from operad.graph.place import place as place
 from operad.graph.primitives import PRIMITIVES as PRIMITIVES
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy

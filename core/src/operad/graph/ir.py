@@ -199,11 +199,12 @@ def _requirements(node: Node) -> Iterator[Node]:
 def nodes_with_forward(graph: Graph) -> list[Node]:
     """The graph's nodes, and those of each backward node's forward node, in one topological order.
 
+    A forward node stands before its backward node, whether or not that one reads its outputs.
     Passes that compare a backward node with the node it differentiates need both, although a graph
     of gradients alone may not.
     """
     forward = [Entry(node.forward) for node in graph.nodes if isinstance(node, BackwardNode)]
-    return topological_order([*graph.outputs, *forward]) if forward else list(graph.nodes)
+    return topological_order([*forward, *graph.outputs]) if forward else list(graph.nodes)
 
 
 @final
