@@ -15,9 +15,10 @@ from typing import Any, final
 from operad.context import Context
 from operad.errors import ArgumentError, BindError
 from operad.executor.arrays import Refit, complete_shapes
+from operad.executor.lanes import cut
 from operad.executor.layout import Layout
 from operad.executor.program import Program
-from operad.executor.segment import Segment, cut
+from operad.executor.segment import Segment
 from operad.graph import Entry, Graph, MemoryPlan, Node, OpNode
 from operad.ndarray import Chunk, NDArray, copy_into, empty, wrap
 from operad.operator import Operator
@@ -107,7 +108,7 @@ class Executor:
         contexts = self._program.contexts
         return [
             Segment(part, contexts[part[0]], self._program, self._layout, self._operators)
-            for part in cut(nodes, contexts)
+            for part in cut(nodes, contexts, self._program.lanes)
         ]
 
     @property
@@ -152,7 +153,7 @@ class Executor:
                 raise ArgumentError(
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
-            self.arg_dict[name][:] = value
+            self.arg_dict[name][:] = value.detach() if isinstance(value, NDArray) else value
         self._last_is_train = is_train
         self._run(self._forward, is_train)
         return self.outputs

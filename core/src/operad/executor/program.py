@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import final
 
+from operad.config import settings
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import BindError, GradientError
+from operad.executor.lanes import assign_lanes
 from operad.graph import (
+    BackwardNode,
     Entry,
     Graph,
     Node,
+    OpNode,
     Variable,
     gradient,
     infer_shapes,
@@ -41,6 +45,7 @@ class Program:
         forward: Nodes that compute the outputs, in order.
         backward: Nodes that compute the gradients, in order.
         contexts: Where each node runs and each variable lives.
+        lanes: Which nodes run one after another, which beside each other.
         plan: Memory of every entry that no array of the caller holds.
     """
 
@@ -97,7 +102,18 @@ class Program:
         requests = {entry: OpReq.WRITE for entry in self.outputs if not isinstance(entry.node, Variable)}
         requests.update((entry, REQUESTS[grad_req[name]]) for name, entry in self.gradients.items())
         order = [*self.forward, *self.backward]
-        self.plan = plan_memory(order, *self._tables, requests=requests, contexts=self.contexts)
+        self.lanes = assign_lanes(order, self.contexts, self._cost, settings().num_threads)
+        self.plan = plan_memory(
+            order, *self._tables, requests=requests, contexts=self.contexts, lanes=self.lanes
+        )
+
+    def _cost(self, node: Node) -> float:
+        """Rough number of scalar operations; a backward is taken to cost two forwards."""
+        if isinstance(node, BackwardNode):
+            return 2 * self._cost(node.forward)
+        assert isinstance(node, OpNode)
+        outputs = [Entry(node, i) for i in range(node.num_outputs)]
+        return node.op.cost([self.shapes[e] for e in node.args], [self.shapes[e] for e in outputs])
 
     def is_written(self, node: Node, index: int) -> bool:
         """Whether output `index` of `node` is computed at all."""

@@ -8,8 +8,8 @@ prepared callables; the engine orders whole segments by the variables of all the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from operator import call
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import call, length_hint
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad import engine, registry, resource
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from operad.executor.layout import Layout
     from operad.executor.program import Program
 
-_RUN_ALL: Final = deque(maxlen=0).extend
+_RUN_ALL: Final[Callable[[Iterable[object]], None]] = deque[object](maxlen=0).extend
 
 
 @final
 class Segment:
-    """Consecutive nodes on one context.
+    """A piece of one lane.
 
     Attributes:
         nodes: What it runs, in order.
@@ -41,7 +41,7 @@ class Segment:
         ctx: Context,
         program: Program,
         layout: Layout,
-        operators: dict[Node, Operator],
+        operators: Mapping[OpNode, Operator],
     ) -> None:
         self.nodes = nodes
         self.ctx = ctx
@@ -99,7 +99,9 @@ class Segment:
     def _variables(self) -> tuple[list[Var], list[Var], bool]:
         own = {Entry(node, i) for node in self.nodes for i in range(node.num_outputs)}
         layout, program = self._layout, self._program
-        read, written, updated = [], [], []
+        read: list[Var] = []
+        written: list[Var] = []
+        updated: list[Var] = []
         for node in self.nodes:
             forward = node.forward if isinstance(node, BackwardNode) else node
             aux = forward.aux if isinstance(forward, OpNode) else []
@@ -147,7 +149,7 @@ def _runner(calls: list[Callable[[], object]], nodes: Sequence[Node]) -> Callabl
             _RUN_ALL(map(call, pending))
         except Exception as error:
             # invariant: the iterator has moved past the call that failed
-            error.add_note(describe(nodes[len(calls) - pending.__length_hint__() - 1]))
+            error.add_note(describe(nodes[len(calls) - length_hint(pending) - 1]))
             raise
 
     return run
@@ -166,14 +168,3 @@ def describe(node: Node) -> str:
     record = registry.find(forward.op.name)
     provider = f" ({record.distribution} {record.version})" if record is not None else ""
     return f"in {direction} of {forward.op.name} {forward.name!r}{provider}"
-
-
-def cut(nodes: Sequence[Node], contexts: dict[Node, Context]) -> list[list[Node]]:
-    """Consecutive nodes of one context, in order."""
-    runs: list[list[Node]] = []
-    for node in nodes:
-        if runs and contexts[runs[-1][0]] is contexts[node]:
-            runs[-1].append(node)
-        else:
-            runs.append([node])
-    return runs

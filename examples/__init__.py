@@ -1,0 +1,1 @@
+"""Programs that show operad at work on real data."""
