@@ -116,7 +116,9 @@ class OperatorProperty(CoreProperty):
 
     def list_arguments(self) -> list[str]:
         """The arguments of `spec`."""
-        return [tensor.name for tensor in self._bound.arguments]
+        return (
+            [tensor.name for tensor in self._bound.arguments] if self._has_spec else super().list_arguments()
+        )
 
     def list_outputs(self) -> list[str]:
         """The outputs of `spec`."""

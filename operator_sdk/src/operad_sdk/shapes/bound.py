@@ -36,9 +36,19 @@ class BoundSpec:
         num_visible_outputs: How many outputs are not hidden.
         env: Values of the parameters that the line names.
         sequences: Names that stand for any number of axes.
+        joint_axes: Starred axes of several names, which therefore have one length.
     """
 
-    __slots__ = ("arguments", "auxiliary", "env", "num_visible_outputs", "operator", "outputs", "sequences")
+    __slots__ = (
+        "arguments",
+        "auxiliary",
+        "env",
+        "joint_axes",
+        "num_visible_outputs",
+        "operator",
+        "outputs",
+        "sequences",
+    )
 
     def __init__(self, operator: str, spec: Spec, env: dict[str, Any]) -> None:
         self.operator = operator
@@ -47,6 +57,12 @@ class BoundSpec:
         self.arguments = self._tensors(spec.arguments)
         self.auxiliary = self._tensors(spec.auxiliary)
         self.outputs = self._tensors(spec.outputs)
+        self.joint_axes = [
+            (tensor, axis)
+            for tensor in self.arguments + self.auxiliary + self.outputs
+            for axis in tensor.axes
+            if axis.is_starred and len(axis.expression.indexed) > 1
+        ]
         self.num_visible_outputs = len(self._tensors([item for item in spec.outputs if not item.is_hidden]))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
@@ -97,13 +113,21 @@ class BoundSpec:
         """Argument shapes that fit the line, for tests that make up inputs.
 
         Args:
-            choose: `choose(name, is_sequence)` gives a size for a free name, or a tuple of sizes.
+            choose: `choose(name, is_sequence)` gives a size for a free name, or a tuple of sizes
+                where any number will do.
         Raises:
             ShapeError: The sizes chosen make an axis negative.
         """
         names = {name for tensor in self.arguments for axis in tensor.axes for name in axis.expression.names}
         free = sorted(names - self.env.keys())
-        env = {**self.env, **{name: choose(name, name in self.sequences) for name in free}}
+        env = solve(self, [])
+        for name in free:
+            items = env.get(name)
+            env[name] = (
+                choose(name, name in self.sequences)
+                if items is None
+                else tuple(choose(name, False) for _ in items)
+            )
         shapes = [complete(self, tensor, env, None) for tensor in self.arguments]
         return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
 

@@ -31,14 +31,28 @@ def solve(bound: BoundSpec, known: Sequence[tuple[Tensor, PartialShape]]) -> dic
     env = dict(bound.env)
     waiting = [_Shape(bound, tensor, shape) for tensor, shape in known if shape is not None]
     sources: dict[str, str] = {}
+    _spread_lengths(bound, env)
     while waiting:
         learned = False
         for item in waiting:
             learned |= item.learn(env, sources)
         waiting = [item for item in waiting if not item.is_done]
-        if not learned:
+        spread = _spread_lengths(bound, env)
+        if not learned and not spread:
             break
     return env
+
+
+def _spread_lengths(bound: BoundSpec, env: dict[str, Any]) -> bool:
+    """Give sequences that stand under one star one length; whether any length was found."""
+    spread = False
+    for tensor, axis in bound.joint_axes:
+        unknown = axis.expression.indexed & bound.sequences - env.keys()
+        length = _length(bound, tensor, axis, env) if unknown else None
+        if length is not None:
+            env.update(dict.fromkeys(unknown, (None,) * length))
+            spread = True
+    return spread
 
 
 def complete(bound: BoundSpec, tensor: Tensor, env: Mapping[str, Any], given: PartialShape) -> PartialShape:
@@ -107,7 +121,7 @@ class _Shape:
         unknown = lengths.count(None)
         rest = len(self._shape) - sum(length or 0 for length in lengths)
         if rest < 0 or (unknown == 0 and rest != 0):
-            self._fail_rank()
+            self._fail_rank(lengths)
         if unknown > 1:
             return None
         equations: list[Equation] = []
@@ -152,10 +166,12 @@ class _Shape:
         else:
             env[name] = value
 
-    def _fail_rank(self) -> None:
+    def _fail_rank(self, lengths: Sequence[int | None]) -> None:
+        count = sum(length or 0 for length in lengths)
+        wanted = f"at least {count}" if None in lengths else f"{count}"
         raise ShapeError(
             f"{self._bound.operator}: {self._tensor.name} has {len(self._shape)} axes {_shown(self._shape)}, "
-            f"expected {self._tensor.shape_text}"
+            f"expected {wanted}: {self._tensor.shape_text}"
         )
 
     def _fail(self, equation: Equation, env: Mapping[str, Any], sources: Mapping[str, str]) -> None:

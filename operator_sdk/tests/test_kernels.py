@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad.context import cpu
+from operad.operator import Kernel, OpContext, Operator, OpReq, SimpleOp, simple_property
+from operad_sdk import DeclarationError, OperatorProperty, Scalar, from_ufunc, kernel, operator, param
+from operad_sdk.testing import check_forward, gradient_check
+
+X = np.array([[0.5, -1.0], [2.0, 3.0]])
+
+
+@pytest.fixture
+def scaled():
+    @operator("scaled")
+    class Scaled(OperatorProperty):
+        by = param(float, 2.0)
+        spec = "data:(...) -> output:(...)"
+
+        def forward(self, data, output):
+            output.assign(self.by * data)
+
+        def backward(self, output_grad, data_grad):
+            data_grad.assign(self.by * output_grad)
+
+    return Scaled
+
+
+def made(cls, **params):
+    return cls(**params).create_operator(cpu(), [X.shape], [X.dtype])
+
+
+def forward(op, data=X):
+    out = np.empty_like(data)
+    op.forward(OpContext(cpu(), False), [data], [OpReq.WRITE], [out], [])
+    return out
+
+
+def test_function_kernel_names_what_it_wants_and_keeps_the_gradient(scaled):
+    @scaled.kernel("cpu", priority=1)
+    def marked(prop, output, data):
+        output.assign(prop.by * data + 100)
+
+    np.testing.assert_array_equal(forward(made(scaled, by=3)), 3 * X + 100)
+    assert isinstance(marked.operad_kernel, Kernel)
+    gradient_check(scaled, [X])
+
+
+def test_class_kernel_is_made_with_shapes_and_may_bring_its_gradient(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Planned:
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.factor = np.full(in_shapes[0], prop.by, in_types[0])
+
+        def forward(self, data, output):
+            with output.writing() as out:
+                np.multiply(data, self.factor, out=out)
+
+        def backward(self, output_grad, data_grad):
+            data_grad.assign(output_grad * self.factor)
+
+    check_forward(scaled, [X], [3 * X], by=3)
+    gradient_check(scaled, [X], by=3)
+
+
+def test_class_kernel_without_gradient_uses_the_operators(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Only:
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.by = prop.by
+
+        def forward(self, data, output):
+            output.assign(data * self.by)
+
+    gradient_check(scaled, [X], by=3)
+
+
+def test_operator_class_is_its_own_factory(scaled):
+    @kernel(scaled, "cpu", priority=1)
+    class Long(Operator):
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.by = prop.by
+
+        def forward(self, op_ctx, in_data, req, out_data, aux_states):
+            out_data[0][...] = self.by * in_data[0] + 7
+
+    assert isinstance(made(scaled), Long)
+
+
+def test_priority_and_condition_choose(scaled):
+    scaled.kernel(priority=2, when=lambda prop, shapes, types: prop.by > 5 or "only by > 5")(
+        lambda prop, data, output: output.assign(data * 0)
+    )
+    assert forward(made(scaled, by=6)).any() == np.False_
+    np.testing.assert_array_equal(forward(made(scaled)), 2 * X)
+
+
+def test_kernel_that_reads_what_is_not_kept_is_refused(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Greedy:
+        def __init__(self, prop, ctx, in_shapes, in_types): ...
+
+        def forward(self, data, output):
+            output.assign(data)
+
+        def backward(self, output_grad, data, data_grad):
+            data_grad.assign(output_grad * data)
+
+    with pytest.raises(DeclarationError, match="reads in_data 'data', which scaled does not keep"):
+        made(scaled)
+
+
+def test_kernel_that_names_what_is_not_there_is_refused(scaled):
+    scaled.kernel("cpu", priority=1, name="typo")(lambda prop, dat, output: None)
+    with pytest.raises(DeclarationError, match=r"'scaled.typo' takes 'dat'.*did you mean 'data'"):
+        made(scaled)
+
+
+def test_class_without_forward_is_refused(scaled):
+    with pytest.raises(DeclarationError, match="has no method forward"):
+        scaled.kernel("cpu")(type("Empty", (), {}))
+
+
+def test_kernel_for_another_distribution_is_declared_by_name(scaled):
+    @kernel("tanh", "cpu", priority=1)
+    def fast(x, out):
+        np.tanh(x, out=out)
+        out += 1
+
+    prop = simple_property(SimpleOp("tanh", ["data"], np.tanh, takes_out=True))
+    prop.kernels.append(fast.operad_kernel)
+    assert fast.operad_kernel.name == "tanh.fast"
+    np.testing.assert_array_equal(forward(made(prop)), np.tanh(X) + 1)
+
+
+def test_scalar_of_another_distributions_operator_may_have_any_name():
+    @kernel("_plus_scalar", "cpu", priority=1)
+    def fast(x, amount):
+        return x + amount
+
+    plus = from_ufunc(np.add, name="_plus_scalar", scalar=Scalar())
+    plus.operad_property.kernels.append(fast.operad_kernel)
+    np.testing.assert_array_equal(forward(made(plus.operad_property, scalar=2)), X + 2)
