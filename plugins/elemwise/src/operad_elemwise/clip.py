@@ -1,0 +1,45 @@
+"""`clip`: every element kept between two bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad_sdk import Array, param, unary
+
+
+@unary("clip", inplace="data", accepts="number", cost=2)
+def clip(
+    data: Array,
+    a_min: float = param(float, doc="Smallest value."),
+    a_max: float = param(float, doc="Largest value."),
+    *,
+    out: Array,
+) -> None:
+    """Every element, or the bound that it lies beyond.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.clip(od.nd.array([-3, 1, 3]), a_min=-1, a_max=2).asnumpy()
+        array([-1.,  1.,  2.], dtype=float32)
+    """
+    np.clip(data, _as_element(a_min, data.dtype), _as_element(a_max, data.dtype), out=out)
+
+
+@clip.gradient(inplace=("ograd", "data"))
+def _(ograd: Array, data: Array, a_min: float, a_max: float, out: Array) -> None:
+    inside = np.logical_and(data >= a_min, data <= a_max)
+    np.multiply(ograd, inside, out=out)
+
+
+def _as_element(bound: float, dtype: Any) -> float:
+    """The bound as the element type has it; integers cannot hold every number."""
+    if dtype.kind == "f":
+        return bound
+    limits = np.iinfo(dtype)
+    return int(min(max(bound, limits.min), limits.max))

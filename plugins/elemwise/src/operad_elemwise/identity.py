@@ -1,0 +1,88 @@
+"""Operators that return their argument and differ in the gradient: a copy, a wall, a loss."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import Array, binary, unary
+
+
+@unary("_copy", inplace="data")
+def identity(data: Array, out: Array) -> None:
+    """The array itself.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.identity(od.nd.array([1, 2])).asnumpy()
+        array([1., 2.], dtype=float32)
+    """
+    np.copyto(out, data)
+
+
+@identity.gradient(inplace="ograd")
+def _(ograd: Array, out: Array) -> None:
+    np.copyto(out, ograd)
+
+
+@unary("BlockGrad", inplace="data")
+def block_grad(data: Array, out: Array) -> None:
+    """The array itself; no gradient goes back through it.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.BlockGrad(od.nd.array([1, 2])).asnumpy()
+        array([1., 2.], dtype=float32)
+    """
+    np.copyto(out, data)
+
+
+@unary("make_loss", inplace="data")
+def make_loss(data: Array, out: Array) -> None:
+    """The array itself, as a loss: its gradient is 1, whatever comes from above.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.make_loss(od.nd.array([1, 2])).asnumpy()
+        array([1., 2.], dtype=float32)
+    """
+    np.copyto(out, data)
+
+
+@make_loss.gradient
+def _(out: Array) -> None:
+    out.fill(1)
+
+
+@binary("_identity_with_attr_like_rhs", inplace="lhs")
+def identity_with_attr_like_rhs(lhs: Array, rhs: Array, out: Array) -> None:
+    """The left array; the right one tells shape inference its shape.
+
+    Shapes:
+        lhs: (...)
+        rhs: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> x, like = od.nd.array([1, 2]), od.nd.array([3, 4])
+        >>> od.nd._identity_with_attr_like_rhs(x, like).asnumpy()
+        array([1., 2.], dtype=float32)
+    """
+    np.copyto(out, lhs)
+
+
+@identity_with_attr_like_rhs.gradient("lhs", inplace="ograd")
+def _(ograd: Array, out: Array) -> None:
+    np.copyto(out, ograd)
