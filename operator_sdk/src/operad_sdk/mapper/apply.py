@@ -6,14 +6,16 @@ the same call gives the same bits in every run.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
 
 from operad.config import settings
 from operad.errors import DTypeError, ShapeError
-from operad_sdk.mapper.backends import with_numpy, with_python
+from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.ir import Program
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
@@ -22,89 +24,176 @@ NUMBA_FROM_SIZE: Final = 2048
 
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT32: Final = np.dtype(np.float32)
-_FLOATS: Final = (_FLOAT32, np.dtype(np.float64), _FLOAT16)
+_FLOAT64: Final = np.dtype(np.float64)
+_ONE_ARRAY: Final = (True,)
+_NUMBA_MODULE: Final = "operad_sdk.mapper.backends.with_numba"
+_FLOATS: Final = (_FLOAT32, _FLOAT64, _FLOAT16)
 
-Array = np.ndarray[Any, Any]
+Prepared = tuple[np.dtype[Any], tuple[bool, ...], Sequence[Any], Any]
+"""Element type, which operands are arrays, operands with numbers cast to the type, output."""
 
 
-def apply(
+def prepare(
     program: Program, function: Callable[..., Any], args: Sequence[Any], out: Any, backend: str | None
-) -> Any:
-    """Fill `out`, or a new array, with the program of the broadcast arguments.
+) -> tuple[Callable[[], Any], Any]:
+    """A call that fills `out`, or a new array, with the program of the broadcast arguments.
 
     Args:
         program: What to compute.
         function: Its plain-Python form.
         args: Arrays and numbers, in the order of the program's inputs.
         out: Array to fill, or None.
-        backend: One of `BACKENDS`; None takes the setting `OPERAD_MAPPER`.
+        backend: One of `BACKENDS`; None takes the setting `OPERAD_MAPPER`. GPU arrays have one
+            back end of their own, whatever is said here.
+
+    Returns:
+        The call, and the array it fills.
 
     Raises:
         DTypeError: An argument is no number or array of the common element type.
         ShapeError: Shapes do not broadcast, or `out` has another shape.
     """
-    dtype = _element_type(program, args, out)
-    compute = _FLOAT32 if dtype is _FLOAT16 else dtype
-    values = [_operand(program, i, arg, dtype, compute) for i, arg in enumerate(args)]
-    out = _output(program, values, out, dtype)
+    dtype, is_array, values, out = _alike(args, out) or _checked(program, args, out)
+    if not isinstance(out, np.ndarray):
+        return with_cuda.prepare(program, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
     if chosen == "auto":
         chosen = "numba" if out.size >= NUMBA_FROM_SIZE else "numpy"
-    if chosen == "numba":
-        from operad_sdk.mapper.backends import with_numba  # noqa: PLC0415 -- numba loads on first compiled use
+    if dtype is _FLOAT16:
+        return partial(_as_float32, chosen, program, function, is_array, values, out), out
+    return _on_cpu(chosen, program, function, dtype, is_array, values, out), out
 
-        with_numba.run(program, compute, values, out)
-        return out
+
+def _on_cpu(
+    backend: str,
+    program: Program,
+    function: Callable[..., Any],
+    dtype: np.dtype[Any],
+    is_array: tuple[bool, ...],
+    values: Sequence[Any],
+    out: Any,
+) -> Callable[[], Any]:
+    if backend == "numba":
+        return _with_numba()(program, dtype, is_array, values, out)
+    if backend == "numpy":
+        return with_numpy.prepare(program, dtype, is_array, values, out)
+    return with_python.prepare(function, values, out)
+
+
+def _as_float32(
+    backend: str,
+    program: Program,
+    function: Callable[..., Any],
+    is_array: tuple[bool, ...],
+    values: Sequence[Any],
+    out: Any,
+) -> None:
+    wide = [value.astype(_FLOAT32) if flag else value for flag, value in zip(is_array, values, strict=True)]
+    result = np.empty(out.shape, _FLOAT32)
+    _on_cpu(backend, program, function, _FLOAT32, is_array, wide, result)()
     with np.errstate(all="ignore"):
-        if chosen == "numpy":
-            with_numpy.kernel(program, compute)(*values, out)
-        else:
-            with_python.run(function, values, out)
-    return out
+        out[...] = result
 
 
-def _element_type(program: Program, args: Sequence[Any], out: Any) -> np.dtype[Any]:
+@cache
+def _with_numba() -> Callable[..., Callable[[], None]]:
+    """Numba is imported on first compiled use, not with the SDK."""
+    prepare: Callable[..., Callable[[], None]] = importlib.import_module(_NUMBA_MODULE).prepare
+    return prepare
+
+
+def _alike(args: Sequence[Any], out: Any) -> Prepared | None:
+    """The usual case, quickly: NumPy arrays of one type and one shape, and plain numbers."""
+    first = args[0]
+    if type(first) is not np.ndarray:
+        return None
+    dtype, shape = first.dtype, first.shape
+    if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+        return None
+    if out is None:
+        out = np.empty(shape, dtype)
+    elif type(out) is not np.ndarray or out.dtype is not dtype or out.shape != shape:
+        return None
+    if len(args) == 1:
+        return dtype, _ONE_ARRAY, args, out
+    is_array, values = [], []
     for arg in args:
-        if isinstance(arg, np.ndarray):
-            for dtype in _FLOATS:
-                if arg.dtype == dtype:
-                    return dtype
-            raise DTypeError(
-                f"mapper {program.name!r}: got an array of {arg.dtype}; mappers take float16, float32 or float64"
-            )
-    return np.dtype(np.float64) if out is None else _element_type(program, (out,), None)
+        kind = type(arg)
+        if kind is np.ndarray:
+            if arg.dtype is not dtype or arg.shape != shape:
+                return None
+        elif kind is float or kind is int:
+            arg = dtype.type(arg)  # noqa: PLW2901 -- the number as the kernel takes it
+        else:
+            return None
+        is_array.append(kind is np.ndarray)
+        values.append(arg)
+    return dtype, tuple(is_array), values, out
+
+
+def _checked(program: Program, args: Sequence[Any], out: Any) -> Prepared:
+    """The general case, with every error."""
+    arrays = [arg for arg in args if _is_array(arg)]
+    dtype = _element_type(program, arrays if out is None else [*arrays, out])
+    compute = _FLOAT32 if dtype is _FLOAT16 else dtype
+    values = [_operand(program, i, arg, dtype, compute) for i, arg in enumerate(args)]
+    return dtype, tuple(map(_is_array, args)), values, _output(program, arrays, out, dtype)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "__cuda_array_interface__")
+
+
+def _element_type(program: Program, arrays: Sequence[Any]) -> np.dtype[Any]:
+    if not arrays:
+        return _FLOAT64
+    found = arrays[0].dtype
+    for dtype in _FLOATS:
+        if found == dtype:
+            return dtype
+    raise DTypeError(
+        f"mapper {program.name!r}: got an array of {found}, expected float16, float32 or float64"
+    )
 
 
 def _operand(program: Program, index: int, arg: Any, dtype: np.dtype[Any], compute: np.dtype[Any]) -> Any:
-    if isinstance(arg, np.ndarray):
+    if _is_array(arg):
         if arg.dtype != dtype:
             raise DTypeError(
                 f"mapper {program.name!r}: argument {program.inputs[index]!r} is {arg.dtype}, "
                 f"expected {dtype} as the first array; cast it with astype"
             )
-        return arg if compute is dtype else arg.astype(compute)
+        return arg
     try:
         return compute.type(arg)
     except (TypeError, ValueError) as error:
         raise DTypeError(
-            f"mapper {program.name!r}: argument {program.inputs[index]!r} is {arg!r}, expected an array or a number"
+            f"mapper {program.name!r}: argument {program.inputs[index]!r} is {arg!r}, "
+            "expected an array or a number"
         ) from error
 
 
-def _output(program: Program, values: Sequence[Any], out: Any, dtype: np.dtype[Any]) -> Array:
-    arrays = [value for value in values if isinstance(value, np.ndarray)]
+def _output(program: Program, arrays: Sequence[Any], out: Any, dtype: np.dtype[Any]) -> Any:
     shape = arrays[0].shape if arrays else ()
-    if any(array.shape != shape for array in arrays[1:]):
-        try:
-            shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        except ValueError as error:
-            shapes = ", ".join(str(array.shape) for array in arrays)
-            raise ShapeError(f"mapper {program.name!r}: shapes {shapes} do not broadcast together") from error
+    for array in arrays[1:]:
+        if array.shape != shape:
+            shape = _broadcast(program, arrays)
+            break
     if out is None:
-        return np.empty(shape, dtype)
+        on_gpu = [array for array in arrays if not isinstance(array, np.ndarray)]
+        if not on_gpu:
+            return np.empty(shape, dtype)
+        return importlib.import_module("cupy").empty(shape, dtype)
     if out.dtype != dtype:
         raise DTypeError(f"mapper {program.name!r}: out is {out.dtype}, expected {dtype}")
     if out.shape != shape:
         raise ShapeError(f"mapper {program.name!r}: out has shape {out.shape}, expected {shape}")
-    result: Array = out
-    return result
+    return out
+
+
+def _broadcast(program: Program, arrays: Sequence[Any]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ShapeError(f"mapper {program.name!r}: shapes {shapes} do not broadcast together") from error

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_sdk.mapper import scope
-from operad_sdk.mapper.apply import BACKENDS, apply
+from operad_sdk.mapper.apply import BACKENDS, prepare
 from operad_sdk.mapper.arguments import arrange
 from operad_sdk.mapper.backends import with_python
 from operad_sdk.mapper.emit import python_source
@@ -49,7 +49,7 @@ class Mapper:
         self.__module__ = self.function.__module__ if function else __name__
         self.__doc__ = self.function.__doc__ or f"Mapper of {', '.join(program.inputs)}."
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> float:
         """The value for numbers, computed by the plain Python function.
 
         The first argument decides the type: a NumPy scalar keeps its own, a Python number is
@@ -62,10 +62,11 @@ class Mapper:
         own = type(values[0]) if isinstance(values[0], np.floating) else None
         compute = np.float32 if own is np.float16 else own or np.float64
         with np.errstate(all="ignore"):
-            value = self.function(*(compute(number) for number in values))
-            if self.program.kind == "bool":
-                return bool(value) if own is None else np.bool_(value)
-            return float(value) if own is None else own(value)
+            value: Any = self.function(*(compute(number) for number in values))
+            if own is None:
+                return bool(value) if self.program.kind == "bool" else float(value)
+            typed: Any = np.bool_(value) if self.program.kind == "bool" else own(value)
+            return typed  # type: ignore[no-any-return]  # a NumPy scalar, which mapper code calls a float
 
     def map(self, *args: Any, out: Any = None, **named: Any) -> Any:
         """Apply the function to every element of arrays that broadcast together.
@@ -92,7 +93,20 @@ class Mapper:
             if len(args) == len(self.program.inputs) and not named
             else arrange(self.__name__, self.program.inputs, self.defaults, args, named)
         )
-        return apply(self.program, self.function, values, out, self._backend)
+        call, out = prepare(self.program, self.function, values, out, self._backend)
+        call()
+        return out
+
+    def bind(self, *args: Any, out: Any) -> Callable[[], Any]:
+        """A call that does `map(*args, out=out)` again and again, with all checks made now.
+
+        The arrays are read and written anew by each call; numbers keep their present value.
+
+        Raises:
+            DTypeError: As for `map`; `ShapeError` and `TypeError` likewise.
+        """
+        values = arrange(self.__name__, self.program.inputs, self.defaults, args, {})
+        return prepare(self.program, self.function, values, out, self._backend)[0]
 
     def backend(self, name: str) -> Mapper:
         """The same mapper fixed to one back end: `python`, `numpy`, `numba`, or `auto`.
@@ -143,7 +157,8 @@ def _defaults(function: Callable[..., Any]) -> dict[str, float]:
             number = scope.as_number(parameter.default)
             if number is None:
                 raise MapperError(
-                    f"mapper {function.__name__!r}: default of {name!r} is {parameter.default!r}, expected a number"
+                    f"mapper {function.__name__!r}: default of {name!r} is {parameter.default!r}, "
+                    "expected a number"
                 )
             defaults[name] = number
     return defaults

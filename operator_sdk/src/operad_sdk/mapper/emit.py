@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+
 from operad_sdk.mapper.ir import Instruction, Program
 from operad_sdk.mapper.primitives import PRIMITIVES
 

@@ -27,15 +27,14 @@ class Function:
         self.__doc__ = doc
         self.primitive = primitive
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> float:
         """The value for scalars: of their own type for NumPy's, else a Python number."""
         if len(args) != self.primitive.arity:
             raise TypeError(f"{self.__name__} takes {self.primitive.arity} argument(s), got {len(args)}")
         with np.errstate(all="ignore"):
             if any(isinstance(arg, np.generic) for arg in args):
-                value = self.primitive.evaluate(*args)
-                return value[()] if isinstance(value, np.ndarray) else value
-            return self.primitive.evaluate(*(np.float64(arg) for arg in args)).item()
+                return _scalar(self.primitive.evaluate(*args))
+            return _scalar(self.primitive.evaluate(*(np.float64(arg) for arg in args)).item())
 
     def __repr__(self) -> str:
         return f"<mapper function {self.__name__}>"
@@ -47,12 +46,18 @@ class Where:
 
     __name__ = "where"
 
-    def __call__(self, condition: Any, then: Any, other: Any) -> Any:
+    def __call__(self, condition: Any, then: float, other: float) -> float:
         """One of the two values, unchanged."""
         return then if condition else other
 
     def __repr__(self) -> str:
         return "<mapper function where>"
+
+
+def _scalar(value: Any) -> float:
+    """A scalar as mapper code types it: every number there is called a float."""
+    number: float = value
+    return number
 
 
 def _function(name: str, doc: str) -> Function:

@@ -43,7 +43,7 @@ class Instruction:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because it is a key on the hot path
 class Program:
     """A scalar function: the first instructions are its inputs, `result` is the value it returns."""
 

@@ -116,7 +116,7 @@ class _Translator:
         where = f"{self._function.__code__.co_filename}:{line}"
         raise MapperError(
             f"mapper {self._function.__name__!r} ({where}): {what} is not allowed here; {ALLOWED}"
-        )
+        ) from None
 
     def program(self) -> Program:
         environment = {name: position for position, name in enumerate(self._builder.inputs)}
@@ -220,7 +220,9 @@ class _Translator:
                 return self._select(condition, self._expression(body, env), self._expression(orelse, env))
             case ast.Call():
                 return self._call(node, env)
-        self._refuse(node, _described(node))
+            case _:
+                pass
+        return self._refuse(node, _described(node))
 
     def _condition(self, node: ast.expr, env: Environment) -> int:
         position = self._expression(node, env)
@@ -240,17 +242,19 @@ class _Translator:
     def _object(self, node: ast.expr) -> Any:
         """The object a free name, or an attribute of one, stands for."""
         try:
-            if isinstance(node, ast.Name):
-                if node.id in self._locals or node.id in self._builder.inputs:
-                    self._refuse(node, f"calling the local {node.id!r}")
-                return scope.lookup(self._function, node.id)
-            if isinstance(node, ast.Attribute):
-                return getattr(self._object(node.value), node.attr)
+            match node:
+                case ast.Name(id=name) if name in self._locals or name in self._builder.inputs:
+                    self._refuse(node, f"calling the local {name!r}")
+                case ast.Name(id=name) if name == self._function.__name__:
+                    self._refuse(node, "a mapper that calls itself")
+                case ast.Name(id=name):
+                    return scope.lookup(self._function, name)
+                case ast.Attribute(value=owner, attr=name):
+                    return getattr(self._object(owner), name)
+                case _:
+                    self._refuse(node, _described(node))
         except (NameError, AttributeError):
-            own = isinstance(node, ast.Name) and node.id == self._function.__name__
-            what = "a mapper that calls itself" if own else f"the unknown name {ast.unparse(node)!r}"
-            self._refuse(node, what)
-        self._refuse(node, _described(node))
+            self._refuse(node, f"the unknown name {ast.unparse(node)!r}")
 
     def _constant(self, node: ast.expr, value: Any) -> int:
         number = scope.as_number(value)

@@ -107,8 +107,8 @@ _COMPARISON: Final = (
     _function("isfinite", np.isfinite, cuda="isfinite({0})", gives="bool"),
 )
 _LOGIC: Final = (
-    Primitive("logical_and", 2, np.logical_and, "({0} and {1})", "({0} && {1})", takes="bool", gives="bool"),
-    Primitive("logical_or", 2, np.logical_or, "({0} or {1})", "({0} || {1})", takes="bool", gives="bool"),
+    Primitive("logical_and", 2, np.logical_and, "({0} & {1})", "({0} && {1})", takes="bool", gives="bool"),
+    Primitive("logical_or", 2, np.logical_or, "({0} | {1})", "({0} || {1})", takes="bool", gives="bool"),
     Primitive("logical_not", 1, np.logical_not, "(not {0})", "!{0}", takes="bool", gives="bool"),
     Primitive("select", 3, np.where, "({1} if {0} else {2})", "({0} ? {1} : {2})"),
 )
@@ -116,7 +116,7 @@ _SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0})"  # the last case keeps 
 _MAXIMUM_CUDA: Final = "(isnan({0}) || {0} > {1} ? {0} : {1})"
 _MINIMUM_CUDA: Final = "(isnan({0}) || {0} < {1} ? {0} : {1})"
 _FUNCTIONS: Final = (
-    _function("abs", np.absolute, cuda="fabs{f}({0})"),
+    Primitive("abs", 1, np.absolute, "abs({0})", "fabs{f}({0})"),
     _function("sign", np.sign, cuda=_SIGN_CUDA),
     _function("sqrt", np.sqrt),
     _function("cbrt", np.cbrt),
@@ -156,7 +156,35 @@ _FUNCTIONS: Final = (
     _function("minimum", np.minimum, 2, cuda=_MINIMUM_CUDA),
 )
 
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    return (np.float64(a) * b + c).astype(np.asarray(a).dtype)
+
+
+def _pow2(n: Any) -> Any:
+    return np.ldexp(np.ones_like(n), n.astype(np.int32))
+
+
+def _exponent(x: Any) -> Any:
+    mantissa, exponent = np.frexp(x)
+    return (exponent - (mantissa < _ROOT_HALF)).astype(np.asarray(x).dtype)
+
+
+def _mantissa(x: Any) -> Any:
+    mantissa = np.frexp(x)[0]
+    return np.where(mantissa < _ROOT_HALF, mantissa * 2, mantissa)
+
+
+_ROOT_HALF: Final = np.float32(math.sqrt(0.5))
+_MACHINE: Final = (
+    # Made by expansions only; authors cannot name them. None has a meaning for NaN.
+    _function("fma", _fma, 3),  # a * b + c, rounded once where the machine can
+    _function("pow2", _pow2),  # 2 ** n for whole n in the range of normal exponents
+    _function("exponent", _exponent),  # e of x = m * 2 ** e with m in [sqrt(1/2), sqrt(2)), x > 0 normal
+    _function("mantissa", _mantissa),  # m of the same
+)
+
 PRIMITIVES: Final[dict[str, Primitive]] = {
-    primitive.name: primitive for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS)
+    primitive.name: primitive for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS, *_MACHINE)
 }
 """Every primitive by name."""

@@ -2,8 +2,8 @@
 
 Forward mode over the instruction list: each value gets the value of its slope, or none where it
 does not depend on the input, so that `0 * inf` never arises from a branch that was not taken. At a
-kink the slope is that of the branch the comparison takes; `abs` and `sign` have slope 0 at 0;
-`maximum` and `minimum` take their first argument at a tie; rounding has slope 0 everywhere.
+kink the slope is that of the branch the comparison takes; `abs` has slope 0 at 0; `maximum` and
+`minimum` follow their first argument at a tie; rounding has slope 0 everywhere.
 """
 
 from __future__ import annotations
@@ -15,141 +15,71 @@ from typing import Final
 from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.ir import Builder, Instruction, Program
 from operad_sdk.mapper.special import digamma_program
+from operad_sdk.mapper.values import Value, call, select
 
 _FLAT: Final = frozenset(("input", "constant", "sign", "floor", "ceil", "trunc", "rint", "floor_divide"))
-
-
-class _Rules:
-    """Slopes of the primitives: `x` is the argument, `y` the value; each returns dy/dx."""
-
-    def __init__(self, builder: Builder) -> None:
-        self._builder = builder
-
-    def number(self, value: float) -> int:
-        return self._builder.constant(value)
-
-    def is_minus_one(self, position: int) -> bool:
-        return bool(self._builder.number(position) == -1)
-
-    def apply(self, op: str, *args: int) -> int:
-        return self._builder.apply(op, *args)
-
-    def over(self, numerator: float, denominator: int) -> int:
-        return self.apply("divide", self.number(numerator), denominator)
-
-    def plus(self, number: float, value: int) -> int:
-        return self.apply("add", self.number(number), value)
-
-    def minus_square(self, number: float, value: int) -> int:
-        return self.apply("subtract", self.number(number), self.apply("multiply", value, value))
-
-    def square_minus(self, value: int, number: float) -> int:
-        return self.apply("subtract", self.apply("multiply", value, value), self.number(number))
-
-    def square_plus(self, value: int, number: float) -> int:
-        return self.apply("add", self.apply("multiply", value, value), self.number(number))
-
-    def gaussian(self, scale: float, x: int) -> int:
-        bell = self.apply("exp", self.apply("negative", self.apply("multiply", x, x)))
-        return self.apply("multiply", self.number(scale), bell)
-
-    def digamma(self, x: int) -> int:
-        return self._builder.inline(digamma_program(), [x])
-
-    def root_over(self, value: int) -> int:
-        return self.over(1, self.apply("sqrt", value))
-
-
-_Rule = Callable[[_Rules, int, int], int]
 _TWO_OVER_ROOT_PI: Final = 2 / math.sqrt(math.pi)
 
-_UNARY: Final[dict[str, _Rule]] = {
-    "negative": lambda r, x, y: r.number(-1),
-    "abs": lambda r, x, y: r.apply("sign", x),
-    "sqrt": lambda r, x, y: r.over(0.5, y),
-    "cbrt": lambda r, x, y: r.over(1, r.apply("multiply", r.number(3), r.apply("multiply", y, y))),
-    "exp": lambda r, x, y: y,
-    "exp2": lambda r, x, y: r.apply("multiply", r.number(math.log(2)), y),
-    "expm1": lambda r, x, y: r.apply("exp", x),
-    "log": lambda r, x, y: r.over(1, x),
-    "log1p": lambda r, x, y: r.over(1, r.plus(1, x)),
-    "log2": lambda r, x, y: r.over(1 / math.log(2), x),
-    "log10": lambda r, x, y: r.over(1 / math.log(10), x),
-    "sin": lambda r, x, y: r.apply("cos", x),
-    "cos": lambda r, x, y: r.apply("negative", r.apply("sin", x)),
-    "tan": lambda r, x, y: r.square_plus(y, 1),
-    "asin": lambda r, x, y: r.root_over(r.minus_square(1, x)),
-    "acos": lambda r, x, y: r.apply("negative", r.root_over(r.minus_square(1, x))),
-    "atan": lambda r, x, y: r.over(1, r.square_plus(x, 1)),
-    "sinh": lambda r, x, y: r.apply("cosh", x),
-    "cosh": lambda r, x, y: r.apply("sinh", x),
-    "tanh": lambda r, x, y: r.minus_square(1, y),
-    "asinh": lambda r, x, y: r.root_over(r.square_plus(x, 1)),
-    "acosh": lambda r, x, y: r.root_over(r.square_minus(x, 1)),
-    "atanh": lambda r, x, y: r.over(1, r.minus_square(1, x)),
-    "erf": lambda r, x, y: r.gaussian(_TWO_OVER_ROOT_PI, x),
-    "erfc": lambda r, x, y: r.gaussian(-_TWO_OVER_ROOT_PI, x),
-    "gamma": lambda r, x, y: r.apply("multiply", y, r.digamma(x)),
-    "lgamma": lambda r, x, y: r.digamma(x),
+
+def _sqrt(x: Value) -> Value:
+    return call("sqrt", x)
+
+
+def _digamma(x: Value) -> Value:
+    return Value(x.builder, x.builder.inline(digamma_program(), [x.position]))
+
+
+_UNARY: Final[dict[str, Callable[[Value, Value], Value | float]]] = {
+    # slope at argument x where the value is y
+    "negative": lambda x, y: -1,
+    "abs": lambda x, y: call("sign", x),
+    "sqrt": lambda x, y: 0.5 / y,
+    "cbrt": lambda x, y: 1 / (3 * (y * y)),
+    "exp": lambda x, y: y,
+    "exp2": lambda x, y: math.log(2) * y,
+    "expm1": lambda x, y: call("exp", x),
+    "log": lambda x, y: 1 / x,
+    "log1p": lambda x, y: 1 / (1 + x),
+    "log2": lambda x, y: (1 / math.log(2)) / x,
+    "log10": lambda x, y: (1 / math.log(10)) / x,
+    "sin": lambda x, y: call("cos", x),
+    "cos": lambda x, y: -call("sin", x),
+    "tan": lambda x, y: 1 + y * y,
+    # factors instead of 1 - x * x, which cancels near 1
+    "asin": lambda x, y: 1 / _sqrt((1 - x) * (1 + x)),
+    "acos": lambda x, y: -1 / _sqrt((1 - x) * (1 + x)),
+    "atan": lambda x, y: 1 / (1 + x * x),
+    "sinh": lambda x, y: call("cosh", x),
+    "cosh": lambda x, y: call("sinh", x),
+    "tanh": lambda x, y: 1 - y * y,
+    "asinh": lambda x, y: 1 / call("hypot", x, 1.0),
+    "acosh": lambda x, y: 1 / (_sqrt(x - 1) * _sqrt(x + 1)),
+    "atanh": lambda x, y: 1 / ((1 - x) * (1 + x)),
+    "erf": lambda x, y: _TWO_OVER_ROOT_PI * call("exp", -(x * x)),
+    "erfc": lambda x, y: -_TWO_OVER_ROOT_PI * call("exp", -(x * x)),
+    "gamma": lambda x, y: y * _digamma(x),
+    "lgamma": lambda x, y: _digamma(x),
 }
 
-
-def _power_base(r: _Rules, a: int, b: int, y: int) -> int:
-    lower = r.apply("power", a, r.apply("subtract", b, r.number(1)))
-    return r.apply("multiply", b, lower)
-
-
-def _power_exponent(r: _Rules, a: int, b: int, y: int) -> int:
-    # log(0) * 0 would be NaN where the power itself is constant.
-    at_zero = r.apply("equal", a, r.number(0))
-    return r.apply("select", at_zero, r.number(0), r.apply("multiply", y, r.apply("log", a)))
-
-
-def _sum_of_squares(r: _Rules, a: int, b: int) -> int:
-    return r.apply("add", r.apply("multiply", a, a), r.apply("multiply", b, b))
-
-
-def _indicator(r: _Rules, condition: int) -> int:
-    return r.apply("select", condition, r.number(1), r.number(0))
-
-
-def _copysign(r: _Rules, a: int, b: int, y: int) -> int:
-    one = r.number(1)
-    return r.apply("multiply", r.apply("copysign", one, a), r.apply("copysign", one, b))
-
-
-_BinaryRule = Callable[[_Rules, int, int, int], int]
-_BINARY: Final[dict[str, tuple[_BinaryRule | None, _BinaryRule | None]]] = {
-    "add": (lambda r, a, b, y: r.number(1), lambda r, a, b, y: r.number(1)),
-    "subtract": (lambda r, a, b, y: r.number(1), lambda r, a, b, y: r.number(-1)),
-    "multiply": (lambda r, a, b, y: b, lambda r, a, b, y: a),
-    "divide": (
-        lambda r, a, b, y: r.over(1, b),
-        lambda r, a, b, y: r.apply("negative", r.apply("divide", y, b)),
+_BinaryRule = Callable[[Value, Value, Value], Value | float]
+_BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
+    # slopes for both arguments, at a and b where the value is y
+    "add": (lambda a, b, y: 1, lambda a, b, y: 1),
+    "subtract": (lambda a, b, y: 1, lambda a, b, y: -1),
+    "multiply": (lambda a, b, y: b, lambda a, b, y: a),
+    "divide": (lambda a, b, y: 1 / b, lambda a, b, y: -(y / b)),
+    "remainder": (lambda a, b, y: 1, lambda a, b, y: -call("floor_divide", a, b)),
+    "fmod": (lambda a, b, y: 1, lambda a, b, y: -call("trunc", a / b)),
+    # y * log(a) is 0 * inf, hence NaN, at a = 0
+    "power": (
+        lambda a, b, y: b * call("power", a, b - 1),
+        lambda a, b, y: select(a == 0, 0.0, y * call("log", a)),
     ),
-    "remainder": (
-        lambda r, a, b, y: r.number(1),
-        lambda r, a, b, y: r.apply("negative", r.apply("floor_divide", a, b)),
-    ),
-    "fmod": (
-        lambda r, a, b, y: r.number(1),
-        lambda r, a, b, y: r.apply("negative", r.apply("trunc", r.apply("divide", a, b))),
-    ),
-    "power": (_power_base, _power_exponent),
-    "hypot": (lambda r, a, b, y: r.apply("divide", a, y), lambda r, a, b, y: r.apply("divide", b, y)),
-    "atan2": (
-        lambda r, a, b, y: r.apply("divide", b, _sum_of_squares(r, a, b)),
-        lambda r, a, b, y: r.apply("negative", r.apply("divide", a, _sum_of_squares(r, a, b))),
-    ),
-    "copysign": (_copysign, None),
-    "maximum": (
-        lambda r, a, b, y: _indicator(r, r.apply("greater_equal", a, b)),
-        lambda r, a, b, y: _indicator(r, r.apply("less", a, b)),
-    ),
-    "minimum": (
-        lambda r, a, b, y: _indicator(r, r.apply("less_equal", a, b)),
-        lambda r, a, b, y: _indicator(r, r.apply("greater", a, b)),
-    ),
+    "hypot": (lambda a, b, y: a / y, lambda a, b, y: b / y),
+    "atan2": (lambda a, b, y: b / (a * a + b * b), lambda a, b, y: -(a / (a * a + b * b))),
+    "copysign": (lambda a, b, y: call("sign", a) * call("copysign", a * 0 + 1, b), lambda a, b, y: 0),
+    "maximum": (lambda a, b, y: select(a >= b, 1.0, 0.0), lambda a, b, y: select(a < b, 1.0, 0.0)),
+    "minimum": (lambda a, b, y: select(a <= b, 1.0, 0.0), lambda a, b, y: select(a > b, 1.0, 0.0)),
 }
 
 
@@ -164,42 +94,45 @@ def slope_program(program: Program, wrt: int = 0) -> Program:
     if program.kind == "bool":
         raise MapperError(f"slope of {program.name!r}: it returns a truth value, which has no slope")
     builder = Builder(f"{program.name}_slope_{program.inputs[wrt]}", program.inputs)
-    values = builder.replay(program, range(len(program.inputs)))
-    rules = _Rules(builder)
-    slopes: list[int | None] = []
+    values = [Value(builder, i) for i in builder.replay(program, range(len(program.inputs)))]
+    slopes: list[Value | None] = []
     for position, step in enumerate(program.instructions):
-        slopes.append(
-            builder.constant(1) if position == wrt else _slope(rules, step, position, values, slopes)
-        )
+        if position == wrt:
+            slopes.append(Value(builder, builder.constant(1)))
+        else:
+            slopes.append(_slope(step, values[position], [values[i] for i in step.args], slopes))
     result = slopes[program.result]
-    return builder.finish(builder.constant(0) if result is None else result)
+    return builder.finish(builder.constant(0) if result is None else result.position)
 
 
-def _slope(
-    rules: _Rules, step: Instruction, position: int, values: list[int], slopes: list[int | None]
-) -> int | None:
+def _slope(step: Instruction, value: Value, args: list[Value], slopes: list[Value | None]) -> Value | None:
+    """The slope of one instruction by the chain rule; None where it is zero for all inputs."""
     inner = [slopes[i] for i in step.args]
-    args = [values[i] for i in step.args]
-    if step.kind == "bool" or step.op in _FLAT or not any(slope is not None for slope in inner):
+    if step.kind == "bool" or step.op in _FLAT or all(slope is None for slope in inner):
         return None
     if step.op == "select":
-        zero = rules.number(0)
-        then, other = (zero if slope is None else slope for slope in inner[1:])
-        return rules.apply("select", args[0], then, other)
+        then, other = (0.0 if slope is None else slope for slope in inner[1:])
+        return select(args[0], then, other)
     if step.op in _UNARY:
-        assert inner[0] is not None
-        return _times(rules, inner[0], _UNARY[step.op](rules, args[0], values[position]))
-    total: int | None = None
-    for slope, rule in zip(inner, _BINARY[step.op], strict=True):
-        if slope is not None and rule is not None:
-            term = _times(rules, slope, rule(rules, args[0], args[1], values[position]))
-            total = term if total is None else rules.apply("add", total, term)
-    return total
+        return _times(inner[0], _UNARY[step.op](args[0], value))
+    terms = [
+        _times(slope, rule(args[0], args[1], value))
+        for slope, rule in zip(inner, _BINARY[step.op], strict=True)
+        if slope is not None
+    ]
+    return terms[0] if len(terms) == 1 else _sum(terms[0], terms[1])
 
 
-def _times(rules: _Rules, outer: int, inner: int) -> int:
-    """A product in which a factor of -1 is a change of sign."""
-    for factor, other in ((outer, inner), (inner, outer)):
-        if rules.is_minus_one(factor):
-            return rules.apply("negative", other)
-    return rules.apply("multiply", outer, inner)
+def _sum(first: Value | None, second: Value | None) -> Value | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return first + second
+
+
+def _times(slope: Value | None, factor: Value | float) -> Value | None:
+    """A product; a factor of 0 is no slope, one of -1 a change of sign."""
+    if slope is None or (not isinstance(factor, Value) and factor == 0):
+        return None
+    if slope.number == -1 and isinstance(factor, Value):
+        return -factor
+    return -slope if not isinstance(factor, Value) and factor == -1 else slope * factor

@@ -1,43 +1,58 @@
 """The NumPy back end: a program as a straight line of ufunc calls.
 
-Both sides of every branch are computed for every element and `where` picks; the caller silences
-floating-point warnings, so a side that was not taken raises none. Constants are scalars of the
+Both sides of every branch are computed for every element and `where` picks; floating-point warnings
+are silenced, so a side that was not taken raises none. Constants are scalars of the
 element type, hence nothing is promoted to float64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from operad_sdk.mapper.ir import Program
-from operad_sdk.mapper.primitives import PRIMITIVES
+from operad_sdk.mapper.ir import Instruction, Program
+from operad_sdk.mapper.primitives import PRIMITIVES, Primitive
 
 Kernel = Callable[..., None]
 
 
+def prepare(
+    program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...], values: Sequence[Any], out: Any
+) -> Callable[[], None]:
+    """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
+    return partial(_quietly, kernel(program, dtype, is_array), values, out)
+
+
+def _quietly(call: Kernel, values: Sequence[Any], out: Any) -> None:
+    with np.errstate(all="ignore"):
+        call(*values, out)
+
+
 @lru_cache(maxsize=1024)
-def kernel(program: Program, dtype: np.dtype[Any]) -> Kernel:
+def kernel(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Kernel:
     """A function of the inputs, arrays or scalars of `dtype`, and of the array to fill."""
     namespace: dict[str, Any] = {"copyto": np.copyto}
     texts = [f"a{i}" for i in range(len(program.inputs))]
+    is_wide = list(is_array)  # whether a value has elements; NumPy's operators are faster on scalars
     lines: list[str] = []
     for position, step in enumerate(program.instructions[len(texts) :], start=len(texts)):
+        is_wide.append(any(is_wide[i] for i in step.args))
         if step.op == "constant":
-            scalar = np.bool_(step.value) if step.kind == "bool" else _typed(step.value, dtype)
-            namespace[f"c{position}"] = scalar
+            namespace[f"c{position}"] = _typed(step, dtype)
             texts.append(f"c{position}")
             continue
-        namespace[step.op] = PRIMITIVES[step.op].evaluate
-        operands = ", ".join(texts[i] for i in step.args)
-        is_last = position == program.result and step.kind == "real"
-        if is_last and isinstance(PRIMITIVES[step.op].evaluate, np.ufunc):
-            lines.append(f"{step.op}({operands}, out)")
+        primitive = PRIMITIVES[step.op]
+        namespace[step.op] = primitive.evaluate
+        operands = [texts[i] for i in step.args]
+        is_infix = not is_wide[-1] and primitive.python.startswith("{0} ")
+        call = primitive.python.format(*operands) if is_infix else f"{step.op}({', '.join(operands)})"
+        if position == program.result and is_wide[-1] and _fills(primitive):
+            lines.append(f"{call[:-1]}, out)")
             break
-        lines.append(f"v{position} = {step.op}({operands})")
+        lines.append(f"v{position} = {call}")
         texts.append(f"v{position}")
     else:
         lines.append(f"copyto(out, {texts[program.result]}, casting='unsafe')")
@@ -48,6 +63,12 @@ def kernel(program: Program, dtype: np.dtype[Any]) -> Kernel:
     return result
 
 
-def _typed(value: Any, dtype: np.dtype[Any]) -> Any:
+def _fills(primitive: Primitive) -> bool:
+    return isinstance(primitive.evaluate, np.ufunc) and primitive.gives == "real"
+
+
+def _typed(step: Instruction, dtype: np.dtype[Any]) -> Any:
+    if step.kind == "bool":
+        return np.bool_(step.value)
     with np.errstate(over="ignore", under="ignore"):
-        return dtype.type(value)
+        return dtype.type(step.value)

@@ -7,7 +7,7 @@ arithmetic rounds as in the other back ends and follows IEEE rules instead of ra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,18 @@ from operad_sdk.mapper.functions import FUNCTIONS
 from operad_sdk.mapper.ir import Program
 
 
-def run(function: Callable[..., Any], values: Sequence[Any], out: np.ndarray[Any, Any]) -> None:
-    """Fill `out` with the function of each element of the broadcast `values`."""
+def prepare(
+    function: Callable[..., Any], values: Sequence[Any], out: np.ndarray[Any, Any]
+) -> Callable[[], None]:
+    """A call that fills `out` with the function of each element of the broadcast `values`."""
+    return partial(_run, function, values, out)
+
+
+def _run(function: Callable[..., Any], values: Sequence[Any], out: np.ndarray[Any, Any]) -> None:
     flat = [np.broadcast_to(value, out.shape).ravel() for value in values]
-    results = np.array([float(function(*scalars)) for scalars in zip(*flat, strict=True)], dtype=out.dtype)
-    out[...] = results.reshape(out.shape)
+    with np.errstate(all="ignore"):
+        results = [float(function(*scalars)) for scalars in zip(*flat, strict=True)]
+        out[...] = np.array(results, dtype=out.dtype).reshape(out.shape)
 
 
 @lru_cache(maxsize=1024)

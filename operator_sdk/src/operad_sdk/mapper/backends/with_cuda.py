@@ -1,0 +1,81 @@
+"""The CUDA back end: a program as the text of a CuPy elementwise kernel.
+
+CuPy compiles the text for the device, broadcasts and handles strides. float16 is computed in float
+and rounded once, as everywhere. The device's own math functions are used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, final
+
+import numpy as np
+
+from operad_sdk.mapper.expansions import remainders_replaced
+from operad_sdk.mapper.ir import Instruction, Program
+from operad_sdk.mapper.primitives import PRIMITIVES
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """The arguments of `cupy.ElementwiseKernel`."""
+
+    in_params: str
+    out_params: str
+    operation: str
+    name: str
+
+
+def prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: Any) -> Callable[[], Any]:
+    """A call that fills the GPU array `out` from GPU arrays and numbers."""
+    return partial(_compiled(program, dtype), *values, out)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(program: Program, dtype: np.dtype[Any]) -> Any:
+    import cupy  # noqa: PLC0415 -- only where a GPU array is at hand
+
+    text = kernel_text(program, dtype)
+    return cupy.ElementwiseKernel(text.in_params, text.out_params, text.operation, text.name)
+
+
+def kernel_text(program: Program, dtype: np.dtype[Any]) -> KernelText:
+    """CUDA C++ that computes one element of `program` for arrays of `dtype`."""
+    lowered = remainders_replaced(program)
+    is_double = dtype == np.float64
+    real, suffix = ("double", "") if is_double else ("float", "f")
+    lines = [f"const {real} v{i} = ({real})x{i};" for i in range(len(lowered.inputs))]
+    texts = [f"v{i}" for i in range(len(lowered.inputs))]
+    for position, step in enumerate(lowered.instructions[len(texts) :], start=len(texts)):
+        if step.op == "constant":
+            texts.append(_literal(step, suffix))
+            continue
+        expression = PRIMITIVES[step.op].cuda.format(*(texts[i] for i in step.args), f=suffix)
+        kind = real if step.kind == "real" else "bool"
+        lines.append(f"const {kind} v{position} = {expression};")
+        texts.append(f"v{position}")
+    lines.append(f"out = ({real}){texts[lowered.result]};")
+    return KernelText(
+        in_params=", ".join(f"{dtype.name} x{i}" for i in range(len(lowered.inputs))),
+        out_params=f"{dtype.name} out",
+        operation="\n".join(lines),
+        name=f"operad_{program.name}_{dtype.name}",
+    )
+
+
+def _literal(step: Instruction, suffix: str) -> str:
+    if step.kind == "bool":
+        return "true" if step.value else "false"
+    assert isinstance(step.value, float)
+    if math.isnan(step.value):
+        return "NAN" if suffix else "((double)NAN)"
+    limit = float(np.finfo(np.float32).max) if suffix else math.inf
+    if abs(step.value) > limit or math.isinf(step.value):
+        text = "INFINITY" if suffix else "((double)INFINITY)"
+        return text if step.value > 0 else f"(-{text})"
+    text = f"{step.value!r}{suffix}"
+    return f"({text})" if text.startswith("-") else text

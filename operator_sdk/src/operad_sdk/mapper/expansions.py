@@ -1,0 +1,257 @@
+"""Mathematical functions as short programs without branches, which compilers turn into SIMD code.
+
+A call of the C library's function keeps a loop scalar. Where a polynomial of stated error does the
+same, the primitive is replaced by one before numba sees the program. Every expansion handles NaN,
+infinities, signed zeros and subnormal numbers as IEEE arithmetic would. Functions that have none
+here (sin, gamma, power, ...) stay calls of the C library.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from operad_sdk.mapper.ir import Builder, Program
+from operad_sdk.mapper.precision import (
+    ERF_FLOAT32_LARGE,
+    ERF_FLOAT32_LIMIT,
+    ERF_FLOAT32_SMALL,
+    FLOAT32,
+    FLOAT64,
+    Coefficients,
+    Precision,
+)
+from operad_sdk.mapper.values import Value, call, select
+
+_LOG2_E: Final = 1 / math.log(2)
+
+
+def _fma(a: Value, b: Value | float, c: Value | float) -> Value:
+    return call("fma", a, b, c)
+
+
+def _polynomial(x: Value, coefficients: Coefficients) -> Value:
+    """Estrin's scheme: pairs, then pairs of pairs; half the latency of Horner's, which bounds these loops."""
+    terms: list[Value | float] = list(coefficients)
+    while len(terms) > 1:
+        odd = [terms.pop()] if len(terms) % 2 else []
+        terms = [*(_fma(x, high, low) for low, high in zip(terms[::2], terms[1::2], strict=True)), *odd]
+        x = x * x
+    assert isinstance(terms[0], Value)
+    return terms[0]
+
+
+def _at_most(x: Value, limit: float) -> Value:
+    return select(x > limit, limit, x)  # NaN stays
+
+
+def _clamped(x: Value, limits: tuple[float, float]) -> Value:
+    x = _at_most(x, limits[1])
+    return select(x < limits[0], limits[0], x)
+
+
+def _reduced(x: Value, t: Precision) -> tuple[Value, Value]:
+    """Whole n and small r with x = n log(2) + r."""
+    n = call("rint", x * _LOG2_E)
+    return n, _fma(n, -t.ln2_low, _fma(n, -t.ln2_high, x))
+
+
+def _expm1_small(r: Value, t: Precision) -> Value:
+    return _fma(r * r, _polynomial(r, t.expm1), r)
+
+
+def _scaled(value: Value, n: Value, halvings: int = 0) -> Value:
+    """Value * 2 ** (n - halvings), in two steps so that subnormal results round once."""
+    half = call("rint", n * 0.5)
+    return value * call("pow2", half) * call("pow2", n - half - halvings)
+
+
+def _exp(x: Value, t: Precision, halvings: int = 0) -> Value:
+    """exp(x) / 2 ** halvings."""
+    n, r = _reduced(_clamped(x, t.exp_range), t)
+    return _scaled(1 + _expm1_small(r, t), n, halvings)
+
+
+def _exp2(x: Value, t: Precision) -> Value:
+    x = _clamped(x, (t.exp_range[0] * _LOG2_E, t.exp_range[1] * _LOG2_E))
+    n = call("rint", x)
+    return _scaled(1 + _expm1_small((x - n) * math.log(2), t), n)
+
+
+def _expm1(x: Value, t: Precision) -> Value:
+    n, r = _reduced(_clamped(x, t.expm1_range), t)
+    # Half the result, since 2 ** n alone may overflow.
+    scale = call("pow2", n - 1)
+    half = _fma(scale, _expm1_small(r, t), scale - 0.5)
+    return select(call("abs", x) < t.linear, x, half + half)
+
+
+def _log_tail(f: Value, t: Precision, low: Value | float) -> Value:
+    """log(1 + f) - f + low."""
+    square = f * f
+    if t.log_direct:
+        return _fma(square, _fma(f, _polynomial(f, t.log_direct), -0.5), low)
+    s = f / (2 + f)
+    half, z = square * 0.5, s * s
+    return _fma(s, _fma(z, _polynomial(z, t.log_series), half), low - half)
+
+
+def _log_parts(x: Value, t: Precision) -> tuple[Value, Value]:
+    """Whole e and small f with x = 2 ** e * (1 + f), for positive x."""
+    is_subnormal = x < t.smallest_normal
+    normal = select(is_subnormal, x * 2.0**t.subnormal_bits, x)
+    e = call("exponent", normal) - select(is_subnormal, float(t.subnormal_bits), 0.0)
+    return e, call("mantissa", normal) - 1
+
+
+def _with_poles(x: Value, zero: float, value: Value) -> Value:
+    """`value` of a logarithm, corrected where `x` is infinite, at `zero` or below, or NaN."""
+    finite = select(x == math.inf, math.inf, value)
+    return select(x > zero, finite, select(x == zero, -math.inf, math.nan))
+
+
+def _log(x: Value, t: Precision) -> Value:
+    e, f = _log_parts(x, t)
+    return _with_poles(x, 0.0, _fma(e, t.ln2_high, f + _log_tail(f, t, e * t.ln2_low)))
+
+
+def _log2(x: Value, t: Precision) -> Value:
+    e, f = _log_parts(x, t)
+    return _with_poles(x, 0.0, _fma(f + _log_tail(f, t, 0.0), _LOG2_E, e))
+
+
+def _log10(x: Value, t: Precision) -> Value:
+    e, f = _log_parts(x, t)
+    low = _fma(f + _log_tail(f, t, 0.0), 1 / math.log(10), e * t.log10_2_low)
+    return _with_poles(x, 0.0, _fma(e, t.log10_2_high, low))
+
+
+def _log1p(x: Value, t: Precision) -> Value:
+    u = 1 + x
+    e = call("exponent", u)
+    # Near zero x itself is f; elsewhere the rounding of 1 + x is made good.
+    is_near = e == 0.0
+    f = select(is_near, x, call("mantissa", u) - 1)
+    lost = select(x > 1.0, 1 - (u - x), x - (u - 1)) / u
+    low = _fma(e, t.ln2_low, select(is_near, 0.0, lost))
+    value = _fma(e, t.ln2_high, f + _log_tail(f, t, low))
+    return _with_poles(x, -1.0, select(call("abs", x) < t.linear, x, value))
+
+
+def _tanh(x: Value, t: Precision) -> Value:
+    """U / (u + 2) with u = expm1(2 abs(x)), which below the limit needs no guard at either end."""
+    a = call("abs", x)
+    a = _at_most(a + a, 40.0)
+    n = call("rint", a * _LOG2_E)
+    r = _fma(
+        n, -math.log(2), a
+    )  # one constant: u / (u + 2) flattens as n, hence the error of n log(2), grows
+    scale = call("pow2", n)
+    growth = _fma(scale, _expm1_small(r, t), scale - 1)
+    return call("copysign", growth / (growth + 2), x)
+
+
+def _erf(x: Value, t: Precision) -> Value:
+    a = _at_most(call("abs", x), ERF_FLOAT32_LIMIT)
+    n, r = _reduced(-_polynomial(a, ERF_FLOAT32_LARGE), t)
+    large = 1 - (1 + _expm1_small(r, t)) * call("pow2", n)
+    return select(a < 1.0, _fma(x, _polynomial(x * x, ERF_FLOAT32_SMALL), x), call("copysign", large, x))
+
+
+def _sinh(x: Value, t: Precision) -> Value:
+    a, z = call("abs", x), x * x
+    half = _exp(a, t, halvings=1)
+    large = call("copysign", half - 0.25 / half, x)
+    return select(a < 1.0, _fma(x * z, _polynomial(z, t.sinh), x), large)
+
+
+def _cosh(x: Value, t: Precision) -> Value:
+    half = _exp(call("abs", x), t, halvings=1)
+    return half + 0.25 / half
+
+
+def _sign(x: Value, t: Precision) -> Value:
+    return select(x > 0.0, 1.0, select(x < 0.0, -1.0, x))
+
+
+def _maximum(a: Value, b: Value, t: Precision) -> Value:
+    return select((a > b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
+
+
+def _minimum(a: Value, b: Value, t: Precision) -> Value:
+    return select((a < b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
+
+
+def _remainder(a: Value, b: Value, t: Precision) -> Value:
+    """Python's `%`: fmod moved to the sign of `b`."""
+    m = call("fmod", a, b)
+    is_other_sign = ((m < 0.0) & (b > 0.0)) | ((m > 0.0) & (b < 0.0))
+    return select(m == 0.0, call("copysign", m, b), select(is_other_sign, m + b, m))
+
+
+def _floor_divide(a: Value, b: Value, t: Precision) -> Value:
+    """Python's `//`: the whole number that `%` leaves, rounded because the division is inexact."""
+    quotient = (a - _remainder(a, b, t)) / b
+    whole = call("floor", quotient)
+    rounded = select(quotient - whole > 0.5, whole + 1, whole)
+    return select(b == 0.0, a / b, select(quotient == 0.0, call("copysign", quotient, a / b), rounded))
+
+
+_Expansion = Callable[..., Value]
+LOGIC: Final[dict[str, _Expansion]] = {
+    "sign": _sign,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "isnan": lambda x, t: x != x,  # noqa: PLR0124 -- true for NaN
+    "isinf": lambda x, t: call("abs", x) == math.inf,
+    "isfinite": lambda x, t: call("abs", x) < math.inf,
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
+}
+"""Primitives that are a few comparisons."""
+_MATHEMATICS: Final[dict[str, _Expansion]] = {
+    "exp": _exp,
+    "exp2": _exp2,
+    "expm1": _expm1,
+    "log": _log,
+    "log2": _log2,
+    "log10": _log10,
+    "log1p": _log1p,
+    "tanh": _tanh,
+    "sinh": _sinh,
+    "cosh": _cosh,
+}
+
+
+def expanded(program: Program, dtype: np.dtype[np.floating]) -> Program:
+    """An equal program in which every primitive that has an expansion for `dtype` is replaced."""
+    precision = FLOAT32 if dtype == np.float32 else FLOAT64
+    rules = {**LOGIC, **_MATHEMATICS}
+    if precision is FLOAT32:
+        rules["erf"] = _erf
+    return replaced(program, rules, precision)
+
+
+def remainders_replaced(program: Program) -> Program:
+    """An equal program without `%` and `//`, for targets that have fmod only."""
+    return replaced(program, {name: LOGIC[name] for name in ("remainder", "floor_divide")}, FLOAT64)
+
+
+def replaced(program: Program, rules: dict[str, _Expansion], precision: Precision) -> Program:
+    """An equal program in which every primitive named in `rules` is replaced."""
+    builder = Builder(program.name, program.inputs)
+    values = [Value(builder, position) for position in range(len(program.inputs))]
+    for step in program.instructions[len(values) :]:
+        args = [values[i] for i in step.args]
+        if step.op == "constant":
+            number = bool(step.value) if step.kind == "bool" else step.value
+            assert isinstance(number, float | bool)
+            values.append(Value(builder, builder.constant(number)))
+        elif step.op in rules:
+            values.append(rules[step.op](*args, precision))
+        else:
+            values.append(Value(builder, builder.apply(step.op, *(arg.position for arg in args))))
+    return builder.finish(values[program.result].position)
