@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import operad as od
+from operad.errors import DTypeError, ShapeError
+from operad_activation import LeakyReLU
+from operad_sdk.testing import check_forward, gradient_check
+
+RNG = np.random.default_rng(3)
+POINTS = np.array([[-40, -2.5, -1], [0.2, 1, 3.5]])
+
+
+def reference(act_type: str, x: Any, slope: float) -> Any:
+    if act_type == "leaky":
+        return np.where(x > 0, x, slope * x)
+    if act_type == "gelu":
+        return x * ndtr(x)
+    scale, alpha = (1.0507009873554805, 1.6732632423543772) if act_type == "selu" else (1, slope)
+    return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+@pytest.mark.parametrize("act_type", ["leaky", "elu", "selu", "gelu"])
+@pytest.mark.parametrize("slope", [0.0, 0.25, 1.5, -0.5])
+@pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-12), ("float32", 2e-6), ("float16", 1e-3)])
+def test_values_and_gradients(act_type: str, slope: float, dtype: str, rtol: float) -> None:
+    data = POINTS.astype(dtype)
+    expected = reference(act_type, data.astype("float64"), slope)
+    params = {"act_type": act_type, "slope": slope}
+    check_forward(LeakyReLU, [data], expected, rtol=rtol, **params)
+    gradient_check(LeakyReLU, [POINTS], **params)
+
+
+@pytest.mark.parametrize("slope", [0.25, -0.5])
+def test_the_gradient_reads_the_input_only_where_the_output_would_not_do(slope: float) -> None:
+    reads = LeakyReLU(act_type="leaky", slope=slope).backward_dependency([True])
+    kinds = [entry.kind for entry in reads]
+    assert kinds == ["out_grad", "out_data" if slope > 0 else "in_data"]
+
+
+@pytest.mark.parametrize("gamma_shape", [(3,), (1,)])
+@pytest.mark.parametrize("data_shape", [(2, 3), (2, 3, 4, 2)])
+def test_prelu_learns_a_slope_a_channel_or_one(data_shape: tuple[int, ...], gamma_shape: tuple[int]) -> None:
+    data = RNG.choice([-2.0, -1, 1, 2], data_shape) + RNG.uniform(0, 0.5, data_shape)
+    gamma = RNG.uniform(0.1, 0.5, gamma_shape)
+    slopes = gamma.reshape(-1, *[1] * (len(data_shape) - 2))
+    check_forward(LeakyReLU, [data, gamma], np.where(data > 0, data, slopes * data), act_type="prelu")
+    gradient_check(LeakyReLU, [data, gamma], act_type="prelu")
+    halves = [data.astype("float16"), gamma.astype("float16")]
+    assert check_forward(LeakyReLU, halves, act_type="prelu")[0].dtype == np.float16
+
+
+def test_rrelu_draws_slopes_in_training_and_keeps_them_for_the_gradient() -> None:
+    data = RNG.uniform(-2, 2, (50, 40))
+    params = {"act_type": "rrelu", "lower_bound": 0.2, "upper_bound": 0.4}
+    output, mask = check_forward(LeakyReLU, [data], **params)
+    np.testing.assert_array_equal(output, data * mask)
+    below = mask[data <= 0]
+    assert (mask[data > 0] == 1).all()
+    assert 0.2 <= below.min() < 0.21
+    assert 0.39 < below.max() <= 0.4
+    gradient_check(LeakyReLU, [data[:3, :3]], **params)
+
+
+def test_rrelu_uses_the_mean_slope_in_prediction() -> None:
+    data = np.array([-2.0, 3], np.float32)
+    params = {"act_type": "rrelu", "lower_bound": 0.2, "upper_bound": 0.4}
+    output, mask = check_forward(LeakyReLU, [data], is_train=False, **params)
+    np.testing.assert_allclose(output, [-0.6, 3], rtol=1e-6)
+    assert (output.dtype, mask.dtype) == (np.float32, np.float32)
+
+
+def test_rrelu_shows_one_output_and_hides_the_slopes() -> None:
+    symbol = od.sym.LeakyReLU(od.sym.var("x"), act_type="rrelu", name="r")
+    assert symbol.list_outputs() == ["r_output"]
+
+
+def test_the_shape_of_gamma_follows_from_the_data() -> None:
+    op = LeakyReLU(act_type="prelu")
+    assert op.infer_shape([(2, 3, 4), None])[0] == [(2, 3, 4), (3,)]
+    with pytest.raises(ShapeError, match=r"gamma has shape \(2,\), expected \(3,\)"):
+        op.infer_shape([(2, 3, 4), (2,)])
+    with pytest.raises(ShapeError, match=r"expected \(N, C, ...\)"):
+        op.infer_shape([(5,), None])
+
+
+def test_whole_numbers_are_refused() -> None:
+    with pytest.raises(DTypeError, match="cast with astype"):
+        LeakyReLU().infer_type([np.dtype("int32")])
+
+
+@pytest.mark.parametrize("act_type", ["leaky", "elu", "selu", "gelu", "prelu", "rrelu"])
+def test_runs_imperatively_and_symbolically(act_type: str) -> None:
+    arrays = {"data": od.nd.array(POINTS)}
+    if act_type == "prelu":
+        arrays["gamma"] = od.nd.array([0.1, 0.2, 0.3])
+    eager = od.nd.LeakyReLU(*arrays.values(), act_type=act_type)
+    symbol = od.sym.LeakyReLU(*map(od.sym.var, arrays), act_type=act_type)
+    bound = symbol.bind(od.cpu(), arrays)
+    np.testing.assert_array_equal(bound.forward()[0].asnumpy(), eager.asnumpy())
