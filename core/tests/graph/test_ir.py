@@ -6,7 +6,7 @@ import pytest
 
 from core.tests.graph.operators import Add, Centre, Dense, Split, Tanh, apply, var
 from operad.errors import GraphError
-from operad.graph import Entry, Graph, gradient, nodes_with_forward, topological_order
+from operad.graph import Entry, Graph, gradient, topological_order
 
 
 def test_every_node_comes_once_and_after_its_inputs():
@@ -59,6 +59,6 @@ def test_gradients_are_named_after_node_and_argument():
 def test_forward_nodes_stand_before_backward_nodes_that_do_not_read_them():
     x = var("x")
     grads = gradient([apply(Add, "add", x, var("y"))], [var("head")], [x])
-    names = [node.name for node in nodes_with_forward(Graph(grads))]
+    names = [node.name for node in topological_order(grads, with_forward=True)]
     assert names.index("add") < names.index("add_backward")
     assert "add" not in [node.name for node in Graph(grads).nodes]

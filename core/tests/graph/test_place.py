@@ -21,8 +21,8 @@ from operad.graph import (
     gradient,
     infer_shapes,
     infer_types,
-    nodes_with_forward,
     place,
+    topological_order,
 )
 
 GROUPS = {"left": cpu(1), "right": cpu(2)}
@@ -104,7 +104,7 @@ def test_a_graph_of_gradients_alone_is_placed_like_a_whole_one():
     placed, contexts = place(Graph(gradient([out], [var("head")], [x])), cpu(0), GROUPS)
     backward = next(node for node in placed.nodes if isinstance(node, BackwardNode))
     assert contexts[backward] is contexts[backward.forward]
-    assert set(nodes_with_forward(placed)) <= set(contexts)
+    assert set(topological_order(placed.outputs, with_forward=True)) <= set(contexts)
 
 
 def test_an_output_is_brought_beside_the_node_asked_for():
@@ -140,6 +140,17 @@ def test_a_placed_graph_computes_the_same_with_every_input_on_its_own_context(ne
     after = evaluate(placed, shapes, types, values)
     for old, new in zip(network.graph.outputs, placed.outputs, strict=True):
         np.testing.assert_array_equal(before[old], after[new])
+
+
+def test_variables_are_placed_alike_with_and_without_gradients():
+    x, y = var("x"), var("y")
+    left = apply(Tanh, "left", apply(Add, "a", x, y, attrs=group("left")), attrs=group("left"))
+    right = apply(Tanh, "right", apply(Add, "b", y, x, attrs=group("right")), attrs=group("right"))
+    outputs = [right, left]
+    grads = gradient(outputs, [var("h0"), var("h1")], [y, x])
+    _, alone = place(Graph(outputs), cpu(0), GROUPS)
+    _, together = place(Graph([*outputs, *grads]), cpu(0), GROUPS)
+    assert [alone[entry.node] for entry in (x, y)] == [together[entry.node] for entry in (x, y)]
 
 
 def test_the_given_graph_is_left_as_it_is():

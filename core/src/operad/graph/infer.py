@@ -23,7 +23,7 @@ from typing import Generic, TypeVar, final
 
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, nodes_with_forward
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, topological_order
 from operad.operator import PartialShape, is_known, unify_shapes
 
 V = TypeVar("V")
@@ -92,7 +92,7 @@ class _Solver(ABC, Generic[V]):
     """Finds the least fixed point of a graph's constraints."""
 
     def __init__(self, graph: Graph, known: Mapping[str, V | None]) -> None:
-        self._order = nodes_with_forward(graph)
+        self._order = topological_order(graph.outputs, with_forward=True)
         self._values: dict[Node, list[V | None]] = {}
         self._watchers: dict[Node, list[Node]] = {node: [] for node in self._order}
         for node in self._order:

@@ -160,10 +160,13 @@ class BackwardNode(Node):
         return f"{self.name}_{self.op.list_arguments()[index]}_grad"
 
 
-def topological_order(outputs: Iterable[Entry]) -> list[Node]:
+def topological_order(outputs: Iterable[Entry], with_forward: bool = False) -> list[Node]:
     """Every node that `outputs` need, each after its inputs, in depth-first order.
 
     The order is MXNet's, so argument lists come out the same.
+
+    Args:
+        with_forward: Let backward nodes need their forward nodes, whether or not they read them.
 
     Raises:
         GraphError: The graph has a cycle.
@@ -172,7 +175,9 @@ def topological_order(outputs: Iterable[Entry]) -> list[Node]:
     done: set[Node] = set()
     open_nodes: set[Node] = set()
     for root, _ in outputs:
-        stack: list[tuple[Node, Iterator[Node]]] = [] if root in done else [(root, _requirements(root))]
+        stack: list[tuple[Node, Iterator[Node]]] = (
+            [] if root in done else [(root, _requirements(root, with_forward))]
+        )
         open_nodes.update(node for node, _ in stack)
         while stack:
             node, pending = stack[-1]
@@ -186,25 +191,16 @@ def topological_order(outputs: Iterable[Entry]) -> list[Node]:
                 raise GraphError(f"the graph has a cycle through node {following.name!r}")
             elif following not in done:
                 open_nodes.add(following)
-                stack.append((following, _requirements(following)))
+                stack.append((following, _requirements(following, with_forward)))
     return order
 
 
-def _requirements(node: Node) -> Iterator[Node]:
+def _requirements(node: Node, with_forward: bool) -> Iterator[Node]:
     for entry in node.inputs:
         yield entry.node
     yield from node.control_deps
-
-
-def nodes_with_forward(graph: Graph) -> list[Node]:
-    """The graph's nodes, and those of each backward node's forward node, in one topological order.
-
-    A forward node stands before its backward node, whether or not that one reads its outputs.
-    Passes that compare a backward node with the node it differentiates need both, although a graph
-    of gradients alone may not.
-    """
-    forward = [Entry(node.forward) for node in graph.nodes if isinstance(node, BackwardNode)]
-    return topological_order([*forward, *graph.outputs]) if forward else list(graph.nodes)
+    if with_forward and isinstance(node, BackwardNode):
+        yield node.forward
 
 
 @final

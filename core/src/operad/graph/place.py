@@ -15,7 +15,7 @@ from typing import final
 
 from operad.context import Context
 from operad.errors import ContextError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, nodes_with_forward
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, topological_order
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
 
@@ -41,7 +41,7 @@ def place(
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    nodes = nodes_with_forward(graph)
+    nodes = topological_order(graph.outputs, with_forward=True)
     contexts = _assign(nodes, default_ctx, group2ctx)
     if len(set(contexts.values())) <= 1:
         return graph, contexts
