@@ -63,7 +63,8 @@ class Program:
             _check_differentiable(node, types)
         heads = [Entry(Variable(f"{name}_head_grad")) for name in graph.list_outputs()]
         found = gradient(graph.outputs, heads, [Entry(node) for node in wanted]) if wanted else []
-        placed, self.contexts = place(Graph([*graph.outputs, *found]), ctx, group2ctx)
+        beside = [*[None] * len(graph.outputs), *wanted]
+        placed, self.contexts = place(Graph([*graph.outputs, *found]), ctx, group2ctx, beside)
         count = len(graph.outputs)
         self.outputs = placed.outputs[:count]
         self.gradients = {
