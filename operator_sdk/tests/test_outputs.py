@@ -5,11 +5,12 @@ import pytest
 
 from operad.operator import OpReq
 from operad_sdk import Output
+from operad_sdk.outputs import Absent
 
 
 def output(req):
     array = np.ones((2, 3), np.float32)
-    return array, Output(array, req, array.shape, array.dtype)
+    return array, Output(array, req)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_error_while_writing_adds_nothing():
 
 
 def test_unwanted_output_needs_no_array():
-    out = Output(None, OpReq.WRITE, (2,), np.dtype("float32"))
+    out = Output(None, OpReq.NULL, Absent((2,), np.dtype("float32"), np))
     assert not out.wanted
     out.assign(3)
     with out.writing() as scratch:

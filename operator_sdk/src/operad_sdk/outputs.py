@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, final
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -11,26 +11,45 @@ from operad.operator import Array, OpReq, Shape, assign
 
 
 @final
+class Absent(NamedTuple):
+    """What an array that is not there would be like."""
+
+    shape: Shape
+    dtype: Any
+    xp: ModuleType
+
+
+@final
 class Output:
     """One array that an operator is asked to fill, with the request.
 
-    An author assigns or writes and never looks at the request.
+    An author assigns or writes and never looks at the request. Prepared calls make it once; calls
+    that are not prepared make one each time, so it holds no more than it must.
 
     Attributes:
         array: The array itself; None where nothing is wanted.
         req: What is asked for.
-        shape: Its shape, also where nothing is wanted.
-        dtype: Its element type.
+
+    Args:
+        absent: What the array would be like where `array` is None.
     """
 
-    __slots__ = ("_xp", "array", "dtype", "req", "shape")
+    __slots__ = ("_absent", "_temporary", "array", "req")
 
-    def __init__(self, array: Array | None, req: OpReq, shape: Shape, dtype: Any, xp: Any = np) -> None:
-        self.array = None if req is OpReq.NULL else array
-        self.req = OpReq.NULL if array is None else req
-        self.shape = shape
-        self.dtype = dtype
-        self._xp = xp
+    _temporary: Array
+
+    def __init__(self, array: Array | None, req: OpReq, absent: Absent | None = None) -> None:
+        self.array = array
+        self.req = req
+        self._absent = absent
+        if req is OpReq.NULL or array is None:
+            self._want_nothing()
+
+    def _want_nothing(self) -> None:
+        if self.array is not None:
+            self._absent = Absent(self.array.shape, self.array.dtype, np)
+        self.array = None
+        self.req = OpReq.NULL
 
     @property
     def wanted(self) -> bool:
@@ -38,9 +57,24 @@ class Output:
         return self.req is not OpReq.NULL
 
     @property
+    def shape(self) -> Shape:
+        """Its shape, also where nothing is wanted."""
+        shape: Shape = self._like.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        """Its element type, also where nothing is wanted."""
+        return self._like.dtype
+
+    @property
     def ndim(self) -> int:
         """How many axes it has."""
         return len(self.shape)
+
+    @property
+    def _like(self) -> Any:
+        return self._absent if self.array is None else self.array
 
     def assign(self, value: Any) -> None:
         """Write `value`, or add it where that is the request, or do nothing.
@@ -48,36 +82,26 @@ class Output:
         The value is broadcast to the shape and cast to the element type.
         """
         if self.req is OpReq.WRITE or self.req is OpReq.INPLACE:
-            self.array[...] = value
+            self.array[...] = value  # type: ignore[index]  # only an unwanted output has no array
         else:
             assign(self.array, self.req, value)
 
-    def writing(self) -> Writing:
+    def writing(self) -> Output:
         """`with output.writing() as out:` gives an array to overwrite completely.
 
         It is the output itself; where values are to be added, a temporary that is added at the end
         of the block unless that raises; where nothing is wanted, scratch memory.
         """
-        return Writing(self)
-
-    def _temporary(self) -> Array:
-        return self._xp.empty(self.shape, self.dtype)
-
-
-@final
-class Writing:
-    """The context manager that `Output.writing` returns."""
-
-    __slots__ = ("_array", "_output")
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
+        return self
 
     def __enter__(self) -> Array:
-        output = self._output
-        in_place = output.req is OpReq.WRITE or output.req is OpReq.INPLACE
-        self._array = output.array if in_place else output._temporary()
-        return self._array
+        if self.req is OpReq.WRITE or self.req is OpReq.INPLACE:
+            return self.array
+        if self.req is OpReq.ADD:
+            self._temporary = np.empty_like(self.array)  # dispatches to CuPy for its arrays
+            return self._temporary
+        absent = self._absent or Absent((), np.float64, np)
+        return absent.xp.empty(absent.shape, absent.dtype)
 
     def __exit__(
         self,
@@ -85,5 +109,7 @@ class Writing:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if exc_type is None and self._output.req is OpReq.ADD:
-            assign(self._output.array, OpReq.ADD, self._array)
+        if self.req is OpReq.ADD:
+            value, self._temporary = self._temporary, None
+            if exc_type is None:
+                assign(self.array, OpReq.ADD, value)
