@@ -11,14 +11,29 @@ Source: NaiveEngine, src/engine/naive_engine.cc. Differs: dependencies are check
 from __future__ import annotations
 
 from _thread import get_ident
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import final
 
 from operad.context import Context
 from operad.engine.operation import Block, Opr, RunContext
 from operad.engine.ordered import OrderedEngine
-from operad.engine.thread import new_bell
+from operad.engine.thread import Thread, new_bell
 from operad.engine.var import Var
+
+
+class _Thread(Thread):
+    """Adds what a thread has to run itself.
+
+    Attributes:
+        backlog: Blocks that may run.
+        has_loop: Whether the thread is working through them.
+    """
+
+    has_loop: bool = False
+
+    def __init__(self) -> None:
+        self.backlog: deque[Block] = deque()
 
 
 @final
@@ -33,6 +48,7 @@ class NaiveEngine(OrderedEngine):
 
     def _renew(self) -> None:
         super()._renew()
+        self._thread: _Thread = _Thread()
         self._take_lock = self._wait_for_lock
         self._holder = 0
 
@@ -73,8 +89,14 @@ class NaiveEngine(OrderedEngine):
 
     def _do_chores(self) -> None:
         thread = self._thread
-        while thread.backlog and not thread.is_running:
-            self._run(thread.backlog.popleft())
+        if thread.has_loop:
+            return  # further up this thread's stack, which takes what was just offered
+        thread.has_loop = True
+        try:
+            while thread.backlog:
+                self._run(thread.backlog.popleft())
+        finally:
+            thread.has_loop = False
 
     def _run(self, block: Block) -> None:
         run_ctx = RunContext(block.ctx, None, self.num_threads)

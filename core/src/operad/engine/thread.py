@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from typing import Final
 
 from operad.context import cpu
 from operad.engine.bulk import Bulk
-from operad.engine.operation import Block
 from operad.engine.var import Var, Waiter
 
 _CPU: Final = cpu()
@@ -20,14 +18,10 @@ class Thread(threading.local):
     Attributes:
         is_running: Whether the thread is inside an operation of the engine.
         bulk: The group it is collecting.
-        backlog: Blocks it has to run (naive engine).
     """
 
     is_running: bool = False
     bulk: Bulk | None = None
-
-    def __init__(self) -> None:
-        self.backlog: deque[Block] = deque()
 
 
 def new_bell() -> threading.Lock:

@@ -1,0 +1,45 @@
+"""Engines for the tests: each kind, each started fresh and stopped at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from operad.engine import NaiveEngine, ThreadedEngine
+from operad.engine.ordered import OrderedEngine
+
+_MAKERS: dict[str, Callable[[], OrderedEngine]] = {
+    "naive": NaiveEngine,
+    "threaded-1": lambda: ThreadedEngine(1),
+    "threaded-2": lambda: ThreadedEngine(2),
+    "threaded-4": lambda: ThreadedEngine(4),
+}
+
+
+@pytest.fixture(params=_MAKERS)
+def engine(request: pytest.FixtureRequest) -> Iterator[OrderedEngine]:
+    made = _MAKERS[request.param]()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def threaded() -> Iterator[ThreadedEngine]:
+    made = ThreadedEngine(4)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def single() -> Iterator[ThreadedEngine]:
+    made = ThreadedEngine(1)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def naive() -> Iterator[NaiveEngine]:
+    made = NaiveEngine()
+    yield made
+    made.stop()

@@ -1,0 +1,233 @@
+"""The dependency queue alone: the test decides when a block is finished."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operad.context import cpu
+from operad.engine.failure import Failure
+from operad.engine.operation import DELETE, Block, Opr
+from operad.engine.var import DependencyQueue, Var, Waiter
+
+
+def block(reads: list[Var], writes: list[Var], reads_mutable: bool = False, kind: int = 0) -> Block:
+    return Block(Opr(lambda _: None, reads, writes, reads_mutable=reads_mutable, kind=kind), cpu())
+
+
+def failure_of(failed: Block, text: str = "boom") -> Failure:
+    return Failure(ValueError(text), failed.seq, "note")
+
+
+def test_readers_share_a_variable() -> None:
+    queue, var = DependencyQueue(), Var()
+    assert queue.add(block([var], []))
+    assert queue.add(block([var], []))
+
+
+def test_a_writer_waits_for_every_earlier_reader() -> None:
+    queue, var = DependencyQueue(), Var()
+    first, second, writer = block([var], []), block([var], []), block([], [var])
+    assert queue.add(first)
+    assert queue.add(second)
+    assert not queue.add(writer)
+    assert queue.finish(second) == []
+    assert queue.finish(first) == [writer]
+
+
+def test_a_reader_does_not_overtake_a_waiting_writer() -> None:
+    queue, var = DependencyQueue(), Var()
+    reader, writer, late = block([var], []), block([], [var]), block([var], [])
+    assert queue.add(reader)
+    assert not queue.add(writer)
+    assert not queue.add(late)
+    assert queue.finish(reader) == [writer]
+    assert queue.finish(writer) == [late]
+
+
+def test_readers_behind_a_writer_are_granted_together_up_to_the_next_writer() -> None:
+    queue, var = DependencyQueue(), Var()
+    first, left, right, last = block([], [var]), block([var], []), block([var], []), block([], [var])
+    assert [queue.add(each) for each in (first, left, right, last)] == [True, False, False, False]
+    assert queue.finish(first) == [left, right]
+    assert queue.finish(left) == []
+    assert queue.finish(right) == [last]
+
+
+def test_a_block_waits_for_all_its_variables() -> None:
+    queue, a, b = DependencyQueue(), Var(), Var()
+    on_a, on_b, both = block([], [a]), block([], [b]), block([a], [b])
+    assert queue.add(on_a)
+    assert queue.add(on_b)
+    assert not queue.add(both)
+    assert queue.finish(on_b) == []
+    assert queue.finish(on_a) == [both]
+
+
+def test_a_finished_variable_is_idle_and_its_queue_empty() -> None:
+    queue, var = DependencyQueue(), Var()
+    first, second = block([], [var]), block([], [var])
+    queue.add(first)
+    queue.add(second)
+    queue.finish(first)
+    queue.finish(second)
+    assert (var.holders, bool(var.queue), queue.pending) == (0, False, 0)
+
+
+def test_a_failure_skips_the_chain_and_leaves_one_unread_record() -> None:
+    queue, a, b, c = DependencyQueue(), Var(), Var(), Var()
+    bad, middle, last = block([], [a]), block([a], [b]), block([b], [c])
+    queue.add(bad)
+    queue.add(middle)
+    queue.add(last)
+    record = failure_of(bad)
+    assert queue.finish(bad, record) == []
+    assert queue.pending == 0
+    assert a.failures == b.failures == c.failures == (record,)
+    assert list(queue.unread.values()) == [record]
+
+
+def test_a_chain_of_ten_thousand_is_skipped_without_recursion() -> None:
+    queue = DependencyQueue()
+    variables = [Var() for _ in range(10_000)]
+    bad = block([], [variables[0]])
+    queue.add(bad)
+    for source, target in zip(variables, variables[1:], strict=False):
+        queue.add(block([source], [target]))
+    queue.finish(bad, failure_of(bad))
+    assert variables[-1].failures
+
+
+def test_a_successful_overwrite_makes_clean_again() -> None:
+    queue, var = DependencyQueue(), Var()
+    bad, good = block([], [var]), block([], [var])
+    queue.add(bad)
+    queue.finish(bad, failure_of(bad))
+    assert queue.add(good)
+    queue.finish(good)
+    assert var.failures == ()
+    assert len(queue.unread) == 1
+
+
+def test_an_update_of_a_failed_variable_is_skipped() -> None:
+    queue, var = DependencyQueue(), Var()
+    bad = block([], [var])
+    queue.add(bad)
+    record = failure_of(bad)
+    queue.finish(bad, record)
+    assert not queue.add(block([], [var], reads_mutable=True))
+    assert var.failures == (record,)
+
+
+def test_a_failed_overwrite_keeps_the_earlier_failure_too_in_push_order() -> None:
+    queue, var = DependencyQueue(), Var()
+    first, second = block([], [var]), block([], [var])
+    queue.add(first)
+    one = failure_of(first)
+    queue.finish(first, one)
+    queue.add(second)
+    two = failure_of(second)
+    queue.finish(second, two)
+    assert var.failures == (one, two)
+
+
+def test_failures_that_meet_are_passed_on_in_push_order() -> None:
+    queue, a, b, c = DependencyQueue(), Var(), Var(), Var()
+    on_a, on_b, both = block([], [a]), block([], [b]), block([b, a], [c])
+    queue.add(on_a)
+    queue.add(on_b)
+    queue.add(both)
+    late, early = failure_of(on_b), failure_of(on_a)
+    queue.finish(on_b, late)
+    queue.finish(on_a, early)
+    assert c.failures == (early, late)
+
+
+def test_whether_a_block_is_skipped_depends_on_push_order_not_on_when_it_gets_its_turn() -> None:
+    queue, a, gate, b, c = DependencyQueue(), Var(), Var(), Var(), Var()
+    bad, holder = block([], [a]), block([], [gate])
+    queue.add(bad)
+    record = failure_of(bad)
+    queue.finish(bad, record)
+    queue.add(holder)
+    before, after = block([a, gate], [b]), block([a, gate], [c])
+    queue.add(before)
+    assert queue.surface(record) is record.error
+    queue.add(after)
+    assert queue.finish(holder) == [after], "the one pushed before the failure was heard is skipped"
+
+
+def test_a_failure_surfaces_once() -> None:
+    queue, var = DependencyQueue(), Var()
+    bad = block([], [var])
+    queue.add(bad)
+    record = failure_of(bad)
+    queue.finish(bad, record)
+    assert queue.surface(record) is record.error
+    assert queue.surface(record) is None
+
+
+def test_a_waiter_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
+    queue, var = DependencyQueue(), Var()
+    bad, waiter, good = block([], [var]), Waiter(var, cpu(), False), block([], [var])
+    queue.add(bad)
+    assert not queue.add(waiter)
+    queue.add(good)
+    assert not waiter.done
+    record = failure_of(bad)
+    assert queue.finish(bad, record) == [good]
+    assert waiter.done
+    assert waiter.failures == (record,)
+
+
+def test_a_deletion_runs_even_where_the_variable_failed() -> None:
+    queue, var = DependencyQueue(), Var()
+    bad = block([], [var])
+    queue.add(bad)
+    queue.finish(bad, failure_of(bad))
+    assert queue.add(block([], [var], kind=DELETE))
+
+
+Step = tuple[frozenset[int], frozenset[int]]
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[Step]:
+    def one() -> Step:
+        named = draw(st.lists(st.integers(0, 4), unique=True, max_size=4))
+        cut = draw(st.integers(0, len(named)))
+        return frozenset(named[:cut]), frozenset(named[cut:])
+
+    return [one() for _ in range(draw(st.integers(1, 12)))]
+
+
+@given(steps(), st.randoms(use_true_random=False))
+def test_any_finishing_order_runs_conflicting_blocks_in_push_order(program: list[Step], random) -> None:
+    queue, variables = DependencyQueue(), [Var() for _ in range(5)]
+    blocks = [block([variables[i] for i in reads], [variables[i] for i in writes]) for reads, writes in program]
+    waiting: deque[Block] = deque(blocks)
+    running: list[Block] = []
+    finished: list[int] = []
+    while waiting or running:
+        if waiting and (not running or random.random() < 0.5):
+            added = waiting.popleft()
+            if queue.add(added):
+                running.append(added)
+        else:
+            done = running.pop(random.randrange(len(running)))
+            finished.append(blocks.index(done))
+            running.extend(queue.finish(done))
+        for one in running:
+            for other in running:
+                assert one is other or not _conflict(program[blocks.index(one)], program[blocks.index(other)])
+    assert sorted(finished) == list(range(len(program)))
+    for later in range(len(program)):
+        for earlier in range(later):
+            if _conflict(program[earlier], program[later]):
+                assert finished.index(earlier) < finished.index(later)
+
+
+def _conflict(one: Step, other: Step) -> bool:
+    return bool(one[1] & (other[0] | other[1]) or other[1] & one[0])
