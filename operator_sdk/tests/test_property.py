@@ -55,6 +55,24 @@ def test_parameter_called_kernel_and_the_decorator_live_together():
     assert len(Window.kernels) == 2
 
 
+def test_parameters_may_have_any_name_of_mxnet():
+    names = (
+        "kernel stride dilate pad layout mode axis dtype out_type target_shape workspace cudnn_tune".split()
+    )
+
+    def forward(self, data, output):
+        output.assign(data * len([name for name in names if getattr(self, name) == "x"]))
+
+    def backward(self, output_grad, data_grad):
+        data_grad.assign(output_grad * len(names))
+
+    members = {name: param(str, "x") for name in names}
+    members |= {"spec": "data:(N) -> output:(N)", "forward": forward, "backward": backward}
+    many = operator("many")(type("Many", (OperatorProperty,), members))
+    check_forward(many, [X[0]], [X[0] * len(names)])
+    gradient_check(many, [X[0]])
+
+
 def test_spec_may_be_a_method():
     @operator("reduce")
     class Reduce(OperatorProperty):

@@ -123,7 +123,7 @@ class _ClassKernel:
 
 def layout_of(prop: OperatorProperty) -> Layout:
     """The names that methods can use with `prop`, whether or not the toolkit made its class."""
-    made: Layout = getattr(prop, "layout", None) or Layout(prop)
+    made: Layout = getattr(prop, "_layout", None) or Layout(prop)
     return made
 
 

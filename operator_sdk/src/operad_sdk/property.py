@@ -153,7 +153,7 @@ class OperatorProperty(CoreProperty):
         """The arguments whose gradients are computed."""
         if self.has_gradient and not self._gradient_functions:
             return super().differentiable_inputs()
-        filled = {index for method in self.gradient_calls for index in method.fills}
+        filled = {index for method in self._gradient_calls for index in method.fills}
         return [index in filled for index in range(len(self.list_arguments()))]
 
     def declare_backward_dependency(
@@ -162,7 +162,7 @@ class OperatorProperty(CoreProperty):
         """What the gradients together read."""
         if self.has_gradient and not self._gradient_functions:
             return super().declare_backward_dependency(out_grad, in_data, out_data)
-        reads = frozenset[BackwardEntry]().union(*(method.reads for method in self.gradient_calls))
+        reads = frozenset[BackwardEntry]().union(*(method.reads for method in self._gradient_calls))
         groups = {OUT_GRAD: out_grad, IN_DATA: in_data, OUT_DATA: out_data}
         return [groups[kind][index] for kind, index in _in_order(reads)]
 
@@ -170,7 +170,7 @@ class OperatorProperty(CoreProperty):
         """What the gradients of which something is wanted read."""
         if self.has_gradient and not self._gradient_functions:
             return super().backward_dependency(wanted)
-        used = [method for method in self.gradient_calls if any(wanted[i] for i in method.fills)]
+        used = [method for method in self._gradient_calls if any(wanted[i] for i in method.fills)]
         return _in_order(frozenset[BackwardEntry]().union(*(method.reads for method in used)))
 
     def forward_inplace_option(
@@ -193,7 +193,7 @@ class OperatorProperty(CoreProperty):
         pairs = []
         read_later: set[BackwardEntry] = set()
         # invariant: gradients run in this order, so only a later one can find its input overwritten
-        for method in reversed(self.gradient_calls):
+        for method in reversed(self._gradient_calls):
             pairs += [
                 (groups[entry.kind][entry.index], in_grad[target])
                 for entry, target in method.inplace
@@ -203,19 +203,19 @@ class OperatorProperty(CoreProperty):
         return pairs
 
     @cached_property
-    def forward_call(self) -> Method:
+    def _forward_call(self) -> Method:
         """`forward` with what it names found."""
         function = type(self).forward  # type: ignore[attr-defined]
         signature = read_method(function, f"{self.name}.forward")
-        return Method(MethodType(function, self), signature, self.layout.forward)
+        return Method(MethodType(function, self), signature, self._layout.forward)
 
     @cached_property
-    def gradient_calls(self) -> list[Method]:
+    def _gradient_calls(self) -> list[Method]:
         """The gradients that count for these parameters, in the order they run."""
-        return bound_gradients(self, self._gradient_functions, self, self.layout, self.backward_inplace)
+        return bound_gradients(self, self._gradient_functions, self, self._layout, self.backward_inplace)
 
     @cached_property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         """The names that this property's methods can use."""
         if not self._has_spec:
             return Layout(self)
@@ -278,7 +278,7 @@ def operator(name: str) -> Callable[[C], C]:
 def _own_operator(
     prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> Operator:
-    forward, gradients = prop.forward_call, prop.gradient_calls
+    forward, gradients = prop._forward_call, prop._gradient_calls
     return MethodOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients)
 
 
