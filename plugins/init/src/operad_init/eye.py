@@ -1,0 +1,34 @@
+"""`_eye`: a matrix with ones on one diagonal."""
+
+from __future__ import annotations
+
+from operad_sdk import OpContext, OperatorProperty, Output, operator, param
+
+
+@operator("_eye")
+class Eye(OperatorProperty):
+    """A matrix of zeros with ones on diagonal `k`.
+
+    Shapes:
+        output: (N, M), of type `dtype`
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.eye(2, 3, k=1).asnumpy()
+        array([[0., 1., 0.], [0., 0., 1.]], dtype=float32)
+
+    Source: EyeParam, src/operator/tensor/init_op.h.
+    """
+
+    has_gradient = False
+    N = param(int, ge=0, doc="Number of rows.")
+    M = param(int, 0, ge=0, doc="Number of columns; 0: as many as rows.")
+    k = param(int, 0, doc="The diagonal: 0 is the main one, above it they are positive.")
+    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
+    dtype = param("dtype", "float32", doc="Element type of the output.")
+    spec = "-> output:dtype(N, M if M else N)"
+
+    def forward(self, op_ctx: OpContext, output: Output) -> None:
+        """Made whole and assigned."""
+        rows, columns = output.shape
+        output.assign(op_ctx.xp.eye(rows, columns, self.k, dtype=output.dtype))

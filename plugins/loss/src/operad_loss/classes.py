@@ -1,0 +1,41 @@
+"""What classifying losses share: softmax along an axis, and places of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad_sdk import Array
+
+
+def write_softmax(data: Array, axis: int, out: Array) -> None:
+    """Write the softmax of `data` along `axis` into `out`, which may be `data`.
+
+    The largest element of each row is subtracted first, so nothing overflows. Half precision is
+    computed in single precision.
+    """
+    if data.dtype == np.float16:
+        wide = data.astype(np.float32)
+        write_softmax(wide, axis, wide)
+        out[...] = wide
+        return
+    if data.size == 0:
+        return
+    np.subtract(data, data.max(axis, keepdims=True), out=out)
+    np.exp(out, out=out)
+    np.divide(out, out.sum(axis, keepdims=True), out=out)
+
+
+def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
+    """Where an array of shape `label.shape + (classes,)` has the elements of the labelled classes.
+
+    Returns:
+        An index of those elements, and 1 where the label is a class (0: the index there is of
+        class 0).
+    """
+    chosen = label.astype(np.int64)
+    known = np.logical_and(chosen >= 0, chosen < classes)
+    grid = xp.ogrid[tuple(slice(length) for length in label.shape)]
+    rows = tuple(grid) if label.ndim > 1 else (grid,)
+    return (*rows, np.where(known, chosen, 0)), known

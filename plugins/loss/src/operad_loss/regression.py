@@ -1,0 +1,137 @@
+"""Regression outputs: the prediction going forward, its distance from the label going back.
+
+The gradient does not read the one from above. As in MXNet it is divided by the number of outputs an
+item has, so that `grad_scale` means the same whatever that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from operad.errors import ShapeError
+from operad_sdk import Array, OperatorProperty, Output, PartialShape, operator, param
+
+
+class _RegressionOutput(OperatorProperty):
+    """What the three have in common: shapes, and the scale of the gradient."""
+
+    grad_scale = param(float, 1.0, doc="Factor of the gradient.")
+    spec = "data:(N, *S), label:any(N, *L) -> output:(N, *S)"
+    forward_inplace = (("data", "output"),)
+    backward_inplace = (("output", "data_grad"),)
+
+    def infer_shape(
+        self, in_shapes: Sequence[PartialShape]
+    ) -> tuple[list[PartialShape], list[PartialShape], list[PartialShape]]:
+        """The label has as many elements as `data`; it may lack an axis of one."""
+        (data, label), outputs, _ = super().infer_shape(in_shapes)
+        if data is None or None in data:
+            return [data, label], outputs, []
+        if label is None or None in label:
+            label = data[:1] if len(data) == 2 and data[1] == 1 else data
+        elif prod(label) != prod(data):  # type: ignore[arg-type]
+            raise ShapeError(
+                f"{self.name}: label has shape {label}, expected one of as many elements as data {data}"
+            )
+        return [data, label], outputs, []
+
+    def backward(self, output: Array, label: Array, data_grad: Output) -> None:
+        """The distance of prediction and label."""
+        with data_grad.writing() as out:
+            np.subtract(output, label.reshape(out.shape), out=out, casting="same_kind")
+            self._shape_distance(out)
+            np.multiply(out, self.grad_scale / max(prod(out.shape[1:]), 1), out=out)
+
+    def _shape_distance(self, out: Array) -> None:
+        """What the loss makes of the distance, in place."""
+
+
+@operator("LinearRegressionOutput")
+class LinearRegressionOutput(_RegressionOutput):
+    """The data itself; the gradient is its difference from the label, that of half the squared error.
+
+    Shapes:
+        data: (N, ...)
+        label: the shape of `data`, or (N,) for (N, 1)
+        output: the shape of `data`
+
+    Example:
+        >>> import operad as od
+        >>> x, label = od.nd.array([[1], [2]]), od.nd.array([3, 4])
+        >>> od.nd.LinearRegressionOutput(x, label).asnumpy()
+        array([[1.], [2.]], dtype=float32)
+
+    Source: RegressionForward and RegressionBackward, src/operator/regression_output-inl.h.
+    """
+
+    def forward(self, data: Array, output: Output) -> None:
+        """The data itself."""
+        output.assign(data)
+
+
+@operator("MAERegressionOutput")
+class MAERegressionOutput(_RegressionOutput):
+    """The data itself; the gradient is the sign of its difference from the label, that of the absolute error.
+
+    Shapes:
+        data: (N, ...)
+        label: the shape of `data`, or (N,) for (N, 1)
+        output: the shape of `data`
+
+    Example:
+        >>> import operad as od
+        >>> x, label = od.nd.array([[1], [2]]), od.nd.array([3, 4])
+        >>> od.nd.MAERegressionOutput(x, label).asnumpy()
+        array([[1.], [2.]], dtype=float32)
+
+    Source: MAERegressionOutput, src/operator/regression_output.cc.
+    """
+
+    def forward(self, data: Array, output: Output) -> None:
+        """The data itself."""
+        output.assign(data)
+
+    def _shape_distance(self, out: Array) -> None:
+        """Its sign."""
+        np.sign(out, out=out)
+
+
+@operator("LogisticRegressionOutput")
+class LogisticRegressionOutput(_RegressionOutput):
+    """The logistic function of the data; the gradient is that of the cross-entropy to the label.
+
+    Shapes:
+        data: (N, ...)
+        label: the shape of `data`, or (N,) for (N, 1)
+        output: the shape of `data`
+
+    Example:
+        >>> import operad as od
+        >>> x, label = od.nd.array([[0], [2]]), od.nd.array([0, 1])
+        >>> od.nd.LogisticRegressionOutput(x, label).asnumpy().round(4)
+        array([[0.5   ], [0.8808]], dtype=float32)
+
+    Source: LogisticRegressionOutput, src/operator/regression_output.cc.
+    """
+
+    def forward(self, data: Array, output: Output) -> None:
+        """Computed in single precision for half precision."""
+        if data.dtype == np.float16:
+            output.assign(_logistic(data.astype(np.float32), None))
+            return
+        with output.writing() as out:
+            _logistic(data, out)
+
+
+def _logistic(data: Array, out: Any) -> Array:
+    """Beyond the clipping the value is subnormal; without it the exponential would overflow."""
+    largest = 88.0 if data.dtype == np.float32 else 709.0
+    value = np.negative(data, out=out)
+    np.minimum(value, largest, out=value)
+    np.exp(value, out=value)
+    np.add(value, 1, out=value)
+    return np.divide(1, value, out=value)

@@ -1,0 +1,164 @@
+"""`SoftmaxOutput`: class probabilities, with the gradient of the cross-entropy to a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from operad.errors import ShapeError
+from operad_loss.classes import label_places, write_softmax
+from operad_sdk import (
+    Array,
+    OpContext,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
+
+
+@operator("SoftmaxOutput")
+class SoftmaxOutput(OperatorProperty):
+    """Probabilities of classes; going back, their difference from the label, whatever comes from above.
+
+    Classes are the elements of an item of `data`; with `multi_output` they are axis 1, and with
+    `preserve_shape` the last axis. A label that is no class number leaves the probabilities as they
+    are. A label of the shape of `data` gives the probabilities that are wanted.
+
+    Shapes:
+        data: (N, ...)
+        label: (N,); with `multi_output` (N, ...) without axis 1; with `preserve_shape` `data`'s
+            without the last axis; or the shape of `data`.
+        output: the shape of `data`
+
+    Example:
+        >>> import operad as od
+        >>> x, label = od.nd.array([[0, 0], [3, 1]]), od.nd.array([1, 0])
+        >>> od.nd.SoftmaxOutput(x, label).asnumpy().round(4)
+        array([[0.5   , 0.5   ], [0.8808, 0.1192]], dtype=float32)
+
+    Source: SoftmaxOutputOp, src/operator/softmax_output-inl.h.
+    """
+
+    grad_scale = param(float, 1.0, doc="Factor of the gradient.")
+    ignore_label = param(float, -1.0, doc="Label of items without a gradient, where `use_ignore`.")
+    multi_output = param(bool, False, doc="Classes are axis 1; every other place has a label.")
+    use_ignore = param(bool, False, doc="Whether `ignore_label` is in force.")
+    preserve_shape = param(bool, False, doc="Classes are the last axis.")
+    normalization = param(
+        str,
+        "null",
+        choices=("null", "batch", "valid"),
+        doc="What the gradient is divided by: nothing, the items, or the labels that are not ignored.",
+    )
+    out_grad = param(bool, False, doc="Multiply the gradient with the one from above.")
+    smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")
+    spec = "data:(*S), label:any(*L) -> output:(*S)"
+    forward_inplace = (("data", "output"),)
+
+    def infer_shape(
+        self, in_shapes: Sequence[PartialShape]
+    ) -> tuple[list[PartialShape], list[PartialShape], list[PartialShape]]:
+        """The label's shape follows from that of `data`, where it is not given as one of those allowed."""
+        (data, label), outputs, _ = super().infer_shape(in_shapes)
+        if data is None or None in data:
+            return [data, label], outputs, []
+        if len(data) < 2:
+            raise ShapeError(f"{self.name}: data has shape {data}, expected at least 2 axes")
+        allowed = self._label_shapes(data)
+        if label is None or None in label:
+            label = allowed[0]
+        elif label not in allowed:
+            raise ShapeError(
+                f"{self.name}: label has shape {label}, expected {' or '.join(map(str, allowed))} "
+                f"for data of shape {data}"
+            )
+        return [data, label], outputs, []
+
+    def _label_shapes(self, data: Shape) -> list[Shape]:
+        if self.multi_output:
+            flat = (data[0], prod(data[2:]))
+            return [(data[0], *data[2:]), flat, (data[0], 1, *data[2:]), data]
+        if self.preserve_shape:
+            return [data[:-1], data]
+        return [data[:1], data]
+
+    def forward(self, data: Array, output: Output) -> None:
+        """Softmax along the classes."""
+        with output.writing() as out:
+            if self.multi_output:
+                write_softmax(data, 1, out)
+            elif self.preserve_shape or data.ndim == 2:
+                write_softmax(data, -1, out)
+            else:
+                flat = data.reshape(len(data), -1)
+                value = np.empty_like(flat)
+                write_softmax(flat, -1, value)
+                out[...] = value.reshape(out.shape)
+
+    @gradient(inplace=[("output", "data_grad")], when=lambda prop: not prop.out_grad)
+    def loss_gradient(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Output) -> None:
+        """Probabilities less what the labels say."""
+        with data_grad.writing() as out:
+            self._write_difference(op_ctx.xp, output, label, out)
+
+    @gradient(inplace=[("output", "data_grad")], when=lambda prop: prop.out_grad)
+    def scaled_loss_gradient(
+        self, op_ctx: OpContext, output_grad: Array, output: Array, label: Array, data_grad: Output
+    ) -> None:
+        """The same, times the gradient from above."""
+        with data_grad.writing() as out:
+            self._write_difference(op_ctx.xp, output, label, out)
+            np.multiply(out, output_grad, out=out)
+
+    def _write_difference(self, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
+        """`out` may be `probabilities`."""
+        if label.shape == out.shape:
+            np.subtract(probabilities, label, out=out)
+            np.multiply(out, self.grad_scale, out=out)
+            return
+        np.copyto(out, probabilities)
+        rows = self._rows(out)
+        label = label.reshape(rows.shape[:-1])
+        classes = rows.shape[-1]
+        places, known = label_places(xp, label, classes)
+        if self.smooth_alpha and not self.multi_output:
+            share = self.smooth_alpha / max(classes - 1, 1)
+            rows -= share
+            rows[places] -= known * _number(out, 1 - self.smooth_alpha - share)
+        else:
+            rows[places] -= known
+        if self.use_ignore:
+            rows[label == self.ignore_label] = 0
+        np.multiply(rows, self._scale(label, rows), out=rows)
+        if not np.shares_memory(rows, out, max_work=1):
+            out[...] = rows.reshape(out.shape)
+
+    def _rows(self, out: Array) -> Array:
+        """`out` with the classes as last axis."""
+        if self.multi_output:
+            return np.moveaxis(out, 1, -1)
+        if self.preserve_shape or out.ndim == 2:
+            return out
+        return out.reshape(len(out), -1)
+
+    def _scale(self, label: Array, rows: Array) -> float:
+        """In MXNet `multi_output` divides by the places of an item as well, unless by valid labels."""
+        scale = self.grad_scale
+        if self.normalization == "valid":
+            return scale / max(int((label != self.ignore_label).sum()), 1)
+        if self.multi_output:
+            scale /= max(prod(rows.shape[1:-1]), 1)
+        if self.normalization == "batch":
+            scale /= max(len(label) if self.multi_output else label.size, 1)
+        return scale
+
+
+def _number(like: Array, value: float) -> Any:
+    return like.dtype.type(value)
