@@ -261,7 +261,7 @@ def operator(name: str) -> Callable[[C], C]:
         made: Any = cls
         if not issubclass(cls, OperatorProperty):
             members = {key: getattr(cls, key) for key in ("__doc__", "__module__", "__qualname__")}
-            made = type(cls)(cls.__name__, (cls, OperatorProperty), members)
+            made = type(cls.__name__, (cls, OperatorProperty), members)
         made.name = name
         made.kernels = [own._replace(name=f"{name}.{own.name.partition('.')[2]}") for own in made.kernels]
         if made.spec is None and made.infer_shape is OperatorProperty.infer_shape:
@@ -270,7 +270,8 @@ def operator(name: str) -> Callable[[C], C]:
             raise DeclarationError(f"operator {name!r} computes nothing; give it a method forward(self, ...)")
         if isinstance(made.spec, str):
             _check_methods(made, parse(made.spec))
-        return made
+        result: C = made
+        return result
 
     return declare
 
