@@ -56,20 +56,7 @@ def test_parameter_called_kernel_and_the_decorator_live_together():
 
 
 def test_parameters_may_have_any_name_of_mxnet():
-    names = [
-        "kernel",
-        "stride",
-        "dilate",
-        "pad",
-        "layout",
-        "mode",
-        "axis",
-        "dtype",
-        "out_type",
-        "target_shape",
-        "workspace",
-        "cudnn_tune",
-    ]
+    names = ["kernel", "stride", "dilate", "pad", "layout", "mode", "axis", "dtype", "target_shape"]
 
     def forward(self, data, output):
         output.assign(data * len([name for name in names if getattr(self, name) == "x"]))

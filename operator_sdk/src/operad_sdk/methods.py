@@ -90,7 +90,7 @@ class Slot(NamedTuple):
     """Where a parameter's value comes from: one of a group, or several."""
 
     group: str
-    index: int | tuple[int, ...]
+    place: int | tuple[int, ...]
 
 
 CONTEXT_SLOT: Final = Slot(EXTRA, 0)
@@ -187,13 +187,13 @@ class Method:
                 continue
             if (
                 target.group != IN_GRAD
-                or not isinstance(target.index, int)
-                or not isinstance(entry.index, int)
+                or not isinstance(target.place, int)
+                or not isinstance(entry.place, int)
             ):
                 raise DeclarationError(
                     f"inplace of {self.name}: {(read, grad)!r}, expected an array it reads and a gradient"
                 )
-            yield BackwardEntry(entry.group, entry.index), target.index
+            yield BackwardEntry(entry.group, entry.place), target.place
 
 
 @lru_cache(maxsize=1024)

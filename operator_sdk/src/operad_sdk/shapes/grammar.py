@@ -101,7 +101,7 @@ def parse(text: str) -> Spec:
         for part in (arguments, auxiliary.strip().removeprefix("aux"), right)
     ]
     items = [item for group in groups for item in group]
-    spec = Spec(text, *groups, _names(items), _sequences(items))
+    spec = Spec(text, groups[0], groups[1], groups[2], _names(items), _sequences(items))
     reader.check(spec)
     return spec
 
