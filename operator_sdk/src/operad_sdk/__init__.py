@@ -33,6 +33,7 @@ from operad_sdk.mapper import exp2 as exp2
 from operad_sdk.mapper import expm1 as expm1
 from operad_sdk.mapper import floor as floor
 from operad_sdk.mapper import fmod as fmod
+from operad_sdk.mapper import from_mapper as from_mapper
 from operad_sdk.mapper import gamma as gamma
 from operad_sdk.mapper import hypot as hypot
 from operad_sdk.mapper import isfinite as isfinite

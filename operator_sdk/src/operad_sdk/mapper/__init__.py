@@ -46,10 +46,12 @@ from operad_sdk.mapper.functions import (
     trunc,
     where,
 )
+from operad_sdk.mapper.operator import from_mapper
 
 __all__ = [
     "Mapper",
     "MapperError",
+    "from_mapper",
     "mapper",
     "slope_of",
     "digamma",

@@ -57,6 +57,12 @@ class Program:
         """Kind of the result."""
         return self.instructions[self.result].kind
 
+    @property
+    def inputs_read(self) -> tuple[str, ...]:
+        """The inputs that the result depends on."""
+        read = {i for step in self.instructions for i in step.args} | {self.result}
+        return tuple(name for position, name in enumerate(self.inputs) if position in read)
+
     def text(self) -> str:
         """The program line by line; equal texts mean equal programs."""
         lines = [f"{self.name}({', '.join(self.inputs)}) -> v{self.result}"]

@@ -83,8 +83,14 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
 }
 
 
-def slope_program(program: Program, wrt: int = 0) -> Program:
+def slope_program(program: Program, wrt: int = 0, *, result_name: str | None = None) -> Program:
     """The derivative of `program` with respect to its input number `wrt`.
+
+    Args:
+        program: What to differentiate.
+        wrt: Which input.
+        result_name: If given, a further input of that name stands for the value of `program`, which
+            is then not computed again: the slope of tanh is 1 - y * y.
 
     Raises:
         MapperError: There is no such input, or the program is a truth value, which has no slope.
@@ -93,8 +99,11 @@ def slope_program(program: Program, wrt: int = 0) -> Program:
         raise MapperError(f"slope of {program.name!r}: no input {wrt}; it takes {', '.join(program.inputs)}")
     if program.kind == "bool":
         raise MapperError(f"slope of {program.name!r}: it returns a truth value, which has no slope")
-    builder = Builder(f"{program.name}_slope_{program.inputs[wrt]}", program.inputs)
+    inputs = [*program.inputs, *([result_name] if result_name else [])]
+    builder = Builder(f"{program.name}_slope_{program.inputs[wrt]}", inputs)
     values = [Value(builder, i) for i in builder.replay(program, range(len(program.inputs)))]
+    if result_name:
+        values[program.result] = Value(builder, len(program.inputs))
     slopes: list[Value | None] = []
     for position, step in enumerate(program.instructions):
         if position == wrt:
