@@ -43,7 +43,8 @@ class SoftmaxOutput(OperatorProperty):
         >>> od.nd.SoftmaxOutput(x, label).asnumpy().round(4)
         array([[0.5   , 0.5   ], [0.8808, 0.1192]], dtype=float32)
 
-    Source: SoftmaxOutputOp, src/operator/softmax_output-inl.h.
+    Source: SoftmaxOutputOp, src/operator/softmax_output-inl.h. Differs: `out_grad` does what its
+    documentation says, where MXNet 1.9.1 multiplies with the probabilities.
     """
 
     grad_scale = param(float, 1.0, doc="Factor of the gradient.")

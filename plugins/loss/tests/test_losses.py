@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import ShapeError
+from operad_loss.make_loss import MakeLoss
+from operad_loss.regression import LinearRegressionOutput, LogisticRegressionOutput, MAERegressionOutput
+from operad_loss.softmax_cross_entropy import SoftmaxCrossEntropy
+from operad_loss.svm_output import SVMOutput
+from operad_sdk.testing import check_forward, gradient_check
+
+RNG = np.random.default_rng(6)
+
+
+def logistic(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def test_linear_regression_has_the_difference_as_gradient() -> None:
+    data, label = RNG.normal(size=(3, 2, 2)), RNG.normal(size=(3, 2, 2))
+    check_forward(LinearRegressionOutput, [data, label], [data])
+    expected = (data - label) * 0.5 / 4
+    gradient_check(LinearRegressionOutput, [data, label], [expected, None], grad_scale=0.5)
+
+
+def test_mean_absolute_error_has_the_sign_as_gradient() -> None:
+    data, label = RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))
+    check_forward(MAERegressionOutput, [data, label], [data])
+    gradient_check(MAERegressionOutput, [data, label], [np.sign(data - label) / 2, None])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_logistic_regression_never_overflows(dtype: str) -> None:
+    data = np.array([[-1000.0], [-2.0], [0.0], [1000.0]], dtype)
+    rtol = 2e-3 if dtype == "float16" else 1e-5
+    expected = [[0.0], [logistic(-2.0)], [0.5], [1.0]]
+    check_forward(LogisticRegressionOutput, [data, np.zeros(4, dtype)], [expected], rtol=rtol)
+
+
+def test_logistic_regression_has_the_difference_as_gradient() -> None:
+    data, label = RNG.normal(size=(3, 2)), RNG.uniform(size=(3, 2))
+    gradient_check(LogisticRegressionOutput, [data, label], [(logistic(data) - label) / 2, None])
+
+
+def test_a_regression_label_may_lack_an_axis_of_one() -> None:
+    infer = LinearRegressionOutput().infer_shape
+    assert infer([(4, 1), None])[0][1] == (4,)
+    assert infer([(4, 2), None])[0][1] == (4, 2)
+    assert infer([(4, 1), (4, 1)])[0][1] == (4, 1)
+    with pytest.raises(ShapeError, match="as many elements"):
+        infer([(4, 2), (4,)])
+
+
+@pytest.mark.parametrize("use_linear", [False, True])
+def test_svm_has_the_gradient_of_the_hinge_loss(use_linear: bool) -> None:
+    data, label = RNG.normal(size=(5, 3)), np.array([0.0, 1, 2, 1, 0])
+    side = 1 - 2 * np.eye(3)[label.astype(int)]
+    shortfall = np.maximum(0.7 + data * side, 0)
+    expected = 0.3 * side * ((shortfall > 0) if use_linear else 2 * shortfall)
+    params = {"margin": 0.7, "regularization_coefficient": 0.3, "use_linear": use_linear}
+    check_forward(SVMOutput, [data, label], [data], **params)
+    gradient_check(SVMOutput, [data, label], [expected, None], **params)
+
+
+@pytest.mark.parametrize(("normalization", "divisor"), [("null", 1), ("batch", 3), ("valid", 4)])
+def test_make_loss_has_a_constant_gradient(normalization: str, divisor: int) -> None:
+    data = np.array([[0.5, 0.1], [0.3, 0.4], [0.05, 0.6]])
+    params = {"normalization": normalization, "grad_scale": 2.0, "valid_thresh": 0.2}
+    check_forward(MakeLoss, [data], [data], **params)
+    gradient_check(MakeLoss, [data], [np.full((3, 2), 2.0 / divisor)], **params)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_cross_entropy_is_the_negative_logarithm_of_the_labelled_probability(dtype: str) -> None:
+    data, label = RNG.normal(size=(4, 3)).astype(dtype), np.array([0, 2, 1, 0], dtype)
+    wide = data.astype("float64")
+    probabilities = np.exp(wide) / np.exp(wide).sum(1, keepdims=True)
+    expected = -np.log(probabilities[range(4), label.astype(int)]).sum(keepdims=True)
+    check_forward(SoftmaxCrossEntropy, [data, label], [expected], rtol=2e-3 if dtype == "float16" else 1e-5)
+    gradient_check(SoftmaxCrossEntropy, [data, label])
+
+
+def test_cross_entropy_of_an_impossible_label_is_its_true_loss() -> None:
+    data, label = np.array([[100.0, 0.0]], "float32"), np.array([1.0])
+    check_forward(SoftmaxCrossEntropy, [data, label], [[100.0]])
+
+
+def test_cross_entropy_of_an_empty_batch_is_zero() -> None:
+    check_forward(SoftmaxCrossEntropy, [np.zeros((0, 3)), np.zeros(0)], [[0.0]])
+
+
+@pytest.mark.parametrize(
+    "name", ["LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss"]
+)
+def test_trains_symbolically_as_it_does_imperatively(name: str) -> None:
+    has_label = name != "MakeLoss"
+    label_shape = (2,) if name == "SVMOutput" else (2, 3)
+    arrays = {"data": od.nd.array(RNG.normal(size=(2, 3)))}
+    if has_label:
+        arrays["label"] = od.nd.array(RNG.integers(0, 3, label_shape))
+    arrays["data"].attach_grad()
+    with od.autograd.record():
+        eager = getattr(od.nd, name)(*arrays.values())
+    eager.backward()
+    symbol = getattr(od.sym, name)(*map(od.sym.var, arrays))
+    gradient = od.nd.zeros((2, 3))
+    executor = symbol.bind(
+        od.cpu(), arrays, args_grad={"data": gradient}, grad_req={"data": "write", "label": "null"}
+    )
+    np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), eager.asnumpy())
+    executor.backward()
+    np.testing.assert_array_equal(gradient.asnumpy(), arrays["data"].grad.asnumpy())
