@@ -74,7 +74,7 @@ OPTIONS: Final = (
     Option("engine", "OPERAD_ENGINE", _one_of("threaded", "naive"), lambda: "threaded",
            "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
     Option("num_threads", "OPERAD_NUM_THREADS", _positive, _available_cores,
-           "Threads that engine workers and the libraries below them may use together; default: usable cores."),
+           "Threads that engine workers and the libraries below them use together; default: usable cores."),
     Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 32768,
            "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
     Option("pool", "OPERAD_POOL", _flag, lambda: True,

@@ -37,7 +37,7 @@ class Context:
     device_type: str
     device_id: int
 
-    def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:
+    def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:  # noqa: D102 - the class's
         if isinstance(device_type, Context):
             return device_type
         key = (device_type, device_id)
@@ -163,7 +163,7 @@ def num_gpus() -> int:
 
 def _cupy() -> ModuleType:
     try:
-        import cupy  # heavy and optional: imported when a GPU is first asked for
+        import cupy  # noqa: PLC0415 - heavy and optional: imported when a GPU is first asked for
     except ImportError as error:
         raise ContextError(
             "GPU contexts need CuPy, which is not installed: pip install cupy-cuda12x "

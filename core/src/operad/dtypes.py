@@ -41,7 +41,7 @@ def as_dtype(value: object) -> DType:
     if isinstance(value, np.dtype) and value.name in _TYPE_FLAGS:
         return value
     try:
-        dtype = np.dtype(value)  # type: ignore[call-overload]
+        dtype: DType = np.dtype(value)  # type: ignore[call-overload]  # anything may be asked
     except TypeError as error:
         raise DTypeError(f"{value!r} is not an element type") from error
     if dtype.name not in _TYPE_FLAGS:

@@ -57,7 +57,13 @@ def arange(
     return _filled("_arange", ctx, start=start, stop=stop, step=step, repeat=repeat, dtype=dtype)
 
 
-def eye(N: int, M: int = 0, k: int = 0, ctx: Context | None = None, dtype: object = None) -> NDArray:
+def eye(
+    N: int,  # noqa: N803 - MXNet's name, as is M
+    M: int = 0,  # noqa: N803
+    k: int = 0,
+    ctx: Context | None = None,
+    dtype: object = None,
+) -> NDArray:
     """A matrix with ones on diagonal `k`; the operator `_eye` of operad-init."""
     return _filled("_eye", ctx, N=N, M=M, k=k, dtype=dtype)
 

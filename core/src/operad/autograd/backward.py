@@ -160,12 +160,6 @@ def _heads(
 
 
 def _ones(array: NDArray) -> NDArray:
-    ones = empty(array.shape, array.context, array.dtype)
-    ones._data[...] = 1  # fresh, so nothing is pending on it
-    return ones
-
-
-def _ones(array: NDArray) -> NDArray:
     ones = new_array(array._spec)
     ones._data[...] = 1  # fresh, so nothing is pending on it
     return ones

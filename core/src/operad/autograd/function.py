@@ -11,13 +11,14 @@ from typing import Any
 from operad.autograd.record import Info, Saved
 from operad.errors import ArgumentError, GradientError
 from operad.graph import Entry, OpNode, Variable
-from operad.ndarray import NDArray
-from operad.ndarray import recording_state as state
+from operad.ndarray import NDArray, recording_state
 from operad.operator import InferredShapes, OperatorProperty, PartialShape
 
 
 class Function:
-    """A function with a gradient of its own. Subclasses define `forward` and `backward`::
+    """A function with a gradient of its own.
+
+    Subclasses define `forward` and `backward`::
 
         class Sigmoid(Function):
             def forward(self, x):
@@ -53,11 +54,11 @@ class Function:
         if self._used:
             raise GradientError(f"{type(self).__name__}: an instance serves one call; make a new one")
         self._used = True
-        recorder, state.recorder = state.recorder, None
+        recorder, recording_state.recorder = recording_state.recorder, None
         try:
             result = self.forward(*inputs)
         finally:
-            state.recorder = recorder
+            recording_state.recorder = recorder
         outputs = [result] if isinstance(result, NDArray) else list(result)
         if recorder is not None and any(x._autograd is not None for x in inputs):
             outputs = self._recorded(inputs, outputs)
@@ -104,11 +105,11 @@ class FunctionProperty(OperatorProperty):
 
     def run_backward(self, output_grads: Sequence[NDArray]) -> list[NDArray]:
         """Call the function's `backward`, unrecorded."""
-        recorder, state.recorder = state.recorder, None
+        recorder, recording_state.recorder = recording_state.recorder, None
         try:
             result = self._function.backward(*output_grads)
         finally:
-            state.recorder = recorder
+            recording_state.recorder = recorder
         grads = [result] if isinstance(result, NDArray) else list(result)
         if len(grads) != self._num_inputs:
             name = type(self._function).__name__

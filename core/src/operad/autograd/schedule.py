@@ -21,8 +21,8 @@ from operad.operator import BackwardEntry, OpReq
 _REQUESTS: Final = {"write": OpReq.WRITE, "add": OpReq.ADD}
 _MAX_CACHED: Final = 256
 
-Values = list[NDArray | None]
-"""Gradients on their way, by number."""
+Values = list[Any]
+"""Gradients on their way (`NDArray`), by number; None before they are computed and after they are used."""
 
 
 class _Step(Protocol):
@@ -83,7 +83,8 @@ class _Function:
 
     def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
         node = nodes[self._number]
-        assert isinstance(node, OpNode) and isinstance(node.op, FunctionProperty)
+        assert isinstance(node, OpNode)
+        assert isinstance(node.op, FunctionProperty)
         grads = node.op.run_backward([values[read] for read in self._reads])
         for target, grad in zip(self._targets, grads, strict=True):
             if target is not None:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import final
 
 from operad.autograd.record import tape
-from operad.ndarray import recording_state as state
+from operad.ndarray import recording_state
 
 
 @final
@@ -40,25 +40,25 @@ class Scope:
 
 def is_recording() -> bool:
     """Whether calls of this thread are recorded."""
-    return state.recorder is not None
+    return recording_state.recorder is not None
 
 
 def is_training() -> bool:
     """Whether calls of this thread run in training mode."""
-    return state.is_training
+    return recording_state.is_training
 
 
 def set_recording(is_record: bool) -> bool:
     """Switch recording; returns what it was."""
     previous = is_recording()
-    state.recorder = tape if is_record else None
+    recording_state.recorder = tape if is_record else None
     return previous
 
 
 def set_training(train_mode: bool) -> bool:
     """Switch training mode; returns what it was."""
-    previous = state.is_training
-    state.is_training = train_mode
+    previous = recording_state.is_training
+    recording_state.is_training = train_mode
     return previous
 
 

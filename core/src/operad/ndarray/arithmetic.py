@@ -15,7 +15,7 @@ import numpy as np
 from operad import registry
 from operad.errors import BindError, DTypeError
 from operad.ndarray.imperative import invoker
-from operad.ndarray.recording import state
+from operad.ndarray.recording import recording_state
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -23,25 +23,27 @@ if TYPE_CHECKING:
 
 def invoke(
     name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None = None, out: NDArray | None = None
-) -> Any:
-    """Apply the installed operator called `name`.
+) -> NDArray:
+    """Apply the installed operator called `name`, which has one output.
 
     Raises:
         OperatorNotFoundError: No plugin provides it; the message says what to install.
     """
-    return invoker(registry.get(name), params or {})(inputs, out)
+    value: NDArray = invoker(registry.get(name), params or {})(inputs, out)
+    return value
 
 
 _EQUAL_SHAPES = {
-    "add": "elemwise_add", "sub": "elemwise_sub", "mul": "elemwise_mul", "div": "elemwise_div", "mod": "_mod",
-    "power": "_power", "equal": "_equal", "not_equal": "_not_equal", "greater": "_greater",
+    "add": "elemwise_add", "sub": "elemwise_sub", "mul": "elemwise_mul", "div": "elemwise_div",
+    "mod": "_mod", "power": "_power", "equal": "_equal", "not_equal": "_not_equal", "greater": "_greater",
     "greater_equal": "_greater_equal", "lesser": "_lesser", "lesser_equal": "_lesser_equal",
     "maximum": "_maximum", "minimum": "_minimum",
 }  # fmt: skip
 _SCALAR = {
     "add": "_plus_scalar", "sub": "_minus_scalar", "mul": "_mul_scalar", "div": "_div_scalar",
-    "mod": "_mod_scalar", "power": "_power_scalar", "equal": "_equal_scalar", "not_equal": "_not_equal_scalar",
-    "greater": "_greater_scalar", "greater_equal": "_greater_equal_scalar", "lesser": "_lesser_scalar",
+    "mod": "_mod_scalar", "power": "_power_scalar", "equal": "_equal_scalar",
+    "not_equal": "_not_equal_scalar", "greater": "_greater_scalar",
+    "greater_equal": "_greater_equal_scalar", "lesser": "_lesser_scalar",
     "lesser_equal": "_lesser_equal_scalar", "maximum": "_maximum_scalar", "minimum": "_minimum_scalar",
     "rsub": "_rminus_scalar", "rdiv": "_rdiv_scalar", "rmod": "_rmod_scalar", "rpower": "_rpower_scalar",
 }  # fmt: skip
@@ -54,7 +56,7 @@ class Arithmetic:
     __array_priority__ = 1000.0
     __array_ufunc__ = None  # numpy_array + ndarray is ours to compute
 
-    def _binary(self, kind: str, other: Any, out: NDArray | None = None) -> Any:
+    def _binary(self, kind: str, other: Any, out: NDArray | None = None) -> NDArray:
         left = cast("NDArray", self)
         if isinstance(other, Arithmetic):
             right = cast("NDArray", other)
@@ -64,18 +66,18 @@ class Arithmetic:
             return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(other)}, out)
         if isinstance(other, (np.ndarray, list, tuple)):
             return self._binary(kind, left._like(other), out)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
-    def _reflected(self, kind: str, other: Any) -> Any:
+    def _reflected(self, kind: str, other: Any) -> NDArray:
         if isinstance(other, (numbers.Number, np.bool_)):
             return invoke(_SCALAR[kind], (cast("NDArray", self),), {"scalar": _scalar(other)})
         if isinstance(other, (np.ndarray, list, tuple)):
             return cast("NDArray", self)._like(other)._binary(kind.removeprefix("r"), self)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # as above
 
-    def _inplace(self, kind: str, other: Any) -> Any:
+    def _inplace(self, kind: str, other: Any) -> NDArray:
         left = cast("NDArray", self)
-        if state.recorder is not None and state.recorder.tracks(left):
+        if recording_state.recorder is not None and recording_state.recorder.tracks(left):
             raise BindError(
                 f"in-place {kind} on an array that is being recorded would corrupt its gradient; "
                 "write `x = x + y`, or do it under autograd.pause()"

@@ -25,7 +25,7 @@ def operator_function(name: str) -> Callable[..., Any]:
     """
     op = registry.get(name)
     found = _functions.get(name)
-    if found is None or found.operator is not op:  # type: ignore[attr-defined]
+    if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
         found = _functions[name] = _make_function(name, op)
     return found
 
@@ -41,13 +41,13 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
                 if not isinstance(arg, Arithmetic):
                     break
             else:
-                return plain(args, out, ctx)  # type: ignore[arg-type]
+                return plain(args, out, ctx)
         inputs, given = split_arguments(op, args, params, Arithmetic)
         return invoker(op, given)(inputs, out, ctx)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.__doc__
-    function.operator = op  # type: ignore[attr-defined]
+    function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
     return function
 
 

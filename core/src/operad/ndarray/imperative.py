@@ -17,7 +17,7 @@ from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.ndarray.plan import Plan
-from operad.ndarray.recording import state
+from operad.ndarray.recording import recording_state
 from operad.ndarray.run import execute
 from operad.ndarray.spec import Spec
 from operad.operator import OperatorProperty
@@ -48,7 +48,7 @@ class Invoker:
     def __call__(
         self,
         inputs: Sequence[NDArray],
-        out: NDArray | Sequence[NDArray] | None = None,
+        out: NDArray | list[NDArray] | tuple[NDArray, ...] | None = None,
         ctx: Context | None = None,
     ) -> Any:
         """Apply the operator.
@@ -60,7 +60,7 @@ class Invoker:
         Returns:
             The visible output, or a list of them where there are several.
         """
-        is_train = state.is_training
+        is_train = recording_state.is_training
         # Inputs decide the context; without any, the thread's default may change between calls.
         key = (is_train, *[x._spec for x in inputs]) if inputs else (is_train, ctx or current_context())
         plan = self._plans.get(key)
@@ -72,8 +72,8 @@ class Invoker:
         else:
             outputs = [_new_array(spec) for spec in plan.out_specs]
             plan.run(inputs, outputs)
-        if state.recorder is not None:
-            state.recorder.record(plan, inputs, outputs)
+        if recording_state.recorder is not None:
+            recording_state.recorder.record(plan, inputs, outputs)
         if plan.num_visible == 1:
             return outputs[0]
         return outputs[: plan.num_visible]
@@ -92,7 +92,8 @@ class Invoker:
         names = self._input_names
         if len(inputs) != len(names):
             raise ArgumentError(
-                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: {', '.join(names) or 'none'}"
+                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: "
+                f"{', '.join(names) or 'none'}"
             )
         for name, array in zip(names, inputs, strict=True):
             if array._spec.ctx is not inputs[0]._spec.ctx:
@@ -101,7 +102,7 @@ class Invoker:
                     f"move it with {name}.as_in_context({inputs[0].ctx})"
                 )
 
-    def _given(self, plan: Plan, out: NDArray | Sequence[NDArray]) -> list[NDArray]:
+    def _given(self, plan: Plan, out: NDArray | list[NDArray] | tuple[NDArray, ...]) -> list[NDArray]:
         given = list(out) if isinstance(out, (list, tuple)) else [out]
         specs = plan.out_specs
         if len(given) == plan.num_visible < len(specs):
@@ -111,7 +112,7 @@ class Invoker:
         for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
             if array._spec is not spec:
                 raise BindError(f"{plan.name}: out ({name}) is {array._spec}, expected {spec}")
-            if state.recorder is not None and state.recorder.tracks(array):
+            if recording_state.recorder is not None and recording_state.recorder.tracks(array):
                 raise BindError(
                     f"{plan.name}: out ({name}) is part of what is being recorded; use a new array"
                 )

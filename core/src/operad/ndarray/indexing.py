@@ -7,14 +7,14 @@ operators instead, so that gradients flow.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from operad.errors import BindError, IndexOutOfRangeError
 from operad.ndarray.arithmetic import Arithmetic, invoke
 from operad.ndarray.imperative import copy_into
-from operad.ndarray.recording import state
+from operad.ndarray.recording import recording_state
 from operad.ndarray.run import execute
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def get_item(array: NDArray, key: Any) -> NDArray:
     key = _plain_key(key)
     if not _is_basic(key):
         return _gathered(array, key)
-    if state.recorder is not None and state.recorder.tracks(array):
+    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
         return _recorded_slice(array, key)
     try:
         view = array._data[key if isinstance(key, tuple) else (key,)]
@@ -50,22 +50,42 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         BindError: The array is being recorded, or the value does not fit.
         IndexOutOfRangeError: An index lies outside its axis.
     """
-    if state.recorder is not None and state.recorder.tracks(array):
-        raise BindError(
-            "assignment into an array that is being recorded would corrupt its gradient; do it under autograd.pause()"
-        )
+    _refuse_recorded(array, value)
     key = _plain_key(key)
     if _is_basic(key):
         target = get_item(array, key)
-        source = value if isinstance(value, Arithmetic) else array._like(value, dtype=array.dtype)
+        source = value if _is_array(value) else array._like(value, dtype=array.dtype)
         _check_broadcast(source.shape, target.shape)
-        copy_into(target, source)  # type: ignore[arg-type]
+        copy_into(target, source)
         return
-    data = value._data if isinstance(value, Arithmetic) else array.ctx.xp.asarray(value)  # type: ignore[attr-defined]
+    if _is_array(value):
+        source = value.as_in_context(array.ctx)
+        data, const = source._data, () if source._chunk is array._chunk else (source._chunk.var,)
+    else:
+        data, const = array._like(value, dtype=array.dtype)._data, ()
     _check_broadcast(data.shape, _index_shape(array, key))
-    const = (value._chunk.var,) if isinstance(value, Arithmetic) and value._chunk is not array._chunk else ()  # type: ignore[attr-defined]
     args = (array._data, key, data)
     execute(_scatter, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
+
+
+def _is_array(value: object) -> TypeGuard[NDArray]:
+    return isinstance(value, Arithmetic)
+
+
+def _refuse_recorded(array: NDArray, value: object) -> None:
+    recorder = recording_state.recorder
+    if recorder is None:
+        return
+    if recorder.tracks(array):
+        raise BindError(
+            "assignment into an array that is being recorded would corrupt its gradient; "
+            "do it under autograd.pause()"
+        )
+    if _is_array(value) and recorder.tracks(value):
+        raise BindError(
+            "assignment of an array that is being recorded would lose its gradient; build the result "
+            "with operators (concat, stack, where), or assign value.detach()"
+        )
 
 
 def _scatter(target: Any, key: Any, value: Any) -> None:
@@ -75,11 +95,11 @@ def _scatter(target: Any, key: Any, value: Any) -> None:
 def _plain_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(_plain_key(item) for item in key)
-    if isinstance(key, Arithmetic):
-        indices = key.asnumpy()  # type: ignore[attr-defined]
+    if _is_array(key):
+        indices = key.asnumpy()
         return indices if indices.dtype.kind in "iub" else indices.astype(np.int64)
     if isinstance(key, list):
-        return np.asarray(key)
+        return np.asarray(key) if key else np.empty(0, np.intp)
     if isinstance(key, np.integer):
         return int(key)
     return key
@@ -97,7 +117,7 @@ def _is_basic(key: Any) -> bool:
 def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
     probe = np.broadcast_to(np.empty((), np.bool_), array.shape)
     try:
-        return probe[key].shape
+        return np.shape(probe[key])
     except IndexError as error:
         raise IndexOutOfRangeError(
             f"cannot index an array of shape {array.shape} with {key!r}: {error}"
@@ -114,7 +134,7 @@ def _check_broadcast(source: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 
 def _gathered(array: NDArray, key: Any) -> NDArray:
-    if state.recorder is not None and state.recorder.tracks(array):
+    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
         if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
             return invoke("take", (array, array._like(key, dtype=key.dtype)), {"axis": 0, "mode": "clip"})
         raise BindError(

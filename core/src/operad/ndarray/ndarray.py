@@ -27,7 +27,7 @@ from operad.ndarray.chunk import Chunk, new_chunk
 from operad.ndarray.function import operator_function
 from operad.ndarray.imperative import copy_into, set_array_factory
 from operad.ndarray.indexing import get_item, set_item
-from operad.ndarray.recording import state
+from operad.ndarray.recording import recording_state
 from operad.ndarray.spec import Spec, spec_of
 from operad.operator import Shape
 
@@ -77,7 +77,7 @@ class NDArray(Arithmetic):
         return "default"
 
     @property
-    def T(self) -> NDArray:
+    def T(self) -> NDArray:  # noqa: N802 - NumPy's name
         """The array with its axes reversed; a view unless it is being recorded."""
         return self.transpose()
 
@@ -97,7 +97,8 @@ class NDArray(Arithmetic):
 
     def _to_host(self) -> np.ndarray[Any, Any]:
         data = self._data
-        return np.array(data) if isinstance(data, np.ndarray) else data.get()  # type: ignore[no-any-return]
+        host: np.ndarray[Any, Any] = np.array(data) if isinstance(data, np.ndarray) else data.get()
+        return host
 
     def asscalar(self) -> Any:
         """The one value of an array of size 1, as a Python number.
@@ -149,9 +150,8 @@ class NDArray(Arithmetic):
         target = as_dtype(dtype)
         if target == self.dtype and not copy:
             return self
-        if state.recorder is not None and state.recorder.tracks(self):
-            cast: NDArray = invoke("Cast", (self,), {"dtype": target.name})
-            return cast
+        if recording_state.recorder is not None and recording_state.recorder.tracks(self):
+            return invoke("Cast", (self,), {"dtype": target.name})
         return self.copyto(empty(self.shape, self.context, target))
 
     def reshape(self, *shape: Any, **params: Any) -> NDArray:
@@ -164,9 +164,9 @@ class NDArray(Arithmetic):
         """
         target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         target = tuple(params.pop("shape", target))
-        recorded = state.recorder is not None and state.recorder.tracks(self)
+        recorded = recording_state.recorder is not None and recording_state.recorder.tracks(self)
         if recorded or params or any(axis < -1 or axis == 0 for axis in target):
-            return invoke("Reshape", (self,), {"shape": target, **params})  # type: ignore[no-any-return]
+            return invoke("Reshape", (self,), {"shape": target, **params})
         if target.count(-1) > 1 or not _fits(self.size, target):
             raise ShapeError(
                 f"cannot reshape an array of shape {self.shape} to {target}: {self.size} elements"
@@ -178,8 +178,8 @@ class NDArray(Arithmetic):
     def transpose(self, *axes: Any) -> NDArray:
         """The array with its axes permuted (reversed by default); a view unless it is being recorded."""
         order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-        if state.recorder is not None and state.recorder.tracks(self):
-            return invoke("transpose", (self,), {"axes": order})  # type: ignore[no-any-return]
+        if recording_state.recorder is not None and recording_state.recorder.tracks(self):
+            return invoke("transpose", (self,), {"axes": order})
         return self._view(self._data.transpose(order or None))
 
     def detach(self) -> NDArray:
@@ -207,7 +207,8 @@ class NDArray(Arithmetic):
         """Operators as methods: `x.tanh()` is `nd.tanh(x)`."""
         if name.startswith("_") or registry.find(name) is None:
             raise AttributeError(
-                f"NDArray has no attribute {name!r}, and no installed plugin provides an operator of that name"
+                f"NDArray has no attribute {name!r}, and no installed plugin provides an operator "
+                "of that name"
             )
         return partial(operator_function(name), self)
 
@@ -251,7 +252,8 @@ class NDArray(Arithmetic):
         return data.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._data.__dlpack_device__()  # type: ignore[no-any-return]
+        device: tuple[int, int] = self._data.__dlpack_device__()
+        return device
 
     def __reduce__(self) -> tuple[Any, ...]:
         return array, (self.asnumpy(), self.context, self.dtype)

@@ -188,7 +188,8 @@ def _inferred(
     for name, shape, dtype in zip(prop.list_outputs(), out_shapes, out_types, strict=True):
         if not is_known(shape) or dtype is None:
             raise ShapeError(
-                f"{prop.name}: shape and type of {name} do not follow from the arguments, got {shape} of {dtype}"
+                f"{prop.name}: shape and type of {name} do not follow from the arguments, "
+                f"got {shape} of {dtype}"
             )
     for name, shape, spec in zip(prop.list_auxiliary_states(), aux_shapes, specs[num_args:], strict=True):
         if shape is not None and shape != spec.shape:

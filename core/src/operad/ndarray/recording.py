@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol, final
 
 if TYPE_CHECKING:
-    from operad.ndarray.imperative import Plan
     from operad.ndarray.ndarray import NDArray
+    from operad.ndarray.plan import Plan
 
 
 class Recorder(Protocol):
@@ -58,7 +58,7 @@ class _State(threading.local):
         self.is_training = False
 
 
-state: Final = _State()
+recording_state: Final = _State()
 
 _frontend: Frontend | None = None
 

@@ -97,7 +97,7 @@ class Param:
         return " ".join(filter(None, [words, bounds, "or None" if self.optional else ""]))
 
     def _convert(self, value: Any) -> Any:
-        import msgspec  # 16 ms that `import operad` need not pay
+        import msgspec  # noqa: PLC0415 - lazy: 16 ms that `import operad` need not pay
 
         if self._convert_type is None:
             self._convert_type = _msgspec_type(self, msgspec)

@@ -44,7 +44,7 @@ class BackwardEntry(NamedTuple):
     """One array that a backward call reads: `kind` is `out_grad`, `in_data` or `out_data`."""
 
     kind: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no entry needs
 
 
 class Operator(ABC):

@@ -103,8 +103,8 @@ class SimpleOp:
     """
 
     __slots__ = (
-        "arguments", "backward_resource", "cost", "doc", "forward_resource", "function", "gradients", "inplace",
-        "name", "params", "shape_function", "takes_context", "takes_out", "type_function",
+        "arguments", "backward_resource", "cost", "doc", "forward_resource", "function", "gradients",
+        "inplace", "name", "params", "shape_function", "takes_context", "takes_out", "type_function",
     )  # fmt: skip
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from operad import registry
 from operad.errors import ArgumentError
+from operad.graph import Entry
 from operad.symbol.compose import apply
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ class SymbolArithmetic:
     """Mixed into `Symbol`."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # numpy_scalar * symbol is ours to compose
 
     def _apply(self, op: str, *others: Any, **params: Any) -> Symbol:
         prop = registry.get(op)(**params)
@@ -27,14 +29,14 @@ class SymbolArithmetic:
                 raise ArgumentError(f"{op}: {name} has {len(entries)} outputs, expected one; index it")
             inputs[name] = entries[0]
         node = apply(prop, inputs, hint=op.lower())
-        return type(cast("Symbol", self))([type(inputs[prop.list_arguments()[0]])(node, 0)])
+        return type(cast("Symbol", self))([Entry(node)])
 
-    def _binary(self, op: str, scalar_op: str, other: Any) -> Any:
+    def _binary(self, op: str, scalar_op: str, other: Any) -> Symbol:
         if isinstance(other, SymbolArithmetic):
             return self._apply(op, other)
         if isinstance(other, numbers.Number):
             return self._apply(scalar_op, scalar=float(cast("float", other)))
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def __add__(self, other: Any) -> Symbol:
         return self._binary("elemwise_add", "_plus_scalar", other)

@@ -25,7 +25,7 @@ def symbol_function(name: str) -> Callable[..., Symbol]:
     """
     op = registry.get(name)
     found = _functions.get(name)
-    if found is None or found.operator is not op:  # type: ignore[attr-defined]
+    if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
         found = _functions[name] = _make_function(name, op)
     return found
 
@@ -43,7 +43,7 @@ def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symb
 
     function.__name__ = function.__qualname__ = label
     function.__doc__ = op.__doc__
-    function.operator = op  # type: ignore[attr-defined]
+    function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
     return function
 
 

@@ -314,7 +314,7 @@ def var(
     return Symbol([Entry(Variable(name, attrs=attribute.current().get(own)))])
 
 
-def Group(symbols: Sequence[Symbol]) -> Symbol:
+def Group(symbols: Sequence[Symbol]) -> Symbol:  # noqa: N802 - MXNet's name
     """One symbol with the outputs of all."""
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise ArgumentError(f"Group: expected a non-empty list of symbols, got {symbols!r}")
