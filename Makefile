@@ -26,7 +26,7 @@ test: setup  ## the fast suite (minutes on two cores)
 	$(RUN) -m pytest $(TEST_ARGS)
 
 test-slow: setup  ## the long tests, with many more examples
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(RUN) -m pytest -m slow $(TEST_ARGS)
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(RUN) -m pytest -m slow -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
 
 test-gpu: setup  ## the tests that need a CUDA device
 	$(RUN) -m pytest -m gpu $(TEST_ARGS)
