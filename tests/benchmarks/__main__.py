@@ -1,7 +1,8 @@
 """Time operad: `python -m tests.benchmarks [WORD ...]`, or `make bench`.
 
-Runs the cases of every `bench_*.py` beside this file (with words: those whose module or name holds
-one of them), prints a table as it goes and writes the figures to `build/bench.json`.
+Runs the cases of every `bench_*.py` beside this file (with words: of the modules they name, or else
+those whose module or name holds one of them), prints a table as it goes and writes the figures to
+`build/bench.json`.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ _ROW = "{:<52} {:>12} {:>24} {:>12} {:>7}"
 
 def cases(words: list[str]) -> Iterator[tuple[str, Case]]:
     """Each case that matches `words`, with the name of its module less `bench_`."""
-    for file in sorted(HERE.glob("bench_*.py")):
-        group = file.stem.removeprefix("bench_")
-        module = importlib.import_module(f"tests.benchmarks.{file.stem}")
+    groups = [file.stem.removeprefix("bench_") for file in sorted(HERE.glob("bench_*.py"))]
+    named = [group for group in groups if group in words]
+    for group in named or groups:
+        module = importlib.import_module(f"tests.benchmarks.bench_{group}")
         for case in module.cases():
-            if not words or any(word in f"{group} {case.name}" for word in words):
+            if named or not words or any(word in f"{group} {case.name}" for word in words):
                 yield group, case
 
 
