@@ -20,7 +20,12 @@ from operad_sdk.mapper.ir import Program
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
 NUMBA_FROM_SIZE: Final = 2048
-"""Elements from which `auto` takes numba."""
+"""Elements from which `auto` takes numba.
+
+Compiled loops win from a few elements on (huber over 2,048 float32: 5 us against 15 us; a lone
+multiplication: equal), but the first one of a process costs half a second, and compiling a loop 0.1 s
+to 0.25 s. So numba is left to sizes where it saves at least half of the time.
+"""
 
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT32: Final = np.dtype(np.float32)

@@ -279,13 +279,12 @@ class _Translator:
     def _compare(
         self, node: ast.expr, operands: Sequence[ast.expr], ops: Sequence[ast.cmpop], env: Environment
     ) -> int:
+        unknown = [op for op in ops if type(op) not in _COMPARE]
+        if unknown:
+            self._refuse(node, f"the comparison {type(unknown[0]).__name__}")
         values = [self._real(operand, self._expression(operand, env)) for operand in operands]
-        links = []
-        for op, left, right in zip(ops, values, values[1:], strict=False):
-            name = _COMPARE.get(type(op))
-            if name is None:
-                self._refuse(node, f"the comparison {type(op).__name__}")
-            links.append(self._apply(node, name, left, right))
+        pairs = zip(ops, values, values[1:], strict=False)
+        links = [self._apply(node, _COMPARE[type(op)], left, right) for op, left, right in pairs]
         return self._chain("logical_and", links)
 
     def _chain(self, op: str, values: Sequence[int]) -> int:

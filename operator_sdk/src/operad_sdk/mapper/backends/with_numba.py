@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -24,6 +26,7 @@ import numba
 import numpy as np
 
 from operad.config import settings
+from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.mapper.ir import Instruction, Program
@@ -43,8 +46,8 @@ from numpy import arctan2 as atan2, arctanh as atanh, cbrt, cos, fmod, hypot, po
 from operad_sdk.mapper.backends.llvm import ceil, copysign, exponent, fabs as abs, floor, fma, mantissa
 from operad_sdk.mapper.backends.llvm import pow2, rint, sqrt, trunc
 '''
-_REVISION: Final = 1
-"""Raised when `llvm.py` changes what its functions compute, so that cached code is not reused."""
+_REVISION: Final = hashlib.sha256(inspect.getsource(llvm).encode()).hexdigest()[:16]
+"""Part of the text, because numba's cache does not see a change in the functions a loop calls."""
 
 
 @final
@@ -157,7 +160,7 @@ def source(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -
     return "\n".join(
         [
             _HEADER.format(name=program.name, dtype=dtype.name, version=numba.__version__),
-            f"revision = {_REVISION}",
+            f"revision = {_REVISION!r}",
             *(f"{name} = {text}" for text, name in constants.items()),
             f'@njit("void({types})", nogil=True, error_model="numpy", cache=True)',
             f"def kernel({arguments}):",
@@ -199,11 +202,17 @@ def _written(name: str, text: str) -> Path:
 
 @cache
 def _folder() -> Path:
-    """The cache folder, private to the user because code is loaded from it; else a temporary one."""
+    """The cache folder, or a temporary one where others could write code into it that we would run."""
     folder = settings().cache_dir / "mappers"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+        if os.name != "posix" or _is_private(folder.stat()):
+            return folder
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="operad-mappers-"))
-    return folder
+        pass
+    return Path(tempfile.mkdtemp(prefix="operad-mappers-"))
+
+
+def _is_private(status: os.stat_result) -> bool:
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

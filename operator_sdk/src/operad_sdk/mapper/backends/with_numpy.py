@@ -50,7 +50,7 @@ def kernel(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -
         is_infix = not is_wide[-1] and primitive.python.startswith("{0} ")
         call = primitive.python.format(*operands) if is_infix else f"{step.op}({', '.join(operands)})"
         if position == program.result and is_wide[-1] and _fills(primitive):
-            lines.append(f"{call[:-1]}, out)")
+            lines.append(f"{call[:-1]}, out=out)")
             break
         lines.append(f"v{position} = {call}")
         texts.append(f"v{position}")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+AUTHOR = """
+import sys
+import numpy as np
+from operad_sdk.mapper import exp, mapper
+from operad_sdk.mapper.backends import with_numba
+
+@mapper
+def inner(x):
+    return {inner}
+
+@mapper
+def outer(x):
+    return 2 * inner(x)
+
+value = outer.backend("numba").map(np.ones(3, np.float32))[0]
+print(value, with_numba.statistics.compiled, with_numba.statistics.loaded)
+"""
+
+
+def run(folder, inner="x + 1", cache=None, program=AUTHOR):
+    path = folder / "author.py"
+    path.write_text(program.format(inner=inner))
+    environment = {**os.environ, "OPERAD_CACHE_DIR": str(cache or folder / "cache")}
+    result = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, check=True, env=environment
+    )
+    value, compiled, loaded = result.stdout.split()
+    return float(value), int(compiled), int(loaded)
+
+
+def test_second_process_compiles_nothing(tmp_path):
+    assert run(tmp_path) == (4.0, 1, 0)
+    assert run(tmp_path) == (4.0, 0, 1)
+
+
+def test_change_in_an_inlined_mapper_is_seen(tmp_path):
+    assert run(tmp_path) == (4.0, 1, 0)
+    assert run(tmp_path, inner="x + 2") == (6.0, 1, 0)
+    assert run(tmp_path) == (4.0, 0, 1)
+
+
+def test_moved_author_file_finds_the_compiled_code(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    assert run(tmp_path / "first", cache=tmp_path / "cache") == (4.0, 1, 0)
+    assert run(tmp_path / "second", cache=tmp_path / "cache") == (4.0, 0, 1)
+
+
+def test_damaged_source_in_the_cache_is_written_anew(tmp_path):
+    run(tmp_path)
+    (written,) = (tmp_path / "cache" / "mappers").glob("*.py")
+    written.write_text("raise SystemExit('damaged')")
+    assert run(tmp_path)[0] == 4.0
+
+
+def test_cache_folder_is_private_and_holds_sources_and_machine_code_only(tmp_path):
+    run(tmp_path)
+    folder = tmp_path / "cache" / "mappers"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".py"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX ones")
+def test_cache_folder_that_others_may_write_to_is_not_used(tmp_path):
+    shared = tmp_path / "cache" / "mappers"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    assert run(tmp_path) == (4.0, 1, 0)
+    assert list(shared.iterdir()) == []
+
+
+def test_unusable_cache_folder_is_no_obstacle(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert run(tmp_path, cache=blocked) == (4.0, 1, 0)

@@ -1,0 +1,120 @@
+"""Errors of the compiled functions, in units in the last place of the correctly rounded value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special
+
+from operad_sdk.mapper import Mapper
+from operad_sdk.mapper.expansions import expanded
+from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.primitives import PRIMITIVES
+
+# Bounds, float32 and float64: measured maxima on these samples, rounded up to the next half.
+OWN = {
+    "exp": (1.5, 1.5),
+    "exp2": (1.5, 1.5),
+    "expm1": (2.0, 2.5),
+    "log": (1.0, 1.0),
+    "log1p": (1.0, 1.0),
+    "log2": (2.0, 2.0),
+    "log10": (2.5, 3.0),
+    "sinh": (2.0, 2.0),
+    "cosh": (2.0, 2.0),
+    "tanh": (3.0, 3.0),
+    "erf": (1.5, 3.5),
+}
+C_LIBRARY = {
+    "sin": (1.0, 1.0),
+    "cos": (1.0, 1.0),
+    "tan": (1.5, 1.5),
+    "asin": (1.5, 1.5),
+    "acos": (1.5, 1.5),
+    "atan": (1.5, 1.5),
+    "asinh": (2.5, 2.5),
+    "acosh": (2.5, 2.5),
+    "atanh": (2.5, 2.5),
+    "cbrt": (1.5, 4.0),
+    "sqrt": (0.5, 0.5),
+}
+DTYPES = {"float32": np.float32, "float64": np.float64}
+
+
+def compiled(op):
+    builder = Builder(f"only_{op}", ["x"])
+    return Mapper(builder.finish(builder.apply(op, 0))).backend("numba")
+
+
+def sample(dtype):
+    """Every exponent, ranges where functions turn, neighbourhoods of 0 and 1, special values."""
+    rng = np.random.default_rng(7)
+    n = 40_000
+    info = np.finfo(dtype)
+    words = np.dtype(f"u{np.dtype(dtype).itemsize}")
+    bits = rng.integers(0, np.iinfo(words).max, n, dtype=words, endpoint=True).view(dtype)
+    near_zero = rng.uniform(-1, 1, n) * 10 ** rng.uniform(-8, 0, n)
+    near_one = 1 + rng.uniform(-0.5, 1, n) * 10 ** rng.uniform(-7, 0, n)
+    wide = rng.uniform(-1.05, 1.05, n) * np.log(float(info.max))
+    special_values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, info.max, info.min, info.tiny, -info.tiny]
+    special_values += [info.smallest_subnormal, -info.smallest_subnormal]
+    parts = [rng.normal(size=n), rng.uniform(-20, 20, n), near_zero, near_one, wide, special_values]
+    return np.concatenate([bits[np.isfinite(bits)], *(np.asarray(part).astype(dtype) for part in parts)])
+
+
+def reference(op, x):
+    if op == "erf":
+        return special.erf(x.astype(np.float64)).astype(np.longdouble)
+    with np.errstate(all="ignore"):
+        return PRIMITIVES[op].evaluate(x.astype(np.longdouble))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*OWN, *C_LIBRARY])
+def test_error_stays_below_the_stated_bound(op, dtype):
+    kind = DTYPES[dtype]
+    bound = {**OWN, **C_LIBRARY}[op][kind is np.float64]
+    x = sample(kind)
+    exact, found = reference(op, x), compiled(op).map(x)
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(kind)
+    finite = np.isfinite(rounded)
+    # Infinities, NaN and the sign of zero are exactly IEEE's.
+    np.testing.assert_array_equal(found[~finite], rounded[~finite])
+    is_zero = rounded == 0
+    np.testing.assert_array_equal(np.signbit(found[is_zero]), np.signbit(rounded[is_zero]))
+    unit = np.spacing(np.abs(rounded[finite])).astype(np.longdouble)
+    error = np.abs(found[finite].astype(np.longdouble) - exact[finite]) / unit
+    assert error.max() <= bound, x[finite][error.argmax()]
+
+
+@pytest.mark.parametrize("op", ["tanh", "erf"])
+def test_bounded_functions_stay_within_one(op):
+    assert np.abs(compiled(op).map(np.linspace(-50, 50, 400_001).astype(np.float32))).max() == 1.0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", ["erfc", "gamma", "lgamma", "power", "atan2", "hypot", "fmod"])
+def test_functions_of_the_c_library_agree_with_numpy(op, dtype):
+    kind = DTYPES[dtype]
+    arity = PRIMITIVES[op].arity
+    builder = Builder(f"only_{op}", ["x", "y"][:arity])
+    function = Mapper(builder.finish(builder.apply(op, *range(arity))))
+    args = [np.linspace(0.1, 6.1, 501).astype(kind), np.linspace(3.0, -3.0, 501).astype(kind)][:arity]
+    found, expected = function.backend("numba").map(*args), function.backend("numpy").map(*args)
+    np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(kind).eps, atol=20 * np.finfo(kind).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", OWN)
+def test_expansion_itself_is_accurate_without_the_compiler(op, dtype):
+    # The same formulas on NumPy: what fails here is the formula, not machine code.
+    kind = DTYPES[dtype]
+    builder = Builder(f"only_{op}", ["x"])
+    program = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
+    is_own = kind is np.float32 or op != "erf"
+    assert (op not in [step.op for step in program.instructions]) is is_own
+    x = np.linspace(0.05, 3.0, 2001).astype(kind)
+    np.testing.assert_allclose(
+        Mapper(program).backend("numpy").map(x), reference(op, x), rtol=8 * np.finfo(kind).eps
+    )

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from operad_sdk.mapper import Mapper, MapperError, digamma, exp, mapper, slope_of, sqrt, where
+from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.primitives import PRIMITIVES
+
+DOMAIN = {
+    "asin": (-0.9, 0.9),
+    "acos": (-0.9, 0.9),
+    "atanh": (-0.9, 0.9),
+    "acosh": (1.2, 5.0),
+    "log": (0.1, 5.0),
+    "log2": (0.1, 5.0),
+    "log10": (0.1, 5.0),
+    "log1p": (-0.9, 5.0),
+    "sqrt": (0.1, 5.0),
+    "power": (0.2, 3.0),
+    "gamma": (0.2, 5.0),
+    "tan": (-1.2, 1.2),
+}
+REAL = [
+    name
+    for name, primitive in PRIMITIVES.items()
+    if primitive.takes == primitive.gives == "real"
+    and name not in ("select", "fma", "pow2", "exponent", "mantissa")
+]
+
+
+def alone(op):
+    """The mapper that is one primitive."""
+    builder = Builder(f"only_{op}", ["a", "b"][: PRIMITIVES[op].arity])
+    return Mapper(builder.finish(builder.apply(op, *range(PRIMITIVES[op].arity)))).backend("numpy")
+
+
+def points(op, count):
+    """Points of the domain, away from whole and equal numbers, where rounding functions and extremes jump."""
+    low, high = DOMAIN.get(op, (-3.0, 3.0))
+    grid = np.linspace(low, high, 23)
+    arrays = [grid + 0.0137, np.roll(grid, 7) + 0.0291][:count]
+    return [array[np.abs(arrays[0] - arrays[-1] * (count == 2)) > 1e-3] for array in arrays]
+
+
+def numeric(function, args, wrt, step=1e-6):
+    up, down = list(args), list(args)
+    up[wrt], down[wrt] = args[wrt] + step, args[wrt] - step
+    return (function.map(*up) - function.map(*down)) / (2 * step)
+
+
+@pytest.mark.parametrize("op", REAL)
+def test_slope_of_a_primitive_is_the_limit_of_difference_quotients(op):
+    function = alone(op)
+    args = points(op, PRIMITIVES[op].arity)
+    for wrt in range(len(args)):
+        slope = slope_of(function, wrt).backend("numpy").map(*args)
+        np.testing.assert_allclose(slope, numeric(function, args, wrt), rtol=2e-6, atol=2e-8)
+
+
+@mapper
+def composite(x, a):
+    y = exp(-x * x) * a if x > 0 else sqrt(1 + a * a * x * x)
+    for_small = where(abs(y) < 0.5, y**3, y)
+    return for_small / (1 + x * x) + a ** (1 + x * x) % 7.5
+
+
+@pytest.mark.parametrize("wrt", ["x", "a"])
+def test_chain_product_and_branches_compose(wrt):
+    args = [np.linspace(-2, 2, 41) + 0.013, np.full(41, 1.3)]
+    slope = slope_of(composite, wrt).backend("numpy").map(*args)
+    expected = numeric(composite.backend("numpy"), args, ["x", "a"].index(wrt))
+    np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_automatic_slope_equals_the_written_one():
+    @mapper
+    def huber(a, sigma):
+        s2 = sigma * sigma
+        if abs(a) > 1 / s2:
+            return abs(a) - 0.5 / s2
+        return 0.5 * s2 * a * a
+
+    x = np.linspace(-3, 3, 61)
+    s2 = 1.3 * 1.3
+    np.testing.assert_allclose(slope_of(huber).map(x, 1.3), np.clip(s2 * x, -1, 1), rtol=1e-15)
+
+
+def test_branch_not_taken_contributes_no_nan_to_the_slope():
+    @mapper
+    def half_root(x):
+        return sqrt(x) if x > 0 else 0 * x
+
+    np.testing.assert_array_equal(slope_of(half_root).map(np.array([-4.0, 0.0, 4.0])), [0.0, 0.0, 0.25])
+
+
+def test_slope_at_a_kink_is_that_of_the_branch_taken():
+    @mapper
+    def relu(x):
+        return x if x > 0 else 0
+
+    @mapper
+    def relu_from_zero(x):
+        return x if x >= 0 else 0
+
+    assert (slope_of(relu)(0.0), slope_of(relu_from_zero)(0.0), slope_of(alone("abs"))(0.0)) == (0, 1, 0)
+    assert [slope_of(alone(op), wrt)(2.0, 2.0) for op in ("maximum", "minimum") for wrt in (0, 1)] == [
+        1,
+        0,
+        1,
+        0,
+    ]
+
+
+def test_slope_with_respect_to_an_exponent_is_zero_where_the_base_is():
+    assert slope_of(alone("power"), "b")(0.0, 2.0) == 0.0
+
+
+def test_slope_of_a_slope_is_the_second_derivative():
+    x = np.linspace(-2, 2, 9)
+    second = slope_of(slope_of(alone("tanh"))).map(x)
+    t = np.tanh(x)
+    np.testing.assert_allclose(second, -2 * t * (1 - t * t), rtol=1e-12, atol=1e-15)
+
+
+def test_slope_needs_no_more_functions_than_the_value():
+    steps = [step.op for step in slope_of(alone("tanh")).program.instructions]
+    assert steps.count("tanh") == 1
+    assert "tanh" not in [step.op for step in slope_of(alone("sin")).program.instructions]
+
+
+def test_slope_of_a_constant_is_zero():
+    @mapper
+    def constant(x, a):
+        return a + 1
+
+    np.testing.assert_array_equal(slope_of(constant).map(np.ones(3, np.float32), 1), np.zeros(3, np.float32))
+
+
+def test_wrong_requests_are_refused():
+    @mapper
+    def truth(x):
+        return x > 0
+
+    with pytest.raises(MapperError, match="returns a truth value, which has no slope"):
+        slope_of(truth)
+    with pytest.raises(MapperError, match="no argument 'z'; it takes x, a"):
+        slope_of(composite, "z")
+    with pytest.raises(MapperError, match="no input 2; it takes x, a"):
+        slope_of(composite, 2)
+
+
+def test_digamma_is_scipys():
+    negative = np.linspace(-4.9, -0.1, 200)
+    away_from_poles = negative[np.abs(negative - np.rint(negative)) > 1e-3]
+    x = np.concatenate([away_from_poles, np.linspace(1e-3, 12, 500), [50.0, 1e6, math.inf]])
+    np.testing.assert_allclose(digamma.map(x), special.digamma(x), rtol=1e-9, atol=1e-9)
+    assert all(math.isnan(digamma(value)) for value in (0.0, -1.0, -7.0, math.nan))
