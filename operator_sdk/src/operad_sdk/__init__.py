@@ -8,6 +8,9 @@ from operad.operator import PartialShape as PartialShape
 from operad.operator import Shape as Shape
 from operad.operator import param as param
 from operad.resource import ResourceRequest as ResourceRequest
+from operad_sdk.contract import Contract as Contract
+from operad_sdk.contract import Distribution as Distribution
+from operad_sdk.contract import Tolerance as Tolerance
 from operad_sdk.errors import DeclarationError as DeclarationError
 from operad_sdk.errors import SpecError as SpecError
 from operad_sdk.kernels import kernel as kernel

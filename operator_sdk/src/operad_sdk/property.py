@@ -41,6 +41,7 @@ from operad.operator import (
 )
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator.kernel import KernelPredicate
+from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.errors import DeclarationError
 from operad_sdk.kernels import kernel
 from operad_sdk.method_operator import MethodOperator
@@ -72,12 +73,14 @@ class OperatorProperty(CoreProperty):
         forward_inplace: Pairs (argument, output) by name that may share memory in `forward`.
         backward_inplace: Pairs (array read, gradient) that may share memory in `backward`;
             `@gradient(inplace=...)` says it for other gradients.
+        contract: Declarations for the contract checks.
     """
 
     spec: Any = None
     device: ClassVar[str] = "any"
     forward_inplace: ClassVar[Sequence[tuple[str, str]]] = ()
     backward_inplace: ClassVar[Sequence[tuple[str, str]]] = ()
+    contract: ClassVar[Contract] = NO_DECLARATIONS
     operad_property: ClassVar[type[CoreProperty]]
 
     _gradient_functions: ClassVar[dict[str, Callable[..., Any]]] = {}

@@ -17,6 +17,7 @@ from typing import Any, Final, TypedDict, Unpack, final
 import numpy as np
 
 from operad.operator import REQUIRED, Param, SimpleOp, param
+from operad_sdk.contract import Contract
 from operad_sdk.element_types import Accepts, ResultType, type_rule
 from operad_sdk.errors import DeclarationError
 from operad_sdk.signature import OP_CTX, Signature, arranged, check_names, params_of, read_signature
@@ -68,6 +69,7 @@ class Options(TypedDict, total=False):
         dtype: Element type of the output, or a function of the arrays' type; left out: the same.
         resource: Resources the function needs, as `op_ctx.requested`.
         cost: Rough number of scalar operations an element.
+        contract: Declarations for the contract checks.
     """
 
     scalar: Scalar | None
@@ -77,6 +79,7 @@ class Options(TypedDict, total=False):
     dtype: ResultType
     resource: Resources
     cost: float
+    contract: Contract | None
 
 
 def unary(name: str, **options: Unpack[Options]) -> Callable[[Function], SimpleFunction]:
@@ -108,6 +111,7 @@ def from_ufunc(
     dtype: ResultType = None,
     cost: float = 1.0,
     doc: str = "",
+    contract: Contract | None = None,
 ) -> SimpleFunction:
     """Declare a NumPy ufunc as an operator; the executor then calls the ufunc itself.
 
@@ -120,6 +124,7 @@ def from_ufunc(
         gradient_inplace: Which of the arrays read the gradient may overwrite.
         accepts: Element types accepted; `dtype` and `cost` are as in `Options`.
         doc: What the operator computes.
+        contract: Declarations for the contract checks.
     Raises:
         DeclarationError: The ufunc has another number of inputs or outputs.
     """
@@ -142,7 +147,7 @@ def from_ufunc(
         cost=cost,
         doc=doc or f"`numpy.{ufunc.__name__}` of every element.",
     )
-    declared = SimpleFunction(simple, {scalar.name: "scalar"} if scalar else {})
+    declared = SimpleFunction(simple, {scalar.name: "scalar"} if scalar else {}, contract)
     if isinstance(gradient, Mapping):
         for argument, function in gradient.items():
             declared.gradient(argument, inplace=_read_by(function, gradient_inplace))(function)
@@ -162,6 +167,7 @@ def _declarer(
     dtype: ResultType = None,
     resource: Resources = (),
     cost: float = 1.0,
+    contract: Contract | None = None,
 ) -> Callable[[Function], SimpleFunction]:
     def declare(function: Function) -> SimpleFunction:
         signature = read_signature(function, f"operator {name!r}")
@@ -183,7 +189,7 @@ def _declarer(
             cost=cost,
             doc=function.__doc__ or "",
         )
-        declared = SimpleFunction(simple, public_names)
+        declared = SimpleFunction(simple, public_names, contract)
         if shape is not None:
             declared.shape(shape)
         update_wrapper(declared, function)

@@ -23,6 +23,7 @@ from operad.operator import (
 )
 from operad.operator.kernel import KernelFactory, KernelPredicate
 from operad.resource import ResourceRequest
+from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.errors import DeclarationError
 from operad_sdk.signature import OP_CTX, Signature, arranged, check_names, read_signature
 
@@ -41,10 +42,14 @@ class SimpleFunction:
 
     Attributes:
         name: MXNet 1.x's name of the operator.
+        contract: What the author declared for the contract checks.
     """
 
-    def __init__(self, simple: SimpleOp, public_names: Mapping[str, str]) -> None:
+    def __init__(
+        self, simple: SimpleOp, public_names: Mapping[str, str], contract: Contract | None = None
+    ) -> None:
         self.name = simple.name
+        self.contract = contract or NO_DECLARATIONS
         self.__doc__ = simple.doc
         self._simple = simple
         self._public_names = dict(public_names)
@@ -57,6 +62,7 @@ class SimpleFunction:
         if self._property is None:
             made = simple_property(self._simple)
             made.kernels.extend(self._kernels)
+            made.contract = self.contract  # type: ignore[attr-defined]  # the core does not read it
             self._property = made
         return self._property
 

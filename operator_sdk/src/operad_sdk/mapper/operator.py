@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, final
 
 from operad.operator import OGRAD, OUT, Gradient, Param, SimpleOp
+from operad_sdk.contract import Contract
 from operad_sdk.element_types import type_rule
 from operad_sdk.errors import DeclarationError
 from operad_sdk.mapper.core import Mapper
@@ -48,6 +49,7 @@ def from_mapper(
     scalar: Scalar | None = None,
     params: Mapping[str, Param] | None = None,
     slope: Slope = "auto",
+    contract: Contract | None = None,
 ) -> SimpleFunction:
     """Declare a mapper as an operator.
 
@@ -58,6 +60,7 @@ def from_mapper(
         params: Operator parameters by name, instead of a scalar.
         slope: `"auto"` differentiates the mapper; or the slope as a mapper of the same inputs, one
             for each array; None: no gradient flows.
+        contract: Declarations for the contract checks.
 
     Raises:
         DeclarationError: The inputs are not arrays followed by the parameters, or a written slope
@@ -88,7 +91,7 @@ def from_mapper(
     )
     theirs = [*arguments, *declared]
     public = {mine: public for mine, public in zip(program.inputs, theirs, strict=True) if mine != public}
-    return SimpleFunction(simple, public)
+    return SimpleFunction(simple, public, contract)
 
 
 def _gradients(

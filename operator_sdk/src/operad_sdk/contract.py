@@ -1,0 +1,112 @@
+"""What an author may say of an operator beyond its code, for the contract checks.
+
+Nothing here is needed to run an operator, and most operators need none of it: shapes come from the
+spec line, parameters from their declarations, and points where a function is not smooth or not
+defined are found by the checks. What no program can find out is said here, and every exemption
+takes a reason, which reports show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+from operad.operator import OperatorProperty, Shape
+from operad_sdk.domains import Domain
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a result may be from the float64 one, for one element type.
+
+    Attributes:
+        relative: Of the larger magnitude.
+        absolute: Added to it.
+        reason: Why the default does not do.
+    """
+
+    relative: float
+    absolute: float
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """What a random operator draws.
+
+    Each of `mean`, `variance` and `cdf` is called with the property; `cdf(prop, x)` with an array
+    of values as well.
+
+    Attributes:
+        mean: The draws' expected mean.
+        variance: Their variance.
+        cdf: Their cumulative distribution function; None: only the moments are tested.
+        draws: `draws(prop, inputs, outputs)` takes the independent draws out of the arrays of one
+            run, in training; None: the first output is the draws.
+        params: Parameter values to test at; none: the defaults.
+        shapes: Shapes of the arguments to test with; None: drawn like any.
+    """
+
+    mean: Callable[[Any], float]
+    variance: Callable[[Any], float]
+    cdf: Callable[[Any, Any], Any] | None = None
+    draws: Callable[[Any, Sequence[Any], Sequence[Any]], Any] | None = None
+    params: Sequence[Mapping[str, Any]] = ()
+    shapes: Sequence[Shape] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """Declarations for the contract checks; all optional.
+
+    Attributes:
+        inputs: Domains by argument or auxiliary state; the stem of numbered arguments stands for
+            all. Default: multiples of 1/8 between -2 and 2, and 1/2 to 2 for auxiliary states.
+        params: Values to try by parameter, instead of those derived from its declaration.
+        shapes: `shapes(prop, choose)` gives argument shapes where neither a spec line nor inference
+            leads to them; `choose(sizes)` picks one of a sequence.
+        dtypes: Element types that the operator is meant for; none: those that inference accepts.
+        reference: The outputs as a function of the inputs and of those parameters it names (and
+            `is_train`), in NumPy; one array, or a tuple of the leading outputs.
+        loss: The scalar whose gradient the operator gives, called as `reference` is, for an
+            operator that ignores the head gradient.
+        ignores_head_gradient: Why the gradient does not depend on the gradient of the output.
+        no_numeric_gradient: Why the gradient is not that of the outputs.
+        nan_policy: Why a NaN in an input need not show in an output.
+        nondeterministic: Why two runs on the same inputs may differ in the last bits.
+        distribution: What a random operator draws.
+        tolerances: By element type name.
+        expected_failures: Reasons by check id; a failure listed here is reported and is not an
+            error, and its absence is.
+    """
+
+    inputs: Mapping[str, Domain] = field(default_factory=dict)
+    params: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    shapes: Callable[[Any, Callable[[Sequence[int]], int]], Sequence[Shape]] | None = None
+    dtypes: Sequence[str] = ()
+    reference: Callable[..., Any] | None = None
+    loss: Callable[..., Any] | None = None
+    ignores_head_gradient: str = ""
+    no_numeric_gradient: str = ""
+    nan_policy: str = ""
+    nondeterministic: str = ""
+    distribution: Distribution | None = None
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
+    expected_failures: Mapping[str, str] = field(default_factory=dict)
+
+    def domain(self, name: str) -> Domain | None:
+        """The domain declared for an argument or auxiliary state; None where none is."""
+        return self.inputs.get(name) or self.inputs.get(name.rstrip("0123456789"))
+
+
+NO_DECLARATIONS: Final = Contract()
+
+
+def contract_of(cls: type[OperatorProperty]) -> Contract:
+    """What the author of the property class `cls` declared."""
+    declared = getattr(cls, "contract", NO_DECLARATIONS)
+    return declared if isinstance(declared, Contract) else NO_DECLARATIONS
