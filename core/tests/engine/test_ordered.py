@@ -128,7 +128,9 @@ def test_property_async_makes_a_cached_operator_asynchronous(engine: OrderedEngi
     assert ran == [1, 1]
 
 
-@pytest.mark.parametrize("prop", [FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE, FnProperty.CPU_PRIORITIZED])
+@pytest.mark.parametrize(
+    "prop", [FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE, FnProperty.CPU_PRIORITIZED]
+)
 def test_every_property_keeps_the_order(engine: OrderedEngine, prop: FnProperty) -> None:
     var, log = engine.new_variable(), []
     engine.push_sync(lambda _: log.append("normal"), CTX, (), (var,))
@@ -259,7 +261,9 @@ def test_is_idle_says_whether_an_operation_names_the_variable(threaded: Threaded
     assert threaded.is_idle(var)
 
 
-def test_run_inline_refuses_what_conflicts_and_allows_reading_beside_a_reader(threaded: ThreadedEngine) -> None:
+def test_run_inline_refuses_what_conflicts_and_allows_reading_beside_a_reader(
+    threaded: ThreadedEngine,
+) -> None:
     var, gate, started, log = threaded.new_variable(), threading.Event(), threading.Event(), []
 
     def hold(_: RunContext) -> None:
@@ -330,7 +334,11 @@ def on_engine(engine: OrderedEngine, program: Program) -> list[int]:
         if is_inline and engine.run_inline(compute, arguments, CTX, const_vars, mutable_vars, None):
             continue
         engine.push_sync(
-            lambda _, arguments=arguments: compute(*arguments), CTX, const_vars, mutable_vars, priority=number % 3
+            lambda _, arguments=arguments: compute(*arguments),
+            CTX,
+            const_vars,
+            mutable_vars,
+            priority=number % 3,
         )
     engine.wait_for_all()
     return values

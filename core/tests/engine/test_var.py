@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 
 from hypothesis import given
@@ -94,7 +95,7 @@ def test_a_chain_of_ten_thousand_is_skipped_without_recursion() -> None:
     variables = [Var() for _ in range(10_000)]
     bad = block([], [variables[0]])
     queue.add(bad)
-    for source, target in zip(variables, variables[1:], strict=False):
+    for source, target in itertools.pairwise(variables):
         queue.add(block([source], [target]))
     queue.finish(bad, failure_of(bad))
     assert variables[-1].failures
@@ -206,7 +207,9 @@ def steps(draw: st.DrawFn) -> list[Step]:
 @given(steps(), st.randoms(use_true_random=False))
 def test_any_finishing_order_runs_conflicting_blocks_in_push_order(program: list[Step], random) -> None:
     queue, variables = DependencyQueue(), [Var() for _ in range(5)]
-    blocks = [block([variables[i] for i in reads], [variables[i] for i in writes]) for reads, writes in program]
+    blocks = [
+        block([variables[i] for i in reads], [variables[i] for i in writes]) for reads, writes in program
+    ]
     waiting: deque[Block] = deque(blocks)
     running: list[Block] = []
     finished: list[int] = []

@@ -14,8 +14,10 @@ own read `RunContext.num_threads`.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
+from collections.abc import Callable
 from typing import Any, final
 
 from operad.engine.operation import RunContext
@@ -32,14 +34,13 @@ class ThreadBudget:
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("_applying", "_lock", "_pools", "applied", "running", "share", "total")
+    __slots__ = ("_applying", "_lock", "applied", "running", "share", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
         self.share = total
         self.applied = 0
-        self._pools: list[tuple[Any, int]] | None = None
         self._lock = threading.Lock()
         self._applying = threading.Lock()
 
@@ -75,13 +76,19 @@ class ThreadBudget:
     def apply(self) -> None:
         """Give the BLAS libraries the present share, if they have another."""
         with self._applying:
-            if self._pools is None:
-                self._pools = _blas_pools()
             share = self.share
             if share != self.applied:
-                for pool, most in self._pools:
-                    pool.set_num_threads(min(share, most))
+                for set_num_threads, most in _blas_pools():
+                    set_num_threads(min(share, most))
                 self.applied = share
+
+    def lift(self) -> None:
+        """Give the BLAS libraries back the threads they had before any budget."""
+        with self._applying:
+            if self.applied:
+                for set_num_threads, most in _blas_pools():
+                    set_num_threads(most)
+                self.applied = 0
 
     def apply_if_restricted(self) -> None:
         """Apply at once where the budget is smaller than the machine, before any worker has started."""
@@ -96,9 +103,21 @@ class ThreadBudget:
         self.share = self.total
 
 
-def _blas_pools() -> list[tuple[Any, int]]:
-    """Controllers of the loaded BLAS libraries, each with the most threads it was started with."""
+@functools.cache
+def _blas_pools() -> list[tuple[Callable[[int], object], int]]:
+    """Setters of the loaded BLAS libraries, each with the threads it had before any budget."""
     import threadpoolctl  # noqa: PLC0415 - 5 ms, paid when the first worker starts
 
     found = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
-    return [(pool, pool.num_threads or 1) for pool in found]
+    return [(_setter(pool), pool.num_threads or 1) for pool in found]
+
+
+def _setter(pool: Any) -> Callable[[int], object]:
+    """The library's own setter.
+
+    Newer threadpoolctl lets only the thread that asked first set OpenBLAS's limit and ignores the
+    others, lest threads fight over it. Here any worker may be the one that applies the share, one at
+    a time.
+    """
+    setter: Callable[[int], object] = getattr(pool, "_real_set_num_threads", pool.set_num_threads)
+    return setter

@@ -323,6 +323,7 @@ class OrderedEngine(Dispatcher):
         self._stopped = True
         self._detours.append("stop")
         self._end_workers()
+        self._budget.lift()
         self._raise_unread()
 
     def hold_for_fork(self) -> None:

@@ -1,0 +1,100 @@
+"""The thread budget is never exceeded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+import threadpoolctl
+
+from operad.context import cpu
+from operad.engine import RunContext, ThreadedEngine
+from operad.engine.budget import ThreadBudget
+
+CTX = cpu()
+
+
+def test_shares_divide_the_total_among_those_that_run() -> None:
+    budget = ThreadBudget(4)
+    first, second, third = RunContext(CTX), RunContext(CTX), RunContext(CTX)
+    assert budget.start(first)
+    assert first.num_threads == 4
+    assert budget.start(second)
+    assert (first.num_threads, second.num_threads) == (2, 2)
+    assert budget.start(third)
+    assert (first.num_threads, second.num_threads, third.num_threads) == (1, 1, 1)
+    budget.finish(second)
+    assert (first.num_threads, third.num_threads) == (2, 2)
+
+
+def test_a_full_budget_refuses() -> None:
+    budget = ThreadBudget(1)
+    assert budget.start(RunContext(CTX))
+    assert budget.is_full
+    assert not budget.start(RunContext(CTX))
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 4])
+def test_running_operations_times_their_threads_stay_within_the_budget(total: int) -> None:
+    engine = ThreadedEngine(total)
+    lock, running, most = threading.Lock(), [], []
+
+    def op(run_ctx: RunContext) -> None:
+        with lock:
+            running.append(run_ctx)
+            most.append(sum(other.num_threads for other in running))
+        with lock:
+            most.append(sum(other.num_threads for other in running))
+            running.remove(run_ctx)
+
+    variables = [engine.new_variable() for _ in range(7)]
+    for number in range(3000):
+        engine.push_sync(op, CTX, (), (variables[number % 7],), priority=number % 2)
+        if number % 100 == 0:
+            engine.wait_for_var(variables[number % 7])
+    engine.stop()
+    assert len(most) == 6000
+    assert max(most) <= total
+    assert engine._budget.running == []
+
+
+def blas_threads() -> int:
+    return max(pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas")
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 4, reason="BLAS starts with as many threads as there are cores")
+def test_the_blas_limit_follows_the_share_and_comes_back() -> None:
+    most = blas_threads()
+    engine = ThreadedEngine(most)
+    alone, both = [], []
+    meeting = threading.Barrier(2)
+
+    def together(_: RunContext) -> None:
+        meeting.wait()
+        both.append(blas_threads())
+        meeting.wait()
+
+    engine.push_sync(lambda _: alone.append(blas_threads()), CTX)
+    engine.wait_for_all()
+    engine.push_sync(together, CTX)
+    engine.push_sync(together, CTX)
+    engine.wait_for_all()
+    engine.stop()
+    assert alone == [most]
+    assert both == [most // 2, most // 2]
+    assert blas_threads() == most
+
+
+def test_a_budget_below_the_machines_cores_limits_blas_before_any_operation_runs() -> None:
+    program = (
+        "from operad.engine import get; import threadpoolctl; get();"
+        "print([p['num_threads'] for p in threadpoolctl.threadpool_info() if p['user_api'] == 'blas'])"
+    )
+    environment = {**os.environ, "OPERAD_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, check=False, capture_output=True, text=True
+    )
+    assert set(done.stdout.strip("[]\n").split(", ")) == {"1"}, done.stderr

@@ -1,0 +1,128 @@
+"""Grouping of consecutive pushes."""
+
+from __future__ import annotations
+
+import pytest
+
+from operad.context import cpu
+from operad.engine import FnProperty, ThreadedEngine
+from operad.engine.ordered import OrderedEngine
+from operad.errors import EngineError
+
+CTX = cpu()
+
+
+def added(engine: OrderedEngine) -> int:
+    """Blocks that the queue ever took in, members of groups not counted."""
+    return engine.blocks_added  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def counted(engine: OrderedEngine, monkeypatch: pytest.MonkeyPatch) -> OrderedEngine:
+    engine.blocks_added = 0  # type: ignore[attr-defined]
+    submit = engine._submit
+
+    def counting(block) -> None:
+        engine.blocks_added += 1  # type: ignore[attr-defined]
+        submit(block)
+
+    monkeypatch.setattr(engine, "_submit", counting)
+    return engine
+
+
+def test_a_full_group_is_pushed_as_one_operation(counted: OrderedEngine) -> None:
+    log, var = [], counted.new_variable()
+    with counted.bulk(3):
+        for number in range(7):
+            counted.push_sync(lambda _, number=number: log.append(number), CTX, (), (var,))
+        assert added(counted) == 2
+    assert added(counted) == 3
+    counted.wait_for_all()
+    assert log == list(range(7))
+
+
+def test_a_wait_by_the_same_thread_pushes_the_group(counted: OrderedEngine) -> None:
+    log, var = [], counted.new_variable()
+    with counted.bulk(100):
+        counted.push_sync(log.append, CTX, (), (var,))
+        assert log == []
+        counted.wait_for_var(var)
+        assert len(log) == 1
+
+
+def test_an_asynchronous_push_pushes_the_group_first(counted: OrderedEngine) -> None:
+    log, var = [], counted.new_variable()
+    with counted.bulk(100):
+        counted.push_sync(lambda _: log.append("sync"), CTX, (), (var,))
+        counted.push_async(lambda _, done: (log.append("async"), done()), CTX, (), (var,))
+        assert added(counted) == 2
+    counted.wait_for_all()
+    assert log == ["sync", "async"]
+
+
+@pytest.mark.parametrize("other", [{"ctx": cpu(1)}, {"priority": 5}, {"prop": FnProperty.CPU_PRIORITIZED}])
+def test_a_push_of_another_kind_pushes_the_group_first(counted: OrderedEngine, other: dict) -> None:
+    log, var = [], counted.new_variable()
+    with counted.bulk(100):
+        counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
+        counted.push_sync(lambda _: log.append(1), **{"ctx": CTX, **other}, mutable_vars=(var,))
+        assert added(counted) >= 1
+    counted.wait_for_all()
+    assert log == [0, 1]
+
+
+def test_cached_operators_join_a_group(counted: OrderedEngine) -> None:
+    log, var = [], counted.new_variable()
+    opr = counted.new_operator(log.append, (), (var,))
+    with counted.bulk(10):
+        counted.push(opr, CTX)
+        counted.push(opr, CTX)
+    assert added(counted) == 1
+    counted.wait_for_all()
+    assert len(log) == 2
+
+
+def test_members_that_read_what_others_write_are_ordered_against_the_outside(counted: OrderedEngine) -> None:
+    log = []
+    a, b = counted.new_variable(), counted.new_variable()
+    with counted.bulk(10):
+        counted.push_sync(lambda _: log.append("read a"), CTX, (a,), (b,))
+        counted.push_sync(lambda _: log.append("write a"), CTX, (b,), (a,))
+    counted.push_sync(lambda _: log.append("after"), CTX, (a,), ())
+    counted.wait_for_all()
+    assert log == ["read a", "write a", "after"]
+
+
+def test_the_inline_path_and_is_idle_see_the_open_group(threaded: ThreadedEngine) -> None:
+    var, log = threaded.new_variable(), []
+    with threaded.bulk(10):
+        threaded.push_sync(lambda _: log.append("grouped"), CTX, (), (var,))
+        assert not threaded.is_idle(var)
+        assert not threaded.run_inline(log.append, ("inline",), CTX, (), (var,), None)
+    threaded.wait_for_all()
+    assert threaded.is_idle(var)
+
+
+def test_deleting_pushes_the_group_first(counted: OrderedEngine) -> None:
+    var, log = counted.new_variable(), []
+    with counted.bulk(10):
+        counted.push_sync(lambda _: log.append("used"), CTX, (), (var,))
+        counted.delete_variable(lambda _: log.append("deleted"), CTX, var)
+    counted.wait_for_all()
+    assert log == ["used", "deleted"]
+
+
+def test_scopes_nest(counted: OrderedEngine) -> None:
+    var, log = counted.new_variable(), []
+    with counted.bulk(10):
+        counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
+        with counted.bulk(10):
+            counted.push_sync(lambda _: log.append(1), CTX, (), (var,))
+        counted.push_sync(lambda _: log.append(2), CTX, (), (var,))
+    counted.wait_for_all()
+    assert log == [0, 1, 2]
+
+
+def test_a_group_without_room_is_refused(engine: OrderedEngine) -> None:
+    with pytest.raises(EngineError, match="at least 1"), engine.bulk(0):
+        pass

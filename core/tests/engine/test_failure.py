@@ -1,0 +1,339 @@
+"""How errors of operations surface, on every engine."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from operad.context import cpu
+from operad.engine import NaiveEngine, RunContext, ThreadedEngine
+from operad.engine.ordered import OrderedEngine
+from operad.engine.var import Var
+
+CTX = cpu()
+
+
+def raising(error: BaseException):
+    def fn(*_: object) -> None:
+        raise error
+
+    return fn
+
+
+def chain(engine: OrderedEngine, error: BaseException) -> tuple[Var, Var, Var]:
+    a, b, c = (engine.new_variable(name) for name in "abc")
+    engine.push_sync(raising(error), CTX, (), (a,), name="a")
+    engine.push_sync(lambda _: None, CTX, (a,), (b,), name="b")
+    engine.push_sync(lambda _: None, CTX, (b,), (c,), name="c")
+    return a, b, c
+
+
+def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: OrderedEngine) -> None:
+    a, _, _ = chain(engine, ValueError("boom"))
+    other, ran = engine.new_variable(), []
+    engine.push_sync(ran.append, CTX, (), (other,))
+    engine.wait_for_var(other)
+    assert len(ran) == 1
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(a)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_chain_raises_the_original_once_wherever_it_is_met_first(engine: OrderedEngine, first: int) -> None:
+    error = ValueError("boom")
+    variables = chain(engine, error)
+    with pytest.raises(ValueError, match="boom") as caught:
+        engine.wait_for_var(variables[first])
+    assert caught.value is error
+    for var in variables:
+        engine.wait_for_var(var)
+    engine.wait_for_all()
+
+
+def test_wait_for_all_raises_the_chain_once(engine: OrderedEngine) -> None:
+    variables = chain(engine, ValueError("boom"))
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+    for var in variables:
+        engine.wait_for_var(var)
+
+
+def test_wait_to_write_raises_too(engine: OrderedEngine) -> None:
+    _, _, c = chain(engine, ValueError("boom"))
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_to_write(c)
+
+
+def test_functions_that_read_a_failed_variable_do_not_run(engine: OrderedEngine) -> None:
+    a, b, ran = engine.new_variable(), engine.new_variable(), []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
+    engine.push_sync(ran.append, CTX, (a,), (b,))
+    engine.push_async(lambda _, done: (ran.append(0), done()), CTX, (b,), ())
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+    assert ran == []
+
+
+def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: OrderedEngine) -> None:
+    var, ran = engine.new_variable(), []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
+    engine.push_sync(ran.append, CTX, (), (var,))
+    engine.wait_for_var(var)
+    assert len(ran) == 1
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+
+
+def test_an_update_in_place_is_skipped_until_the_failure_is_heard(engine: OrderedEngine) -> None:
+    var, ran = engine.new_variable(), []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
+    engine.push_sync(ran.append, CTX, (), (var,), reads_mutable=True)
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(var)
+    assert ran == []
+    engine.push_sync(ran.append, CTX, (), (var,), reads_mutable=True)
+    engine.wait_for_var(var)
+    assert len(ran) == 1
+
+
+def test_after_the_failure_was_heard_new_readers_run(engine: OrderedEngine) -> None:
+    _, b, c = chain(engine, ValueError("boom"))
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(c)
+    ran = []
+    engine.push_sync(ran.append, CTX, (b,), (c,))
+    engine.wait_for_all()
+    assert len(ran) == 1
+
+
+def test_after_the_failure_was_heard_the_inline_path_is_open_again(engine: OrderedEngine) -> None:
+    _, b, c = chain(engine, ValueError("boom"))
+    ran = []
+    assert not engine.run_inline(ran.append, (1,), CTX, (b,), (c,), None)
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+    if isinstance(engine, ThreadedEngine):
+        assert engine.run_inline(ran.append, (1,), CTX, (b,), (c,), None)
+        assert ran == [1]
+
+
+def test_independent_failures_raise_one_after_another_in_push_order(engine: OrderedEngine) -> None:
+    a, b, c = (engine.new_variable() for _ in range(3))
+    engine.push_sync(raising(ValueError("first")), CTX, (), (a,))
+    engine.push_sync(raising(KeyError("second")), CTX, (), (b,))
+    engine.push_sync(lambda _: None, CTX, (b, a), (c,))
+    with pytest.raises(ValueError, match="first"):
+        engine.wait_for_var(c)
+    with pytest.raises(KeyError, match="second"):
+        engine.wait_for_var(c)
+    engine.wait_for_all()
+
+
+def test_wait_for_all_groups_several_failures_in_push_order(engine: OrderedEngine) -> None:
+    for text in ("one", "two", "three"):
+        engine.push_sync(raising(ValueError(text)), CTX, (), (engine.new_variable(),))
+    with pytest.raises(ExceptionGroup) as caught:
+        engine.wait_for_all()
+    assert [str(error) for error in caught.value.exceptions] == ["one", "two", "three"]
+    engine.wait_for_all()
+
+
+def test_which_error_surfaces_first_does_not_depend_on_which_is_raised_first(
+    threaded: ThreadedEngine,
+) -> None:
+    a, b, c = (threaded.new_variable() for _ in range(3))
+    second_raised = threading.Event()
+
+    def slow(_: RunContext) -> None:
+        second_raised.wait()
+        raise ValueError("pushed first")
+
+    def quick(_: RunContext) -> None:
+        second_raised.set()
+        raise KeyError("raised first")
+
+    threaded.push_sync(slow, CTX, (), (a,))
+    threaded.push_sync(quick, CTX, (), (b,))
+    threaded.push_sync(lambda _: None, CTX, (a, b), (c,))
+    with pytest.raises(ValueError, match="pushed first"):
+        threaded.wait_for_var(c)
+    with pytest.raises(KeyError):
+        threaded.wait_for_all()
+
+
+def test_an_operation_pushed_before_the_wait_is_skipped_however_late_it_runs(
+    threaded: ThreadedEngine,
+) -> None:
+    a, gate_var, b, c = (threaded.new_variable() for _ in range(4))
+    gate, ran = threading.Event(), []
+    threaded.push_sync(raising(ValueError("boom")), CTX, (), (a,))
+    threaded.push_sync(lambda _: gate.wait(), CTX, (), (gate_var,))
+    threaded.push_sync(lambda _: ran.append("before"), CTX, (a, gate_var), (b,))
+    with pytest.raises(ValueError, match="boom"):
+        threaded.wait_for_var(a)
+    threaded.push_sync(lambda _: ran.append("after"), CTX, (a, gate_var), (c,))
+    gate.set()
+    threaded.wait_for_all()
+    assert ran == ["after"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
+def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(
+    engine: OrderedEngine, error: BaseException
+) -> None:
+    var, ran = engine.new_variable(), []
+    engine.push_sync(raising(error), CTX, (), (var,))
+    with pytest.raises(type(error)):
+        engine.wait_for_var(var)
+    engine.push_sync(ran.append, CTX, (), (var,))
+    engine.wait_for_all()
+    assert len(ran) == 1
+
+
+def test_inline_errors_surface_at_the_wait_with_the_push_site(engine: OrderedEngine) -> None:
+    var, reader, ran = engine.new_variable(), engine.new_variable(), []
+    assert engine.run_inline(raising(ValueError("boom")), (), CTX, (), (var,), "tanh 'act'")
+    engine.push_sync(ran.append, CTX, (var,), (reader,))
+    with pytest.raises(ValueError, match="boom") as caught:
+        engine.wait_for_var(reader)
+    (note,) = caught.value.__notes__
+    assert note.startswith("tanh 'act' failed (pushed at ")
+    assert "test_failure.py:" in note
+    assert ran == []
+
+
+def test_the_note_of_a_threaded_failure_names_the_operation_and_the_next_step(
+    threaded: ThreadedEngine,
+) -> None:
+    var = threaded.new_variable()
+    threaded.push_sync(raising(ValueError("boom")), CTX, (), (var,), name="Convolution 'conv2'")
+    with pytest.raises(ValueError, match="boom") as caught:
+        threaded.wait_for_var(var)
+    (note,) = caught.value.__notes__
+    assert note.startswith("Convolution 'conv2' failed; set OPERAD_ENGINE=naive")
+    assert "OPERAD_DEBUG=1" in note
+
+
+def test_in_debug_mode_the_note_of_a_threaded_failure_names_the_push_site(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from operad import config
+
+    monkeypatch.setenv("OPERAD_DEBUG", "1")
+    config.reload()
+    engine = ThreadedEngine(1)
+    monkeypatch.undo()
+    config.reload()
+    var = engine.new_variable()
+    opr = engine.new_operator(raising(ValueError("boom")), (), (var,), name="fc1")
+    engine.push(opr, CTX)
+    with pytest.raises(ValueError, match="boom") as caught:
+        engine.stop()
+    (note,) = caught.value.__notes__
+    assert note.startswith("fc1 failed (pushed at ")
+    assert "test_failure.py:" in note
+    assert note.endswith("set OPERAD_ENGINE=naive to run it in the calling thread")
+
+
+def test_the_note_of_a_naive_failure_names_the_push_site(naive: NaiveEngine) -> None:
+    var = naive.new_variable()
+    naive.push_sync(raising(ValueError("boom")), CTX, (), (var,), name="fc1")
+    with pytest.raises(ValueError, match="boom") as caught:
+        naive.wait_for_var(var)
+    assert "fc1 failed (pushed at " in caught.value.__notes__[0]
+    assert "test_failure.py:" in caught.value.__notes__[0]
+
+
+def test_notes_that_the_operation_added_itself_are_kept(engine: OrderedEngine) -> None:
+    error = ValueError("boom")
+    error.add_note("while reading part 7")
+    var = engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,), name="read")
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(var)
+    own, added = error.__notes__
+    assert own == "while reading part 7"
+    assert added.startswith("read failed")
+
+
+def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: OrderedEngine) -> None:
+    a, b, c = (engine.new_variable() for _ in range(3))
+    ran = []
+    with engine.bulk(10):
+        engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
+        engine.push_sync(lambda _: ran.append("b"), CTX, (a,), (b,))
+        engine.push_sync(lambda _: ran.append("c"), CTX, (), (c,))
+    engine.wait_for_var(c)
+    assert ran == ["c"]
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(b)
+    engine.wait_for_all()
+
+
+def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: OrderedEngine) -> None:
+    a, b, c = (engine.new_variable() for _ in range(3))
+    ran = []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
+    with engine.bulk(10):
+        engine.push_sync(lambda _: ran.append("b"), CTX, (a,), (b,))
+        engine.push_sync(lambda _: ran.append("c"), CTX, (), (c,))
+        engine.push_sync(lambda _: ran.append("a"), CTX, (), (a,))
+        engine.push_sync(lambda _: ran.append("again"), CTX, (a,), (c,))
+    engine.wait_for_var(c)
+    assert ran == ["c", "a", "again"]
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+
+
+def test_a_failed_deletion_surfaces_at_wait_for_all(engine: OrderedEngine) -> None:
+    engine.delete_variable(raising(ValueError("boom")), CTX, engine.new_variable())
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+
+
+def test_a_deletion_runs_though_the_variable_failed(engine: OrderedEngine) -> None:
+    var, ran = engine.new_variable(), []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
+    engine.delete_variable(ran.append, CTX, var)
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_all()
+    assert len(ran) == 1
+
+
+def test_stop_raises_what_nobody_heard_of(engine: OrderedEngine) -> None:
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (engine.new_variable(),))
+    with pytest.raises(ValueError, match="boom"):
+        engine.stop()
+
+
+def test_both_engines_agree_on_any_program_with_failures() -> None:
+    """Same program, same waits: the same errors surface at the same places on every engine."""
+    import random
+
+    def observe(make) -> list[str]:
+        source, engine, seen = random.Random(7), make(), []
+        variables = [engine.new_variable(str(i)) for i in range(6)]
+
+        def note(call, *arguments) -> None:
+            try:
+                call(*arguments)
+            except Exception as error:  # noqa: BLE001 - the group and the errors alike are observed
+                seen.append(repr(error))
+
+        for step in range(3000):
+            named = source.sample(variables, source.randint(1, 4))
+            cut, is_update = source.randint(0, len(named) - 1), source.random() < 0.3
+            fn = raising(ValueError(step)) if source.random() < 0.2 else lambda _: None
+            engine.push_sync(fn, CTX, named[:cut], named[cut:], reads_mutable=is_update)
+            if source.random() < 0.1:
+                note(engine.wait_for_var, source.choice(variables))
+            if source.random() < 0.01:
+                note(engine.wait_for_all)
+        note(engine.stop)
+        return seen
+
+    expected = observe(NaiveEngine)
+    assert len(expected) > 100
+    for workers in (1, 2, 4):
+        assert observe(lambda workers=workers: ThreadedEngine(workers)) == expected

@@ -1,0 +1,140 @@
+"""Forks and the end of the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from operad.context import cpu
+from operad.engine.ordered import OrderedEngine
+
+CTX = cpu()
+
+
+def in_child(work) -> int:
+    """Fork, run `work` in the child, and return the child's exit status (`work`'s truth)."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+class TestFork:
+    def test_work_pending_at_the_fork_is_done_in_both_processes(self, engine: OrderedEngine) -> None:
+        var, log = engine.new_variable(), []
+        for number in range(200):
+            engine.push_sync(lambda _, number=number: log.append(number), CTX, (), (var,))
+        assert in_child(lambda: log == list(range(200)) and engine.wait_for_all() is None) == 0
+        assert log == list(range(200))
+
+    def test_a_child_and_its_parent_go_on_with_the_engine(self, engine: OrderedEngine) -> None:
+        var, log = engine.new_variable(), []
+        engine.push_sync(log.append, CTX, (), (var,))
+
+        def work() -> bool:
+            for _ in range(50):
+                engine.push_sync(log.append, CTX, (), (var,))
+            engine.wait_for_var(var)
+            return len(log) == 51
+
+        assert in_child(work) == 0
+        engine.push_sync(log.append, CTX, (), (var,))
+        engine.wait_for_all()
+        assert len(log) == 2
+
+    def test_a_failure_in_a_child_surfaces_there(self, engine: OrderedEngine) -> None:
+        var = engine.new_variable()
+
+        def fails(_: object) -> None:
+            raise ValueError("in the child")
+
+        def work() -> bool:
+            engine.push_sync(fails, CTX, (), (var,))
+            with pytest.raises(ValueError, match="in the child"):
+                engine.wait_for_var(var)
+            return True
+
+        assert in_child(work) == 0
+        engine.wait_for_all()
+
+    def test_a_fork_while_other_threads_push_leaves_a_working_child(self, engine: OrderedEngine) -> None:
+        var, over = engine.new_variable(), threading.Event()
+
+        def push() -> None:
+            while not over.is_set():
+                engine.push_sync(lambda _: None, CTX, (), (engine.new_variable(),))
+                engine.wait_for_all()
+
+        def push_and_wait() -> bool:
+            engine.push_sync(lambda _: None, CTX, (), (var,))
+            engine.wait_for_all()
+            return True
+
+        pusher = threading.Thread(target=push)
+        pusher.start()
+        try:
+            for _ in range(5):
+                assert in_child(push_and_wait) == 0
+        finally:
+            over.set()
+            pusher.join()
+
+
+def run(program: str, kind: str = "threaded") -> subprocess.CompletedProcess[str]:
+    head = "import threading\nfrom operad import engine as e\nfrom operad.context import cpu\n"
+    environment = {**os.environ, "OPERAD_ENGINE": kind, "OPERAD_NUM_THREADS": "2"}
+    return subprocess.run(
+        [sys.executable, "-c", head + program],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("kind", ["threaded", "naive"])
+def test_pending_work_is_finished_at_exit(kind: str) -> None:
+    done = run(
+        "engine = e.get(); var = engine.new_variable()\n"
+        "for i in range(1000): engine.push_sync(lambda _, i=i: i == 999 and print(i), cpu(), (), (var,))\n",
+        kind,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "999\n", "")
+
+
+def test_an_asynchronous_operation_that_nobody_completes_does_not_hang_the_exit() -> None:
+    done = run(
+        "kept = []; engine = e.get(); var = engine.new_variable()\n"
+        "engine.push_async(lambda _, done: kept.append(done), cpu(), (), (var,))\n"
+        "engine.push_sync(lambda _: print('never'), cpu(), (var,), ())\n"
+        "engine.push_sync(lambda _: print('still'), cpu(), (), (engine.new_variable(),))\n"
+    )
+    assert (done.returncode, done.stdout) == (0, "still\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_failures_nobody_waited_for_are_reported_on_one_line_at_exit() -> None:
+    done = run(
+        "engine = e.get()\n"
+        "engine.push_sync(lambda _: 1 / 0, cpu(), (), (engine.new_variable(),), name='bad')\n"
+    )
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("operad: 1 failure(s) that nothing waited for: bad failed")
+    assert "ZeroDivisionError" in line
+
+
+def test_an_exit_with_an_error_elsewhere_keeps_that_error() -> None:
+    done = run("engine = e.get(); engine.push_sync(lambda _: None, cpu())\nraise SystemExit(5)\n")
+    assert (done.returncode, done.stderr) == (5, "")

@@ -1,0 +1,134 @@
+"""What only the threaded engine does: parallel runs, priorities, helping, streams."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+
+import pytest
+
+from operad.context import Context, cpu
+from operad.engine import FnProperty, RunContext, ThreadedEngine
+
+CTX = cpu()
+
+
+def test_independent_operations_run_at_the_same_time(threaded: ThreadedEngine) -> None:
+    meeting = threading.Barrier(4)
+    for _ in range(4):
+        threaded.push_sync(lambda _: meeting.wait(), CTX, (), (threaded.new_variable(),))
+    threaded.wait_for_all()
+    assert meeting.n_waiting == 0
+
+
+def test_readers_of_one_variable_run_at_the_same_time(threaded: ThreadedEngine) -> None:
+    meeting, var = threading.Barrier(3), threaded.new_variable()
+    for _ in range(3):
+        threaded.push_sync(lambda _: meeting.wait(), CTX, (var,), ())
+    threaded.wait_for_all()
+
+
+def test_other_operations_run_while_an_asynchronous_one_is_pending(single: ThreadedEngine) -> None:
+    var, held, ran = single.new_variable(), [], []
+    single.push_async(lambda _, on_complete: held.append(on_complete), CTX, (), (var,))
+    other = single.new_variable()
+    single.push_sync(ran.append, CTX, (), (other,))
+    single.wait_for_var(other)
+    assert len(ran) == 1
+    held.pop()()
+    single.wait_for_all()
+
+
+def in_order(single: ThreadedEngine, pushes) -> list[str]:
+    """The order in which one worker runs `pushes`, all made while it is held up."""
+    gate, started, log = threading.Event(), threading.Event(), []
+
+    def hold(_: RunContext) -> None:
+        started.set()
+        gate.wait()
+
+    single.push_sync(hold, CTX, (), (single.new_variable(),))
+    started.wait()
+    for name, options in pushes:
+        single.push_sync(lambda _, name=name: log.append(name), CTX, (), (single.new_variable(),), **options)
+    gate.set()
+    single.wait_for_all()
+    return log
+
+
+def test_higher_priority_runs_first_and_equal_priority_in_push_order(single: ThreadedEngine) -> None:
+    pushes = [("a", {}), ("low", {"priority": -1}), ("b", {}), ("high", {"priority": 9}), ("c", {})]
+    assert in_order(single, pushes) == ["high", "a", "b", "c", "low"]
+
+
+def test_prioritized_work_and_copies_go_before_the_rest(single: ThreadedEngine) -> None:
+    pushes = [
+        ("normal", {"priority": 100}),
+        ("copy", {"prop": FnProperty.COPY_FROM_DEVICE}),
+        ("prioritized", {"prop": FnProperty.CPU_PRIORITIZED}),
+    ]
+    assert in_order(single, pushes) == ["prioritized", "copy", "normal"]
+
+
+def test_a_waiting_thread_runs_what_it_waits_for(single: ThreadedEngine) -> None:
+    """With the only worker unable to start, the wait would otherwise never end."""
+    single._policy.cpu.claim()
+    var, ran_in = single.new_variable(), []
+    single.push_sync(lambda _: ran_in.append(threading.get_ident()), CTX, (), (var,))
+    single.wait_for_var(var)
+    assert ran_in == [threading.get_ident()]
+
+
+def test_workers_leave_when_the_engine_stops() -> None:
+    engine = ThreadedEngine(3)
+    meeting = threading.Barrier(3)
+    for _ in range(3):
+        engine.push_sync(lambda _: meeting.wait(), CTX)
+    engine.stop()
+    assert engine._threads
+    assert not any(thread.is_alive() for thread in engine._threads)
+
+
+class FakeStream:
+    def __init__(self, **_: object) -> None:
+        self.log: list[str] = []
+
+    def __enter__(self) -> None:
+        self.log.append("entered")
+
+    def __exit__(self, *_: object) -> None:
+        self.log.append("left")
+
+    def synchronize(self) -> None:
+        self.log.append("synchronized")
+
+
+class FakeDevice:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def fake_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy = types.ModuleType("cupy")
+    cupy.cuda = types.SimpleNamespace(Stream=FakeStream, Device=FakeDevice)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+
+
+@pytest.mark.usefixtures("fake_cupy")
+def test_gpu_operations_run_on_a_stream_of_their_kind_and_end_with_it(threaded: ThreadedEngine) -> None:
+    ctx, contexts = Context("gpu", 0), []
+    for prop in (FnProperty.NORMAL, FnProperty.NORMAL, FnProperty.COPY_TO_DEVICE):
+        threaded.push_sync(
+            lambda rc: contexts.append((rc.ctx, rc.stream)), ctx, (), (threaded.new_variable(),), prop
+        )
+    threaded.wait_for_all()
+    assert {ctx for ctx, _ in contexts} == {ctx}
+    streams = {id(stream): stream for _, stream in contexts}
+    assert len(streams) == 2, "kernels share one stream, copies have their own"
+    assert sum(stream.log.count("synchronized") for stream in streams.values()) == 3
