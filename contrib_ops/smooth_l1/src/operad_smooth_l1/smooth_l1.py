@@ -1,0 +1,46 @@
+"""`smooth_l1`: quadratic near zero, linear beyond."""
+
+from __future__ import annotations
+
+from operad_sdk import Array, Scalar, mapper, sign, unary
+
+
+@mapper
+def huber(a: float, sigma: float) -> float:
+    """The value at one point."""
+    s2 = sigma * sigma
+    if abs(a) > 1 / s2:
+        return abs(a) - 0.5 / s2
+    return 0.5 * s2 * a * a
+
+
+@mapper
+def huber_gradient(ograd: float, a: float, sigma: float) -> float:
+    """The slope at one point, times the gradient that arrives there."""
+    s2 = sigma * sigma
+    if abs(a) > 1 / s2:
+        return ograd * sign(a)
+    return ograd * s2 * a
+
+
+@unary("smooth_l1", accepts="floating", scalar=Scalar("sigma", default=1.0, above=0.0))
+def smooth_l1(x: Array, sigma: float, out: Array) -> None:
+    """sigma² x² / 2 where |x| <= 1 / sigma², and |x| - 1 / (2 sigma²) beyond.
+
+    Shapes:
+        data: Any.
+        output: As data.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.smooth_l1(od.nd.array([-2, 0.5, 3]), scalar=1.0).asnumpy()
+        array([1.5  , 0.125, 2.5  ], dtype=float32)
+
+    Source: smooth_l1, src/operator/tensor/elemwise_binary_scalar_op_extended.cc.
+    """
+    huber.map(x, sigma, out=out)
+
+
+@smooth_l1.gradient(inplace="ograd")
+def _(ograd: Array, x: Array, sigma: float, out: Array) -> None:
+    huber_gradient.map(ograd, x, sigma, out=out)

@@ -1,0 +1,3 @@
+"""Dropout, `Dropout`."""
+
+from operad_dropout.dropout import Dropout as Dropout
