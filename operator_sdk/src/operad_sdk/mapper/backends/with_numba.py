@@ -8,10 +8,12 @@ Refused: caching by the author's file, which would miss changes in mappers that 
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import inspect
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -211,7 +213,9 @@ def _folder() -> Path:
             return folder
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="operad-mappers-"))
+    temporary = tempfile.mkdtemp(prefix="operad-mappers-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return Path(temporary)
 
 
 def _is_private(status: os.stat_result) -> bool:
