@@ -1,0 +1,147 @@
+"""Correlation of images with filters, and its two adjoints, as matrix products.
+
+Images are treated a few at a time, so that what is unrolled (see `operad_convolution.rows`) stays in
+cache. Scratch memory comes from the caller, and its element type is what is computed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from operad_convolution.geometry import Geometry
+from operad_convolution.rows import add_back, fill, windows
+from operad_sdk import Array
+
+
+def scratch_size(geometry: Geometry) -> int:
+    """Elements of scratch memory that each of the functions needs."""
+    images = geometry.images_together
+    return geometry.buffer_size(images) + geometry.product_size(images)
+
+
+def correlate(
+    xp: Any, geometry: Geometry, images: Array, weight: Array, bias: Array | None, scratch: Array, out: Array
+) -> None:
+    """Write the correlation of `images` with the filters `weight` into `out`.
+
+    Args:
+        images: (N, C, D, H, W).
+        weight: (M, C / groups, ...) with the kernel's axes.
+        bias: (M,), added to each channel of the output; or None.
+        scratch: At least `scratch_size` elements.
+        out: (N, M, D', H', W'), overwritten.
+    """
+    matrices = _matrices(xp, geometry, weight)
+    shift = 0 if bias is None else bias.reshape(geometry.groups, geometry.group_filters, 1, 1, 1)
+    for part, buffer, product in _parts(geometry, scratch):
+        fill(geometry, images[part], buffer)
+        for tap, matrix in zip(geometry.taps, matrices, strict=True):
+            if tap == (0, 0):
+                xp.matmul(matrix, windows(xp, geometry, buffer, tap), out=product)
+            else:
+                np.add(product, xp.matmul(matrix, windows(xp, geometry, buffer, tap)), out=product)
+        np.add(_as_images(geometry, product), shift, out=_grouped(geometry, out[part]))
+
+
+def correlate_weight_gradient(
+    xp: Any, geometry: Geometry, images: Array, ograd: Array, scratch: Array
+) -> Array:
+    """The gradient of the filters, (M, C / groups, *kernel), where `ograd` is that of the output."""
+    shape = (len(geometry.taps), geometry.groups, geometry.group_filters, geometry.length)
+    total = xp.zeros(shape, scratch.dtype)
+    share = xp.empty(shape[1:], scratch.dtype)
+    for part, buffer, product in _parts(geometry, scratch):
+        fill(geometry, images[part], buffer)
+        _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
+        for index, tap in enumerate(geometry.taps):
+            columns = windows(xp, geometry, buffer, tap).swapaxes(-1, -2)
+            for row in np.ndindex(geometry.out[:2]):
+                xp.matmul(product[:, *row], columns[:, *row], out=share)
+                total[index] += share
+    return _as_weight(geometry, total)
+
+
+def correlate_data_gradient(
+    xp: Any,
+    geometry: Geometry,
+    weight: Array,
+    ograd: Array,
+    bias: Array | None,
+    scratch: Array,
+    images: Array,
+) -> None:
+    """Write the gradient of the images, where `ograd` is that of the output, into `images`.
+
+    Args:
+        bias: (C,), added to each channel of the images; or None.
+    """
+    matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
+    for part, buffer, product in _parts(geometry, scratch):
+        _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
+        buffer[...] = 0
+        share = xp.empty((geometry.groups, geometry.length, product.shape[-1]), product.dtype)
+        for tap, matrix in zip(geometry.taps, matrices, strict=True):
+            for depth, height in np.ndindex(geometry.out[:2]):
+                xp.matmul(matrix, product[:, depth, height], out=share)
+                plane = depth * geometry.stride[0] + tap.depth * geometry.dilate[0]
+                row = height * geometry.stride[1] + tap.height * geometry.dilate[1]
+                rows = buffer[:, plane, row : row + geometry.rows_together]
+                rows += share.reshape(rows.shape)
+        add_back(geometry, buffer, images[part])
+        if bias is not None:
+            images[part] += bias.reshape(-1, 1, 1, 1)
+
+
+def _parts(geometry: Geometry, scratch: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """The images in parts, each with a row buffer and the products' array."""
+    for start in range(0, geometry.batch, geometry.images_together):
+        images = min(geometry.images_together, geometry.batch - start)
+        split = geometry.buffer_size(images)
+        end = split + geometry.product_size(images)
+        buffer = scratch[:split].reshape(geometry.buffer_shape(images))
+        product = scratch[split:end].reshape(geometry.product_shape(images))
+        yield slice(start, start + images), buffer, product
+
+
+def _matrices(xp: Any, geometry: Geometry, weight: Array) -> Array:
+    """The filters of each tap as (group, 1, 1, filter, length)."""
+    parted = weight.reshape(_parted_shape(geometry)).transpose(3, 4, 0, 1, 5, 2, 6)
+    count, groups, filters = len(geometry.taps), geometry.groups, geometry.group_filters
+    return xp.ascontiguousarray(parted).reshape(count, groups, 1, 1, filters, geometry.length)
+
+
+def _as_weight(geometry: Geometry, matrices: Array) -> Array:
+    """The inverse of `_matrices`."""
+    shape = _parted_shape(geometry)
+    parted = matrices.reshape(*(shape[axis] for axis in (3, 4, 0, 1, 5, 2, 6)))
+    flat = parted.transpose(2, 3, 5, 0, 1, 4, 6)
+    return flat.reshape(geometry.filters, geometry.group_channels, *geometry.kernel)
+
+
+def _parted_shape(geometry: Geometry) -> tuple[int, ...]:
+    """(group, filter, channel, depth, taps along height, rows together, width)."""
+    depth, height, width = geometry.kernel
+    together = geometry.rows_together
+    return (
+        geometry.groups,
+        geometry.group_filters,
+        geometry.group_channels,
+        depth,
+        height // together,
+        together,
+        width,
+    )
+
+
+def _as_images(geometry: Geometry, product: Array) -> Array:
+    """A view of the products in the order of `_grouped`."""
+    shape = product.shape
+    return product.reshape(*shape[:4], -1, geometry.out[2]).transpose(4, 0, 3, 1, 2, 5)
+
+
+def _grouped(geometry: Geometry, out: Array) -> Array:
+    """A view of output images as (image, group, filter, depth, height, width)."""
+    return out.reshape(out.shape[0], geometry.groups, geometry.group_filters, *out.shape[2:])

@@ -1,0 +1,150 @@
+"""The sizes of one correlation, brought to three spatial axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, NamedTuple, final
+
+from operad_sdk import Array, Shape
+
+Triple = tuple[int, int, int]
+
+_COLUMNS: Final = 512
+"""Columns that a matrix product should have, so that it is worth a call of BLAS."""
+_BUFFER_BYTES: Final = 16 << 20
+"""Size that the row buffer should not exceed, so that it stays in cache."""
+
+
+class Tap(NamedTuple):
+    """A kernel position along depth, and along height where rows of the buffer cannot express it."""
+
+    depth: int
+    height: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """A correlation of images (N, C, D, H, W) with filters (M, C / groups, *kernel).
+
+    Attributes:
+        size: The images' depth, height and width.
+        out: The output's.
+    """
+
+    batch: int
+    channels: int
+    filters: int
+    groups: int
+    size: Triple
+    out: Triple
+    kernel: Triple
+    stride: Triple
+    dilate: Triple
+    pad: Triple
+
+    @classmethod
+    def of(
+        cls,
+        data: Shape,
+        out: Shape,
+        kernel: Shape,
+        stride: Shape,
+        dilate: Shape,
+        pad: Shape,
+        groups: int,
+    ) -> Geometry:
+        """From shapes with one to three spatial axes; those that are missing come first, with size 1.
+
+        Args:
+            data: Shape of the images, (N, C, ...).
+            out: Shape of the output, (N, M, ...).
+        """
+        return cls(
+            data[0],
+            data[1],
+            out[1],
+            groups,
+            _triple(data[2:], 1),
+            _triple(out[2:], 1),
+            _triple(kernel, 1),
+            _triple(stride, 1),
+            _triple(dilate, 1),
+            _triple(pad, 0),
+        )
+
+    @property
+    def group_channels(self) -> int:
+        """Channels that one filter sees."""
+        return self.channels // self.groups
+
+    @property
+    def group_filters(self) -> int:
+        """Filters of one group."""
+        return self.filters // self.groups
+
+    @property
+    def rows_together(self) -> int:
+        """Kernel rows that one matrix product covers: all, unless they are dilated."""
+        return self.kernel[1] if self.dilate[1] == 1 else 1
+
+    @property
+    def taps(self) -> list[Tap]:
+        """The matrix products that are summed."""
+        heights = range(0, self.kernel[1], self.rows_together)
+        return [Tap(depth, height) for depth in range(self.kernel[0]) for height in heights]
+
+    @property
+    def length(self) -> int:
+        """Inner length of each matrix product."""
+        return self.rows_together * self.group_channels * self.kernel[2]
+
+    @property
+    def images_together(self) -> int:
+        """How many images are treated at once."""
+        wanted = ceil(_COLUMNS / max(1, self.out[2]))
+        one = 4 * max(1, self.buffer_size(1))
+        return max(1, min(self.batch, wanted, _BUFFER_BYTES // one))
+
+    def buffer_shape(self, images: int) -> Shape:
+        """Shape of the row buffer: (group, depth, height, channel, tap, image, column)."""
+        depth, height = (self._reach(axis) for axis in (0, 1))
+        return (
+            self.groups,
+            depth,
+            height,
+            self.group_channels,
+            self.kernel[2],
+            images,
+            self.out[2],
+        )
+
+    def buffer_size(self, images: int) -> int:
+        """Elements of the row buffer."""
+        size = 1
+        for axis in self.buffer_shape(images):
+            size *= axis
+        return size
+
+    def product_shape(self, images: int) -> Shape:
+        """Shape of the products: (group, depth, height, filter, image and column)."""
+        return (self.groups, self.out[0], self.out[1], self.group_filters, images * self.out[2])
+
+    def product_size(self, images: int) -> int:
+        """Elements of the products."""
+        return self.filters * self.out[0] * self.out[1] * images * self.out[2]
+
+    def _reach(self, axis: int) -> int:
+        """Padded positions along `axis` that any window touches."""
+        return (self.out[axis] - 1) * self.stride[axis] + self.dilate[axis] * (self.kernel[axis] - 1) + 1
+
+
+def _triple(values: Shape, missing: int) -> Triple:
+    first, second, third = (missing,) * (3 - len(values)) + tuple(values)
+    return first, second, third
+
+
+def with_three_axes(array: Array) -> Array:
+    """A view of `array` (N, C, ...) with three spatial axes."""
+    return array[(slice(None), slice(None), *[None] * (5 - array.ndim))]

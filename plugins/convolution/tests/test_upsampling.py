@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import ShapeError
+from operad_convolution import UpSampling
+from operad_sdk.testing import check_forward, gradient_check
+
+RNG = np.random.default_rng(2)
+LARGE, SMALL = RNG.normal(size=(2, 3, 2, 4)), RNG.normal(size=(2, 1, 1, 2))
+
+
+def enlarged(images: np.ndarray, times: int) -> np.ndarray:
+    return images.repeat(times, 2).repeat(times, 3)
+
+
+def test_nearest_repeats_pixels() -> None:
+    check_forward(UpSampling, [LARGE], enlarged(LARGE, 3), scale=3, sample_type="nearest")
+    gradient_check(UpSampling, [LARGE], scale=3, sample_type="nearest")
+
+
+def test_several_inputs_are_brought_to_one_size_and_concatenated() -> None:
+    expected = np.concatenate([enlarged(LARGE, 2), enlarged(SMALL, 4)], axis=1)
+    params = {"scale": 2, "sample_type": "nearest", "num_args": 2}
+    check_forward(UpSampling, [LARGE, SMALL], expected, **params)
+    gradient_check(UpSampling, [LARGE, SMALL], **params)
+
+
+def test_several_inputs_may_be_added() -> None:
+    small = RNG.normal(size=(2, 3, 1, 2))
+    params = {"scale": 2, "sample_type": "nearest", "num_args": 2, "multi_input_mode": "sum"}
+    check_forward(UpSampling, [LARGE, small], enlarged(LARGE, 2) + enlarged(small, 4), **params)
+    gradient_check(UpSampling, [LARGE, small], **params)
+
+
+def test_bilinear_is_a_transposed_convolution_of_each_channel() -> None:
+    data = np.ones((1, 2, 3, 3))
+    weight = np.ones((2, 1, 4, 4))
+    row = np.array([1, 2, 2, 2, 2, 1])  # MXNet's own example
+    expected = np.broadcast_to(np.outer(row, row), (1, 2, 6, 6))
+    params = {"scale": 2, "sample_type": "bilinear", "num_filter": 2, "num_args": 2}
+    check_forward(UpSampling, [data, weight], expected, **params)
+    gradient_check(UpSampling, [RNG.normal(size=(1, 2, 2, 3)), RNG.normal(size=(2, 1, 4, 4))], **params)
+
+
+def test_the_weight_of_bilinear_follows_from_the_data() -> None:
+    symbol = od.sym.UpSampling(od.sym.var("d"), scale=3, sample_type="bilinear", num_filter=2, name="up")
+    assert symbol.list_arguments() == ["d", "up_weight"]
+    assert symbol.infer_shape(d=(1, 2, 4, 4)) == ([(1, 2, 4, 4), (2, 1, 5, 5)], [(1, 2, 12, 12)], [])
+
+
+def test_inputs_that_do_not_fit_are_refused() -> None:
+    op = UpSampling(scale=2, sample_type="nearest", num_args=2)
+    with pytest.raises(ShapeError, match="arg1 has shape"):
+        op.infer_shape([(1, 1, 4, 4), (1, 1, 3, 3)])
+
+
+def test_runs_imperatively_and_symbolically() -> None:
+    a, b = od.nd.array(LARGE), od.nd.array(SMALL)
+    eager = od.nd.UpSampling(a, b, scale=2, sample_type="nearest").asnumpy()
+    symbol = od.sym.UpSampling(od.sym.var("a"), od.sym.var("b"), scale=2, sample_type="nearest")
+    np.testing.assert_array_equal(symbol.bind(od.cpu(), {"a": a, "b": b}).forward()[0].asnumpy(), eager)
