@@ -408,3 +408,20 @@ def test_a_naive_engine_runs_at_push_in_the_calling_thread(naive: NaiveEngine) -
     ran = []
     naive.push_sync(lambda _: ran.append(threading.get_ident()), CTX)
     assert ran == [threading.get_ident()]
+
+
+def test_a_push_that_interrupts_a_step_of_the_queue_is_carried_out_after_it(
+    engine: OrderedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a finalizer does that runs in the middle of a push, in the same thread."""
+    var, log, offer = engine.new_variable(), [], engine._offer
+
+    def interrupted(block) -> None:
+        monkeypatch.undo()
+        engine.push_sync(lambda _: log.append("interrupting"), CTX, (), (var,))
+        offer(block)
+
+    monkeypatch.setattr(engine, "_offer", interrupted)
+    engine.push_sync(lambda _: log.append("interrupted"), CTX, (), (var,))
+    engine.wait_for_all()
+    assert log == ["interrupted", "interrupting"]
