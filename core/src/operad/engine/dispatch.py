@@ -1,6 +1,6 @@
 """How threads share one dependency queue without waiting for each other.
 
-The queue is guarded by one lock, and nobody ever blocks on it. Under the interpreter's own lock, blocking
+The queue is guarded by one lock, and no push or finish blocks on it. Under the interpreter's own lock, blocking
 on a contended lock in a hot path makes two threads hand over to each other at every step; a first
 version that did so ran at half the speed with one worker and a quarter with four. Instead, who
 finds the lock taken leaves a note in the inbox, and whoever holds it reads the inbox before and after
