@@ -94,7 +94,8 @@ def test_cross_entropy_of_an_empty_batch_is_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss"]
+    "name",
+    ["LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss"],
 )
 def test_trains_symbolically_as_it_does_imperatively(name: str) -> None:
     has_label = name != "MakeLoss"
@@ -107,7 +108,7 @@ def test_trains_symbolically_as_it_does_imperatively(name: str) -> None:
         eager = getattr(od.nd, name)(*arrays.values())
     eager.backward()
     symbol = getattr(od.sym, name)(*map(od.sym.var, arrays))
-    gradient = od.nd.zeros((2, 3))
+    gradient = od.nd.array(np.zeros((2, 3)))
     executor = symbol.bind(
         od.cpu(), arrays, args_grad={"data": gradient}, grad_req={"data": "write", "label": "null"}
     )

@@ -59,7 +59,9 @@ def test_out_grad_multiplies_the_gradient_with_the_one_from_above() -> None:
 
 
 def test_large_scores_do_not_overflow() -> None:
-    check_forward(SoftmaxOutput, [np.array([[1e4, -1e4]], "float32"), np.array([0])], [np.array([[1.0, 0.0]])])
+    check_forward(
+        SoftmaxOutput, [np.array([[1e4, -1e4]], "float32"), np.array([0])], [np.array([[1.0, 0.0]])]
+    )
 
 
 def test_an_empty_batch_is_no_error() -> None:

@@ -140,9 +140,7 @@ power = from_ufunc(
     gradient_inplace=("ograd", "lhs", "rhs", "out_value"),
     accepts="number",
     cost=20,
-    doc=binary_doc(
-        "_power", "The left element to the power of the right.", "[2, 9]", "[3, 0.5]", "[8., 3.]"
-    ),
+    doc=binary_doc("_power", "The left element to the power of the right.", "[2, 9]", "[3, 0.5]", "[8., 3.]"),
 )
 
 

@@ -26,7 +26,9 @@ def _with_scalar(ufunc: np.ufunc, name: str, condition: str, output: str) -> Sim
 equal = _of_arrays(np.equal, "_equal", "the elements are equal", "[1., 0., 0.]")
 not_equal = _of_arrays(np.not_equal, "_not_equal", "the elements differ", "[0., 1., 1.]")
 greater = _of_arrays(np.greater, "_greater", "the left element is larger", "[0., 0., 1.]")
-greater_equal = _of_arrays(np.greater_equal, "_greater_equal", "the left element is not smaller", "[1., 0., 1.]")
+greater_equal = _of_arrays(
+    np.greater_equal, "_greater_equal", "the left element is not smaller", "[1., 0., 1.]"
+)
 lesser = _of_arrays(np.less, "_lesser", "the left element is smaller", "[0., 1., 0.]")
 lesser_equal = _of_arrays(np.less_equal, "_lesser_equal", "the left element is not larger", "[1., 1., 0.]")
 logical_and = _of_arrays(np.logical_and, "_logical_and", "neither element is 0", "[0., 1., 1.]")
@@ -34,11 +36,27 @@ logical_or = _of_arrays(np.logical_or, "_logical_or", "an element is not 0", "[0
 logical_xor = _of_arrays(np.logical_xor, "_logical_xor", "exactly one element is not 0", "[0., 0., 0.]")
 
 equal_scalar = _with_scalar(np.equal, "_equal_scalar", "the element equals the number", "[0., 1., 0.]")
-not_equal_scalar = _with_scalar(np.not_equal, "_not_equal_scalar", "the element differs from the number", "[1., 0., 1.]")
-greater_scalar = _with_scalar(np.greater, "_greater_scalar", "the element is larger than the number", "[0., 0., 1.]")
-greater_equal_scalar = _with_scalar(np.greater_equal, "_greater_equal_scalar", "the element is not smaller than the number", "[0., 1., 1.]")
-lesser_scalar = _with_scalar(np.less, "_lesser_scalar", "the element is smaller than the number", "[1., 0., 0.]")
-lesser_equal_scalar = _with_scalar(np.less_equal, "_lesser_equal_scalar", "the element is not larger than the number", "[1., 1., 0.]")
-logical_and_scalar = _with_scalar(np.logical_and, "_logical_and_scalar", "neither the element nor the number is 0", "[0., 1., 1.]")
-logical_or_scalar = _with_scalar(np.logical_or, "_logical_or_scalar", "the element or the number is not 0", "[1., 1., 1.]")
-logical_xor_scalar = _with_scalar(np.logical_xor, "_logical_xor_scalar", "exactly one of element and number is not 0", "[1., 0., 0.]")
+not_equal_scalar = _with_scalar(
+    np.not_equal, "_not_equal_scalar", "the element differs from the number", "[1., 0., 1.]"
+)
+greater_scalar = _with_scalar(
+    np.greater, "_greater_scalar", "the element is larger than the number", "[0., 0., 1.]"
+)
+greater_equal_scalar = _with_scalar(
+    np.greater_equal, "_greater_equal_scalar", "the element is not smaller than the number", "[0., 1., 1.]"
+)
+lesser_scalar = _with_scalar(
+    np.less, "_lesser_scalar", "the element is smaller than the number", "[1., 0., 0.]"
+)
+lesser_equal_scalar = _with_scalar(
+    np.less_equal, "_lesser_equal_scalar", "the element is not larger than the number", "[1., 1., 0.]"
+)
+logical_and_scalar = _with_scalar(
+    np.logical_and, "_logical_and_scalar", "neither the element nor the number is 0", "[0., 1., 1.]"
+)
+logical_or_scalar = _with_scalar(
+    np.logical_or, "_logical_or_scalar", "the element or the number is not 0", "[1., 1., 1.]"
+)
+logical_xor_scalar = _with_scalar(
+    np.logical_xor, "_logical_xor_scalar", "exactly one of element and number is not 0", "[1., 0., 0.]"
+)

@@ -216,7 +216,9 @@ rpower_scalar = from_ufunc(
     gradient_inplace=("ograd", "out_value"),
     accepts="number",
     cost=20,
-    doc=unary_doc("_rpower_scalar", "A number to the power of every element.", "[1, 3]", "[2., 8.]", "scalar=2"),
+    doc=unary_doc(
+        "_rpower_scalar", "A number to the power of every element.", "[1, 3]", "[2., 8.]", "scalar=2"
+    ),
 )
 
 

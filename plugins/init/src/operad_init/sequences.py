@@ -62,14 +62,15 @@ class Arange(OperatorProperty):
 
     def _ends(self) -> tuple[float, float]:
         if self.stop is None and not self.infer_range:
-            return 0.0, self.start
-        return self.start, self.start if self.stop is None else self.stop
+            return 0.0, float(self.start)
+        return float(self.start), float(self.start if self.stop is None else self.stop)
 
     def _length(self) -> int:
         first, end = self._ends()
         if self.step == 0:
             raise ParamError("_arange: parameter 'step' is 0, expected another number")
-        return max(0, math.ceil((end - first) / self.step)) * int(self.repeat)
+        numbers: int = max(0, math.ceil((end - first) / self.step))
+        return numbers * int(self.repeat)
 
 
 @operator("_linspace")

@@ -82,7 +82,7 @@ class SoftmaxOutput(OperatorProperty):
             )
         return [data, label], outputs, []
 
-    def _label_shapes(self, data: Shape) -> list[Shape]:
+    def _label_shapes(self, data: Any) -> list[Shape]:
         if self.multi_output:
             flat = (data[0], prod(data[2:]))
             return [(data[0], *data[2:]), flat, (data[0], 1, *data[2:]), data]
@@ -138,7 +138,7 @@ class SoftmaxOutput(OperatorProperty):
         if self.use_ignore:
             rows[label == self.ignore_label] = 0
         np.multiply(rows, self._scale(label, rows), out=rows)
-        if not np.shares_memory(rows, out, max_work=1):
+        if not np.may_share_memory(rows, out):  # the classes' axes had to be brought together by a copy
             out[...] = rows.reshape(out.shape)
 
     def _rows(self, out: Array) -> Array:
@@ -151,7 +151,7 @@ class SoftmaxOutput(OperatorProperty):
 
     def _scale(self, label: Array, rows: Array) -> float:
         """In MXNet `multi_output` divides by the places of an item as well, unless by valid labels."""
-        scale = self.grad_scale
+        scale = float(self.grad_scale)
         if self.normalization == "valid":
             return scale / max(int((label != self.ignore_label).sum()), 1)
         if self.multi_output:

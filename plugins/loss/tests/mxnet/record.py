@@ -30,7 +30,12 @@ def cases():
         params = {"use_linear": linear, "margin": 0.7, "regularization_coefficient": 0.3}
         yield "SVMOutput", (4, 3), [0, 1, 2, 1], params
     for normalization in ("null", "batch", "valid"):
-        yield "MakeLoss", (4, 3), None, {"normalization": normalization, "grad_scale": 0.5, "valid_thresh": 0.1}
+        yield (
+            "MakeLoss",
+            (4, 3),
+            None,
+            {"normalization": normalization, "grad_scale": 0.5, "valid_thresh": 0.1},
+        )
 
 
 def record(mx, name, shape, label, params):

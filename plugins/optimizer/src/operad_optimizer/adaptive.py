@@ -1,0 +1,214 @@
+"""Optimizers whose steps the gradients' own averages size: `Adam`, `RMSProp`, `Ftrl`, `FTML`, `LAMB`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+from operad import NDArray, nd
+from operad_optimizer.optimizer import Index, Optimizer, State, register
+from operad_optimizer.state import zeros_like
+
+
+@register
+@final
+class Adam(Optimizer):
+    """Steps along the average gradient, divided by the root of the average squared gradient.
+
+    Args:
+        learning_rate: Roughly the size of a step.
+        beta1: How much of the average gradient is kept.
+        beta2: How much of the average squared gradient is kept.
+        epsilon: Added to the root.
+        lazy_update: Accepted for MXNet's calls; arrays are never sparse.
+        arguments: As in `Optimizer`.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, section 2, last
+    paragraph's order of computation.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        lazy_update: bool = True,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **arguments)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lazy_update = lazy_update
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Both averages."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call; the rate corrects the averages' bias towards 0."""
+        count = self.index_update_count[index]
+        correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
+        rate, common = self.rate(index, weight, correction), self.common(index)
+        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        nd.adam_update(weight, grad, rate, *state, out=weight, **own, **common)
+
+
+@register
+@final
+class RMSProp(Optimizer):
+    """Steps along the gradient, divided by the root of the average squared gradient.
+
+    Args:
+        learning_rate: Roughly the size of a step.
+        gamma1: How much of the averages is kept.
+        gamma2: How much of the last step is kept, where `centered`.
+        epsilon: Added under the root.
+        centered: Divide by the root of the variance instead, after Graves.
+        clip_weights: Bound of each element of a weight; None: none.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        gamma1: float = 0.9,
+        gamma2: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: float | None = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **arguments)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.epsilon = epsilon
+        self.centered = centered
+        self.clip_weights = clip_weights
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """The averages, and where centered the last step."""
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        rate, given = self.rate(index, weight), self.common(index)
+        given |= {"gamma1": self.gamma1, "epsilon": self.epsilon}
+        if self.clip_weights:
+            given["clip_weights"] = self.clip_weights
+        if self.centered:
+            nd.rmspropalex_update(weight, grad, rate, *state, out=weight, gamma2=self.gamma2, **given)
+        else:
+            nd.rmsprop_update(weight, grad, rate, *state, out=weight, **given)
+
+
+@register
+@final
+class Ftrl(Optimizer):
+    """Follow the regularised leader: weights that matter little become exactly 0.
+
+    Args:
+        lamda1: Weight of the L1 norm.
+        learning_rate: Roughly the size of a step.
+        beta: Added to the root of the squared gradients' sum.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **arguments: Any
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **arguments)
+        self.lamda1 = lamda1
+        self.beta = beta
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """The two sums."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        rate, own = self.rate(index, weight), {"lamda1": self.lamda1, "beta": self.beta}
+        nd.ftrl_update(weight, grad, rate, *state, out=weight, **own, **self.common(index))
+
+
+@register
+@final
+class FTML(Optimizer):
+    """Follow the moving leader.
+
+    Args:
+        beta1: How much of the average gradient is kept.
+        beta2: How much of the average squared gradient is kept.
+        epsilon: Added to the root.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(
+        self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **arguments: Any
+    ) -> None:
+        super().__init__(**arguments)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Curvature and averages."""
+        return zeros_like(weight), zeros_like(weight), zeros_like(weight)
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        own["t"] = self.index_update_count[index]
+        rate = self.rate(index, weight)
+        nd.ftml_update(weight, grad, rate, *state, out=weight, **own, **self.common(index))
+
+
+@register
+@final
+class LAMB(Optimizer):
+    """Adam's direction, with steps in proportion to each weight's norm; for large batches.
+
+    Args:
+        learning_rate: Size of a step in proportion to the weight's norm.
+        beta1: How much of the average gradient is kept.
+        beta2: How much of the average squared gradient is kept.
+        epsilon: Added to the root.
+        lower_bound: Least norm of a weight that counts; None: none.
+        upper_bound: Largest norm of a weight that counts; None: none.
+        bias_correction: Correct the averages' bias towards 0.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        lower_bound: float | None = None,
+        upper_bound: float | None = None,
+        bias_correction: bool = True,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **arguments)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        self.bias_correction = bias_correction
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Both averages."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """The direction, its norm and the weight's, then the step."""
+        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        own |= {"t": self.index_update_count[index], "bias_correction": self.bias_correction}
+        direction = nd.lamb_update_phase1(weight, grad, *state, **own, **self.common(index))
+        bounds = {"lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        given = {key: bound for key, bound in bounds.items() if bound is not None}
+        norms = [nd._lamb_norm(array) for array in (weight, direction)]
+        nd.lamb_update_phase2(weight, direction, *norms, out=weight, lr=self.rate_of(index), **given)

@@ -1,0 +1,98 @@
+"""Optimizers without a second moment: `SGD`, `NAG`, `Signum`."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from operad import NDArray, nd
+from operad_optimizer.optimizer import Index, Optimizer, State, register
+from operad_optimizer.state import zeros_like
+
+
+@register
+@final
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum if that is not 0.
+
+    Args:
+        momentum: How much of the last step is kept.
+        lazy_update: Accepted for MXNet's calls; arrays are never sparse.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.momentum = momentum
+        self.lazy_update = lazy_update
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """The last step, if any of it is kept."""
+        return zeros_like(weight) if self.momentum else None
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        rate, common = self.rate(index, weight), self.common(index)
+        if state is None:
+            nd.sgd_update(weight, grad, rate, out=weight, **common)
+        else:
+            nd.sgd_mom_update(weight, grad, rate, state, out=weight, momentum=self.momentum, **common)
+
+
+@register
+@final
+class NAG(Optimizer):
+    """Gradient descent with Nesterov's momentum.
+
+    Args:
+        momentum: How much of the last step is kept.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(self, momentum: float = 0.0, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.momentum = momentum
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """The last step, if any of it is kept."""
+        return zeros_like(weight) if self.momentum else None
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        rate, common = self.rate(index, weight), self.common(index)
+        if state is None:
+            nd.sgd_update(weight, grad, rate, out=weight, **common)
+        else:
+            nd.nag_mom_update(weight, grad, rate, state, out=weight, momentum=self.momentum, **common)
+
+
+@register
+@final
+class Signum(Optimizer):
+    """Steps of one size along the sign of the gradient, or of its average.
+
+    Args:
+        learning_rate: The size.
+        momentum: How much of the average is kept; 0: there is none.
+        wd_lh: Weight decay outside the sign.
+        arguments: As in `Optimizer`.
+    """
+
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **arguments: Any
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **arguments)
+        self.momentum = momentum
+        self.wd_lh = wd_lh
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """The average, if there is one."""
+        return zeros_like(weight) if self.momentum else None
+
+    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
+        """One operator call."""
+        rate, common = self.rate(index, weight), self.common(index)
+        if state is None:
+            nd.signsgd_update(weight, grad, rate, out=weight, **common)
+        else:
+            own = {"momentum": self.momentum, "wd_lh": self.wd_lh}
+            nd.signum_update(weight, grad, rate, state, out=weight, **own, **common)

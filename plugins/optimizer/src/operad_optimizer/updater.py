@@ -1,0 +1,81 @@
+"""The states of all weights that an optimizer moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from operad import NDArray
+from operad_optimizer.optimizer import Index, Optimizer, State
+from operad_optimizer.state import dump_states, load_states
+
+_SETTINGS = (bool, int, float, str, type(None))
+
+
+@final
+class Updater:
+    """Moves weights by an optimizer and keeps their states; what a KVStore calls.
+
+    Attributes:
+        optimizer: Says how a weight moves.
+        states: What it keeps of each weight, by index.
+
+    Source: Updater, python/mxnet/optimizer/optimizer.py. Differs: states are not pickled.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.states: dict[Index, State] = {}
+
+    def __call__(
+        self,
+        index: Index | Sequence[Index],
+        grad: NDArray | Sequence[NDArray],
+        weight: NDArray | Sequence[NDArray],
+    ) -> None:
+        """Move a weight in place, or several given as lists."""
+        several = isinstance(index, (list, tuple))
+        indices: Any = index if several else [index]
+        grads: Any = grad if several else [grad]
+        weights: Any = weight if several else [weight]
+        for i, g, w in zip(indices, grads, weights, strict=True):
+            if i not in self.states:
+                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+            self.optimizer.update_multi_precision(i, w, g, self.states[i])
+
+    def get_states(self, dump_optimizer: bool = False) -> bytes:
+        """States and counts of updates as bytes, for `set_states`.
+
+        Args:
+            dump_optimizer: Include the optimizer's own settings, such as its learning rate.
+        """
+        optimizer = self.optimizer
+        counts: dict[str, Any] = {
+            "num_update": optimizer.num_update,
+            "index_update_count": list(optimizer.index_update_count.items()),
+        }
+        if dump_optimizer:
+            own = vars(optimizer).items()
+            counts["settings"] = {
+                key: value for key, value in own if isinstance(value, _SETTINGS) and key != "num_update"
+            }
+        return dump_states(self.states, counts)
+
+    def set_states(self, states: bytes) -> None:
+        """Take over what `get_states` of an updater of the same kind of optimizer returned.
+
+        Raises:
+            FormatError: `states` is something else.
+        """
+        loaded, counts = load_states(states)
+        self.states = loaded
+        self.optimizer.num_update = int(counts["num_update"])
+        self.optimizer.index_update_count = dict(counts["index_update_count"])
+        for key, value in counts.get("settings", {}).items():
+            if key in vars(self.optimizer):
+                setattr(self.optimizer, key, value)
+
+
+def get_updater(optimizer: Optimizer) -> Updater:
+    """An updater without states for `optimizer`."""
+    return Updater(optimizer)

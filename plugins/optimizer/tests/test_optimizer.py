@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import FormatError, ParamError
+from operad_optimizer.optimizer import Index, Optimizer, register
+
+ALL = ["sgd", "nag", "signum", "adam", "rmsprop", "ftrl", "ftml", "lamb"]
+
+
+def trained(optimizer: Any, steps: int = 3, dtype: str = "float32") -> Any:
+    weight = od.nd.array([1.0, -2.0, 3.0], dtype=dtype)
+    update = od.optimizer.get_updater(optimizer)
+    for _ in range(steps):
+        update(0, weight, weight)
+    return weight.asnumpy()
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_optimizer_goes_downhill(name: str, dtype: str) -> None:
+    weight = trained(od.optimizer.create(name, learning_rate=0.05), 20, dtype)
+    assert weight.dtype == dtype
+    assert (np.abs(weight) < [1, 2, 3]).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_training_goes_on_from_saved_states_as_if_never_interrupted(name: str) -> None:
+    weight = od.nd.array([1.0, -2.0, 3.0])
+    update = od.optimizer.get_updater(od.optimizer.create(name, learning_rate=0.05, wd=0.1))
+    for _ in range(3):
+        update("w", weight, weight)
+    resumed = od.optimizer.get_updater(od.optimizer.create(name))
+    resumed.set_states(update.get_states(dump_optimizer=True))
+    copy = weight.copy()
+    for _ in range(2):
+        update("w", weight, weight)
+        resumed("w", copy, copy)
+    np.testing.assert_array_equal(copy.asnumpy(), weight.asnumpy())
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04N.", b"operad updater states 1\n" + b"\xff" * 8])
+def test_bytes_that_are_no_states_are_refused(content: bytes) -> None:
+    with pytest.raises(FormatError, match="set_states"):
+        od.optimizer.get_updater(od.optimizer.SGD()).set_states(content)
+
+
+def test_states_that_are_cut_short_are_refused() -> None:
+    update = od.optimizer.get_updater(od.optimizer.SGD(momentum=0.9))
+    weight = od.nd.array([1.0])
+    update(0, weight, weight)
+    content = update.get_states()
+    for length in range(len(content)):
+        with pytest.raises(FormatError):
+            update.set_states(content[:length])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_half_precision_trains_through_a_single_precision_copy(name: str) -> None:
+    weight = od.nd.array([1.0, -2.0], dtype="float16")
+    update = od.optimizer.get_updater(od.optimizer.create(name, learning_rate=0.01, multi_precision=True))
+    update(0, weight, weight)
+    assert update.states[0][1].dtype == np.float32
+    np.testing.assert_array_equal(update.states[0][1].asnumpy().astype("float16"), weight.asnumpy())
+
+
+def test_adam_corrects_the_bias_of_its_averages() -> None:
+    weight = trained(od.optimizer.Adam(learning_rate=0.1), 1)
+    np.testing.assert_allclose(weight, [0.9, -1.9, 2.9], rtol=1e-5)
+
+
+def test_several_weights_may_be_given_at_once() -> None:
+    weights = [od.nd.array([1.0]), od.nd.array([2.0])]
+    od.optimizer.get_updater(od.optimizer.SGD(learning_rate=0.5))([0, 1], weights, weights)
+    assert [weight.asscalar() for weight in weights] == [0.5, 1.0]
+
+
+def test_multipliers_hold_by_index_by_name_and_by_symbol() -> None:
+    symbol = od.sym.Group([od.sym.var("a_weight", lr_mult=0.5), od.sym.var("b_weight", wd_mult=2.0)])
+    names = {0: "a_weight", 1: "b_weight", 2: "c_bias"}
+    optimizer = od.optimizer.SGD(learning_rate=1.0, wd=0.1, sym=symbol, param_idx2name=names)
+    assert [optimizer.rate_of(i) for i in range(3)] == [0.5, 1.0, 1.0]
+    assert [optimizer.weight_decay(i) for i in range(3)] == [0.1, 0.2, 0.0]
+    optimizer.set_lr_mult({"b_weight": 0.1, 2: 0.2})
+    assert [optimizer.rate_of(i) for i in range(3)] == [0.5, 0.1, 0.2]
+
+
+def test_a_scheduler_decides_the_rate_by_the_number_of_updates() -> None:
+    schedule = od.lr_scheduler.FactorScheduler(step=1, factor=0.5)
+    optimizer = od.optimizer.SGD(learning_rate=1.0, lr_scheduler=schedule)
+    trained(optimizer, 3)
+    assert (optimizer.num_update, optimizer.learning_rate) == (3, 0.25)
+    with pytest.raises(ParamError, match="scheduler"):
+        optimizer.set_learning_rate(0.1)
+
+
+def test_the_rate_can_be_changed() -> None:
+    optimizer = od.optimizer.SGD(learning_rate=1.0)
+    optimizer.set_learning_rate(0.1)
+    assert optimizer.learning_rate == 0.1
+
+
+def test_create_suggests_a_name() -> None:
+    with pytest.raises(ParamError, match="did you mean 'adam'"):
+        od.optimizer.create("adm")
+
+
+def test_create_returns_an_optimizer_as_it_is() -> None:
+    optimizer = od.optimizer.SGD()
+    assert od.optimizer.create(optimizer) is optimizer
+
+
+def test_a_registered_optimizer_is_created_by_name() -> None:
+    @register
+    class Halving(Optimizer):
+        def create_state(self, index: Index, weight: Any) -> Any:
+            return None
+
+        def step(self, index: Index, weight: Any, grad: Any, state: Any) -> None:
+            weight[:] = weight.asnumpy() / 2
+
+    np.testing.assert_array_equal(trained(od.optimizer.create("halving"), 1), [0.5, -1.0, 1.5])

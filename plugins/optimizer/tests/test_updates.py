@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad import registry
+from operad_optimizer.updates.blocks import BLOCK
+from operad_sdk.testing import check_forward
+
+RNG = np.random.default_rng(9)
+
+UPDATES = {
+    "sgd_update": (0, {"lr": 0.1, "wd": 0.1}),
+    "sgd_mom_update": (1, {"lr": 0.1, "wd": 0.1, "momentum": 0.9, "clip_gradient": 0.5}),
+    "nag_mom_update": (1, {"lr": 0.1, "wd": 0.1, "momentum": 0.9}),
+    "adam_update": (2, {"lr": 0.1, "wd": 0.1, "epsilon": 1e-3}),
+    "rmsprop_update": (1, {"lr": 0.1, "wd": 0.1, "clip_weights": 0.7}),
+    "rmspropalex_update": (3, {"lr": 0.1, "epsilon": 1e-2}),
+    "ftrl_update": (2, {"lr": 0.1, "wd": 0.1}),
+    "ftml_update": (3, {"lr": 0.1, "wd": 0.1, "t": 2}),
+    "signsgd_update": (0, {"lr": 0.1, "wd": 0.1}),
+    "signum_update": (1, {"lr": 0.1, "momentum": 0.5, "wd_lh": 0.1}),
+    "lamb_update_phase1": (2, {"wd": 0.1, "t": 2}),
+}
+
+
+def arrays(states: int, shape: tuple[int, ...], dtype: str = "float32") -> list[Any]:
+    weight_and_gradient = [RNG.uniform(-1, 1, shape).astype(dtype) for _ in range(2)]
+    kept = [RNG.uniform(0.5, 1, shape).astype(dtype) for _ in range(states)]
+    if states == 3:
+        kept[0] = kept[0] + 1
+    return [*weight_and_gradient, *kept]
+
+
+@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_every_request_and_sharing_gives_the_same_weight(name: str, dtype: str) -> None:
+    states, params = UPDATES[name]
+    weight, grad, *aux = arrays(states, (3, 4), dtype)
+    (out,) = check_forward(registry.get(name), [weight, grad], aux=aux, **params)
+    assert out.dtype == dtype
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_blocks_give_what_the_whole_array_gives(name: str) -> None:
+    states, params = UPDATES[name]
+    given = arrays(states, (2, BLOCK - 7))
+    update = getattr(od.nd, name)
+    large = [od.nd.array(value) for value in given]
+    result = update(*large, **params)
+    parts = [[od.nd.array(value[row]) for value in given] for row in range(2)]
+    for row, part in enumerate(parts):
+        np.testing.assert_array_equal(result.asnumpy()[row], update(*part, **params).asnumpy())
+        for whole, piece in zip(large, part, strict=True):
+            np.testing.assert_array_equal(whole.asnumpy()[row], piece.asnumpy())
+
+
+@pytest.mark.parametrize("name", [name for name in UPDATES if "lamb" not in name])
+def test_a_rate_as_an_array_is_a_rate_as_a_number(name: str) -> None:
+    states, params = UPDATES[name]
+    given = arrays(states, (5,), "float64")
+    update = getattr(od.nd, name)
+    expected = update(*map(od.nd.array, given), **params)
+    rest = {key: value for key, value in params.items() if key != "lr"}
+    rate = od.nd.array([params["lr"]], dtype="float64")
+    weight, grad, *aux = map(od.nd.array, given)
+    np.testing.assert_array_equal(update(weight, grad, rate, *aux, **rest).asnumpy(), expected.asnumpy())
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_empty_weights_are_no_error(name: str) -> None:
+    states, params = UPDATES[name]
+    given = [od.nd.array(np.zeros((0, 3), "float32")) for _ in range(states + 2)]
+    assert getattr(od.nd, name)(*given, **params).shape == (0, 3)
+
+
+def test_an_update_writes_a_view_that_is_not_contiguous() -> None:
+    base = od.nd.array(np.ones((3, 4)))
+    weight = base[:, :2]
+    od.nd.sgd_update(weight, od.nd.array(np.ones((3, 2))), lr=0.5, out=weight)
+    np.testing.assert_array_equal(base.asnumpy(), [[0.5, 0.5, 1, 1]] * 3)
+
+
+def test_mixed_precision_keeps_what_half_precision_would_lose() -> None:
+    weight32 = od.nd.array([1.0])
+    weight, grad = weight32.astype("float16"), od.nd.array([1.0]).astype("float16")
+    for _ in range(8):
+        od.nd.mp_sgd_update(weight, grad, weight32, lr=1e-4, out=weight)
+    np.testing.assert_allclose(weight32.asnumpy(), [1 - 8e-4], rtol=1e-6)
+    np.testing.assert_array_equal(weight.asnumpy(), weight32.asnumpy().astype("float16"))
+
+
+def test_lamb_takes_the_norms_ratio_as_1_where_a_norm_is_0() -> None:
+    weight, direction = od.nd.array([0.0]), od.nd.array([2.0])
+    out = od.nd.lamb_update_phase2(weight, direction, od.nd.array([0.0]), od.nd.array([2.0]), lr=0.5)
+    np.testing.assert_array_equal(out.asnumpy(), [-1.0])
