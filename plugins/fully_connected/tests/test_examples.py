@@ -1,16 +1,7 @@
 from __future__ import annotations
 
 import doctest
-from importlib import import_module
 from pathlib import Path
-
-import pytest
-
-
-@pytest.mark.parametrize("module", ["fully_connected"])
-def test_examples_of_docstrings_hold(module: str) -> None:
-    done = doctest.testmod(import_module(f"operad_fully_connected.{module}"))
-    assert (done.attempted > 0, done.failed) == (True, 0)
 
 
 def test_examples_of_the_readme_hold() -> None:

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import DTypeError, ParamError, ShapeError
+from operad_pooling import Pooling
+from operad_sdk.testing import check_forward, gradient_check
+
+RNG = np.random.default_rng(23)
+
+# data, and parameters
+CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+    ((2, 2, 6), {"kernel": (2,), "stride": (2,)}),
+    ((2, 1, 7), {"kernel": (3,), "stride": (2,), "pad": (1,)}),
+    ((1, 2, 6), {"kernel": (3,), "stride": (3,), "pad": (1,), "pooling_convention": "full"}),
+    ((1, 2, 7), {"kernel": (3,), "stride": (2,), "pooling_convention": "same"}),
+    ((2, 2, 4, 6), {"kernel": (2, 3), "stride": (2, 3)}),
+    ((1, 2, 5, 4), {"kernel": (3, 2), "pad": (2, 1)}),
+    ((1, 1, 4, 5), {"kernel": (3, 3), "stride": (2, 2), "pooling_convention": "same"}),
+    (
+        (1, 2, 4, 3, 5),
+        {"kernel": (2, 2, 3), "stride": (1, 2, 2), "pad": (1, 0, 1), "pooling_convention": "full"},
+    ),
+    ((2, 2, 3, 4), {"global_pool": True}),
+    ((2, 1, 3, 4), {"kernel": (3, 4)}),
+]
+
+
+def windows_of(size: int, kernel: int, stride: int, pad: int, convention: str) -> list[tuple[int, int, int]]:
+    """Begin and end of every window inside the data, and its length with padding."""
+    if convention == "same":
+        count = -(-size // stride)
+        total = max(0, (count - 1) * stride + kernel - size)
+        pad, pad_end = total // 2, total - total // 2
+    else:
+        steps = (size + 2 * pad - kernel) / stride
+        count = int(np.ceil(steps) if convention == "full" else np.floor(steps)) + 1
+        pad_end = pad
+    starts = [i * stride - pad for i in range(count)]
+    return [(max(0, s), min(size, s + kernel), min(s + kernel, size + pad_end) - s) for s in starts]
+
+
+def pool(data: Any, params: dict[str, Any]) -> Any:
+    """The definition, one window at a time, in double precision."""
+    sizes = data.shape[2:]
+    axes = len(sizes)
+    if params.get("global_pool"):
+        params = {**params, "kernel": sizes, "stride": (1,) * axes, "pad": (0,) * axes}
+    geometry = zip(
+        sizes,
+        params["kernel"],
+        params.get("stride", (1,) * axes),
+        params.get("pad", (0,) * axes),
+        strict=True,
+    )
+    lines = [windows_of(*line, params.get("pooling_convention", "valid")) for line in geometry]
+    out = np.empty((*data.shape[:2], *map(len, lines)))
+    for place in product(*(range(len(line)) for line in lines)):
+        spans = [line[i] for line, i in zip(lines, place, strict=True)]
+        window = (
+            data[(..., *(slice(a, b) for a, b, _ in spans))].astype("float64").reshape(*data.shape[:2], -1)
+        )
+        padded = np.prod([n for *_, n in spans])
+        count = padded if params.get("count_include_pad", True) else window.shape[2]
+        p = params.get("p_value", 1)
+        out[(..., *place)] = {
+            "max": lambda w: w.max(2),
+            "avg": lambda w, n=count: w.sum(2) / n,
+            "sum": lambda w: w.sum(2),
+            "lp": lambda w, p=p: np.cbrt((w**3).sum(2)) if p == 3 else (w**p).sum(2) ** (1 / p),
+        }[params.get("pool_type", "max")](window)
+    return out
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"pool_type": "max"},
+        {"pool_type": "avg"},
+        {"pool_type": "avg", "count_include_pad": False},
+        {"pool_type": "sum"},
+        {"pool_type": "lp", "p_value": 1},
+        {"pool_type": "lp", "p_value": 2},
+        {"pool_type": "lp", "p_value": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(("shape", "params"), CASES, ids=str)
+def test_values_and_gradients(shape: tuple[int, ...], params: dict[str, Any], kind: dict[str, Any]) -> None:
+    size = int(np.prod(shape))
+    data = (RNG.permutation(size) - size / 3).reshape(shape) / size  # no two alike
+    check_forward(Pooling, [data], pool(data, {**params, **kind}), **params, **kind)
+    gradient_check(Pooling, [data], rtol=1e-4, atol=1e-6, **params, **kind)
+
+
+@pytest.mark.parametrize("pool_type", ["max", "avg", "sum"])
+@pytest.mark.parametrize(("dtype", "rtol"), [("float32", 1e-5), ("float16", 1e-3)])
+def test_narrow_types_are_as_good_as_they_can_be(pool_type: str, dtype: str, rtol: float) -> None:
+    data = RNG.uniform(1, 2, (2, 2, 9, 9)).astype(dtype)
+    params = {"kernel": (7, 7), "stride": (2, 2), "pad": (3, 3), "pool_type": pool_type}
+    (output,) = check_forward(Pooling, [data], pool(data, params), rtol=rtol, **params)
+    assert output.dtype == dtype
+
+
+def test_sums_of_half_precision_are_formed_in_single_precision() -> None:
+    data = np.ones((1, 1, 4096), np.float16)
+    check_forward(Pooling, [data], np.array([[[4096]]]), global_pool=True, pool_type="sum")
+
+
+@pytest.mark.parametrize(
+    ("shape", "params", "expected"),
+    [
+        ((1, 1, 4), {"kernel": (2,), "stride": (2,)}, [1, 0, 1, 0]),
+        ((1, 1, 4), {"kernel": (3,)}, [1, 1, 0, 0]),
+        ((1, 1, 3, 3), {"kernel": (2, 2)}, [1, 1, 0, 1, 1, 0, 0, 0, 0]),
+        ((1, 1, 2, 2), {"global_pool": True}, [1, 0, 0, 0]),
+    ],
+    ids=str,
+)
+def test_the_first_of_equal_elements_gets_the_gradient(shape: Any, params: Any, expected: list[int]) -> None:
+    symbol = od.sym.Pooling(od.sym.var("data"), pool_type="max", **params)
+    bound = symbol.simple_bind(od.cpu(), data=shape)
+    bound.arg_dict["data"][:] = 5
+    bound.forward(is_train=True)
+    bound.backward([od.nd.array(np.ones(bound.outputs[0].shape))])
+    np.testing.assert_array_equal(bound.grad_dict["data"].asnumpy().ravel(), expected)
+
+
+def test_average_counts_padding_as_mxnet_does() -> None:
+    data = np.arange(1.0, 8).reshape(1, 1, 7)
+    params = {"kernel": (3,), "stride": (2,), "pad": (1,), "pool_type": "avg"}
+    check_forward(Pooling, [data], np.array([[[1, 3, 5, 13 / 3]]]), **params)
+    check_forward(Pooling, [data], np.array([[[1.5, 3, 5, 6.5]]]), count_include_pad=False, **params)
+
+
+def test_a_window_without_elements_has_nothing() -> None:
+    data = np.arange(1.0, 6).reshape(1, 1, 5)
+    params = {"kernel": (1,), "stride": (3,), "pooling_convention": "full"}
+    check_forward(Pooling, [data], np.array([[[1, 4, -np.inf]]]), pool_type="max", **params)
+    for pool_type in ("avg", "sum"):
+        check_forward(Pooling, [data], np.array([[[1, 4, 0]]]), pool_type=pool_type, **params)
+
+
+@pytest.mark.parametrize("pool_type", ["max", "avg"])
+def test_no_images_give_no_output(pool_type: str) -> None:
+    data = np.zeros((0, 2, 4, 4))
+    check_forward(Pooling, [data], np.zeros((0, 2, 2, 2)), kernel=(2, 2), stride=(2, 2), pool_type=pool_type)
+    gradient_check(Pooling, [data], kernel=(2, 2), stride=(2, 2), pool_type=pool_type)
+
+
+def test_strided_inputs_are_as_good_as_contiguous_ones() -> None:
+    data = RNG.normal(size=(2, 2, 4, 8))[..., ::2]
+    params = {"kernel": (2, 2), "stride": (2, 2)}
+    check_forward(Pooling, [data], pool(data, params), **params)
+
+
+def test_linear_pooling_keeps_nothing_for_the_gradient() -> None:
+    assert [entry.kind for entry in Pooling(kernel=(2,), pool_type="avg").backward_dependency([True])] == [
+        "out_grad"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({}, "one to three sizes, or global_pool"),
+        ({"kernel": (2, 2), "stride": (1,)}, "stride is"),
+        ({"kernel": (2,), "pad": (2,)}, "less than kernel"),
+        ({"kernel": (3,), "pad": (1,), "pooling_convention": "same"}, "expected none"),
+        ({"kernel": (3,), "pool_type": "lp"}, "needs p_value"),
+        ({"kernel": (3,), "pool_type": "median"}, "pool_type"),
+    ],
+)
+def test_parameters_that_contradict_each_other_are_refused(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParamError, match=message):
+        Pooling(**params).infer_shape([(1, 1, 8)])
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ShapeError, match="exceeds axis 2"):
+        Pooling(kernel=(9,)).infer_shape([(1, 1, 6)])
+    with pytest.raises(ShapeError, match="one axis each"):
+        Pooling(kernel=(2,)).infer_shape([(1, 1, 6, 6)])
+
+
+def test_whole_numbers_are_refused() -> None:
+    with pytest.raises(DTypeError, match="cast with astype"):
+        Pooling(kernel=(2,)).infer_type([np.dtype("int32")])
+
+
+def test_runs_imperatively_and_symbolically() -> None:
+    data = od.nd.array(RNG.normal(size=(2, 2, 4, 4)))
+    eager = od.nd.Pooling(data, kernel=(2, 2)).asnumpy()
+    symbol = od.sym.Pooling(od.sym.var("data"), kernel=(2, 2))
+    np.testing.assert_array_equal(symbol.bind(od.cpu(), {"data": data}).forward()[0].asnumpy(), eager)
