@@ -38,11 +38,13 @@ def as_dtype(value: object) -> DType:
     Raises:
         DTypeError: It names no element type, or one operad does not store.
     """
-    if isinstance(value, np.dtype) and value.name in _TYPE_FLAGS:
+    if isinstance(value, np.dtype) and value.isnative and value.name in _TYPE_FLAGS:
         return value
+    if value is None:  # which NumPy takes for float64
+        raise DTypeError("None is not an element type")
     try:
         dtype: DType = np.dtype(value)  # type: ignore[call-overload]  # anything may be asked
-    except TypeError as error:
+    except (TypeError, ValueError, SyntaxError) as error:
         raise DTypeError(f"{value!r} is not an element type") from error
     if dtype.name not in _TYPE_FLAGS:
         raise DTypeError(

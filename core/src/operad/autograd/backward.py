@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
+from operad.autograd.function import record_copy
 from operad.autograd.record import FREED, GradBuffer, Info
 from operad.autograd.schedule import schedule
 from operad.errors import ArgumentError, GradientError
@@ -150,8 +151,8 @@ def _heads(
     for i, (array, given) in enumerate(zip(arrays, grads, strict=True)):
         if array._autograd is None:
             raise GradientError(
-                f"backward: head {i} was not recorded; compute it under autograd.record() from arrays "
-                "that attach_grad() was called on"
+                f"backward: head {i} was not recorded; compute it under autograd.record(), by operators "
+                "that have gradients, from arrays that attach_grad() was called on"
             )
         if given is not None and given._spec is not array._spec:
             raise ArgumentError(f"backward: head_grads[{i}] is {given._spec}, expected {array._spec}")
@@ -171,6 +172,7 @@ class _Frontend:
 
     mark_variables = staticmethod(mark_variables)
     backward = staticmethod(backward)
+    record_copy = staticmethod(record_copy)
 
 
 set_frontend(_Frontend())

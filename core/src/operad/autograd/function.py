@@ -6,12 +6,12 @@ Source: autograd.Function, python/mxnet/autograd.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 from operad.autograd.record import Info, Saved
 from operad.errors import ArgumentError, GradientError
 from operad.graph import Entry, OpNode, Variable
-from operad.ndarray import NDArray, recording_state
+from operad.ndarray import NDArray, Spec, new_array, recording_state
 from operad.operator import InferredShapes, OperatorProperty, PartialShape
 
 
@@ -33,9 +33,8 @@ class Function:
     An instance serves one call.
     """
 
-    def __init__(self) -> None:
-        self.saved_tensors: tuple[NDArray, ...] = ()
-        self._used = False
+    saved_tensors: tuple[NDArray, ...] = ()
+    _used = False
 
     def save_for_backward(self, *arrays: NDArray) -> None:
         """Keep arrays for `backward`, as `saved_tensors`."""
@@ -59,19 +58,45 @@ class Function:
             result = self.forward(*inputs)
         finally:
             recording_state.recorder = recorder
-        outputs = [result] if isinstance(result, NDArray) else list(result)
+        outputs = _arrays(result, f"{type(self).__name__}.forward")
         if recorder is not None and any(x._autograd is not None for x in inputs):
-            outputs = self._recorded(inputs, outputs)
+            outputs = [output.detach() for output in outputs]
+            _record(self, inputs, outputs)
         return outputs[0] if isinstance(result, NDArray) else outputs
 
-    def _recorded(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:
-        entries = [Entry(Variable("constant")) if x._autograd is None else x._autograd.entry for x in inputs]
-        node = OpNode(FunctionProperty(self, len(inputs), len(outputs)), type(self).__name__, entries)
-        node.saved = Saved(None, [output._spec for output in outputs], {}, ())
-        fresh = [output.detach() for output in outputs]
-        for i, output in enumerate(fresh):
-            output._autograd = Info(Entry(node, i))
-        return fresh
+
+def _record(function: Function, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+    """Make `outputs` the values of a new node that stands for `function`."""
+    entries = [Entry(Variable("constant")) if x._autograd is None else x._autograd.entry for x in inputs]
+    prop = FunctionProperty(function, [x._spec for x in inputs], len(outputs))
+    node = OpNode(prop, type(function).__name__, entries)
+    node.saved = Saved(None, [output._spec for output in outputs], {}, ())
+    for i, output in enumerate(outputs):
+        output._autograd = Info(Entry(node, i))
+
+
+@final
+class _Copy(Function):
+    """A copy to another device or type: its gradient is copied back."""
+
+    def __init__(self, source: NDArray) -> None:
+        self._spec = source._spec
+
+    def backward(self, output_grad: NDArray) -> NDArray:
+        """The gradient as the source is."""
+        return output_grad.copyto(new_array(self._spec))
+
+
+def record_copy(source: NDArray, target: NDArray) -> None:
+    """Record that `target` holds a copy of `source`."""
+    _record(_Copy(source), [source], [target])
+
+
+def _arrays(result: Any, what: str) -> list[NDArray]:
+    found = [result] if isinstance(result, NDArray) else result
+    if not isinstance(found, (list, tuple)) or any(not isinstance(x, NDArray) for x in found):
+        raise ArgumentError(f"{what} returned {type(result).__name__}, expected an NDArray or a list of them")
+    return list(found)
 
 
 class FunctionProperty(OperatorProperty):
@@ -79,15 +104,15 @@ class FunctionProperty(OperatorProperty):
 
     name = "_Function"
 
-    def __init__(self, function: Function, num_inputs: int, num_outputs: int) -> None:
+    def __init__(self, function: Function, in_specs: Sequence[Spec], num_outputs: int) -> None:
         super().__init__()
         self._function = function
-        self._num_inputs = num_inputs
+        self._in_specs = in_specs
         self._num_outputs = num_outputs
 
     def list_arguments(self) -> list[str]:
         """Numbered."""
-        return [f"arg{i}" for i in range(self._num_inputs)]
+        return [f"arg{i}" for i in range(len(self._in_specs))]
 
     def list_outputs(self) -> list[str]:
         """Numbered."""
@@ -110,10 +135,11 @@ class FunctionProperty(OperatorProperty):
             result = self._function.backward(*output_grads)
         finally:
             recording_state.recorder = recorder
-        grads = [result] if isinstance(result, NDArray) else list(result)
-        if len(grads) != self._num_inputs:
-            name = type(self._function).__name__
-            raise ArgumentError(
-                f"{name}.backward returned {len(grads)} gradients, expected {self._num_inputs}"
-            )
+        name = f"{type(self._function).__name__}.backward"
+        grads = _arrays(result, name)
+        if len(grads) != len(self._in_specs):
+            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self._in_specs)}")
+        for i, (grad, spec) in enumerate(zip(grads, self._in_specs, strict=True)):
+            if grad._spec is not spec:
+                raise ArgumentError(f"{name}: the gradient of input {i} is {grad._spec}, expected {spec}")
         return grads

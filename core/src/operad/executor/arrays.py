@@ -62,6 +62,11 @@ def taken_or_new(
     found = taken.get(name)
     if found is not None and found.shape == shape and found.dtype == dtype and found.context is ctx:
         return found
+    return zeros(shape, ctx, dtype)
+
+
+def zeros(shape: Shape, ctx: Context, dtype: DType) -> NDArray:
+    """A new array of zeros."""
     made = empty(shape, ctx, dtype)
     made._data[...] = 0  # fresh, so nothing is pending on it
     return made
@@ -100,4 +105,4 @@ class Refit:
             raise BindError(
                 f"reshape: {name!r} would grow from {array.shape} to {shape}; pass allow_up_sizing=True"
             )
-        return empty(shape, array.context, array.dtype)
+        return zeros(shape, array.context, array.dtype)

@@ -67,7 +67,7 @@ def bind(
         req,
         aux,
         group2ctx or {},
-        () if shared_exec is None else shared_exec.pool,
+        None if shared_exec is None else shared_exec.pool,
     )
 
 
@@ -112,7 +112,7 @@ def simple_bind(
             taken.aux_dict if taken else {}, name, aux_shapes[name], contexts[name], aux_types[name]
         )
     return Executor(
-        graph, ctx, args, grads, req, aux, group2ctx or {}, () if shared_exec is None else shared_exec.pool
+        graph, ctx, args, grads, req, aux, group2ctx or {}, None if shared_exec is None else shared_exec.pool
     )
 
 
@@ -151,7 +151,3 @@ def _requests(grad_req: GradReq, names: Sequence[str]) -> dict[str, str]:
                 f"bind: grad_req of {name!r} is {request!r}, expected one of {', '.join(REQUESTS)}"
             )
     return requests
-
-
-def _pool(shared: Executor | None) -> list[Any]:
-    return list(shared._layout.chunks.values()) if shared is not None else []

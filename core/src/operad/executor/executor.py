@@ -16,11 +16,11 @@ from operad.context import Context
 from operad.errors import ArgumentError, BindError
 from operad.executor.arrays import Refit, complete_shapes
 from operad.executor.lanes import cut
-from operad.executor.layout import Layout
+from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
 from operad.graph import Entry, Graph, MemoryPlan, Node, OpNode
-from operad.ndarray import Chunk, NDArray, copy_into, empty, wrap
+from operad.ndarray import NDArray, copy_into, empty, wrap
 from operad.operator import Operator
 
 MonitorCallback = Callable[[str, NDArray], object]
@@ -47,7 +47,7 @@ class Executor:
         grad_req: Mapping[str, str],
         aux: Mapping[str, NDArray],
         group2ctx: Mapping[str, Context],
-        pool: Sequence[Chunk] = (),
+        pool: Pool | None = None,
     ) -> None:
         self._graph = graph
         self._ctx = ctx
@@ -67,9 +67,10 @@ class Executor:
         )
         self._bind(arrays, pool)
         self._monitor: tuple[MonitorCallback, bool] | None = None
-        self._last_is_train: bool | None = None
+        self._is_ready = False  # whether forward has run in training mode
+        self._has_run_backward = False  # since then
 
-    def _bind(self, arrays: Mapping[str, NDArray], pool: Sequence[Chunk]) -> None:
+    def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None) -> None:
         program = self._program
         bound: dict[Entry, NDArray] = {}
         for name, node in program.variables.items():
@@ -154,7 +155,8 @@ class Executor:
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             self.arg_dict[name][:] = value.detach() if isinstance(value, NDArray) else value
-        self._last_is_train = is_train
+        self._is_ready, self._has_run_backward = is_train, False
+        self._layout.take_turn()
         self._run(self._forward, is_train)
         return self.outputs
 
@@ -168,14 +170,14 @@ class Executor:
             is_train: Whether the operators' backward runs in training mode.
         Raises:
             BindError: The executor computes no gradients, `forward(is_train=True)` did not come
-                before, or a needed output gradient is missing or does not fit.
+                before, its results have been overwritten since (by a backward, or by an executor
+                that shares memory), or a needed output gradient is missing or does not fit.
         """
         if not self._program.gradients:
             raise BindError(
                 "backward: every grad_req of this executor is 'null', so it computes no gradients"
             )
-        if not self._last_is_train:
-            raise BindError("backward: call forward(is_train=True) first")
+        self._check_ready()
         given = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads or [])
         if given and len(given) != len(self.outputs):
             raise BindError(
@@ -184,7 +186,20 @@ class Executor:
         given += [None] * (len(self.outputs) - len(given))
         for name, target, grad in zip(self._graph.list_outputs(), self._head_grads, given, strict=True):
             self._set_head_grad(name, target, grad)
+        self._has_run_backward = True
         self._run(self._backward, is_train)
+
+    def _check_ready(self) -> None:
+        if not self._is_ready or (self._has_run_backward and not self._program.is_backward_repeatable):
+            raise BindError(
+                "backward: call forward(is_train=True) first; one backward may follow it, "
+                "for it overwrites values it no longer needs"
+            )
+        if not self._layout.has_turn:
+            raise BindError(
+                "backward: an executor that shares this one's memory has run since forward(is_train=True); "
+                "call it again"
+            )
 
     def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
         if target is None:
@@ -252,7 +267,7 @@ class Executor:
         ):
             for name, value in given.items():
                 if name in own:
-                    value.copyto(own[name])
+                    own[name][:] = value
                 elif not allow_extra_params:
                     raise ArgumentError(
                         f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
@@ -291,9 +306,9 @@ class Executor:
         )
 
     @property
-    def pool(self) -> list[Chunk]:
+    def pool(self) -> Pool:
         """The blocks behind the memory plan, which another executor may share."""
-        return list(self._layout.chunks.values())
+        return self._layout.pool
 
     def debug_str(self) -> str:
         """The nodes in running order with their places in memory, and the bytes planned."""

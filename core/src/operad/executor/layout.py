@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from operad.engine import Var
 from operad.executor.program import Program
 from operad.graph import Entry
 from operad.ndarray import Chunk, NDArray, empty, new_chunk
+
+
+@final
+class Turn:
+    """Whose values lie in memory that several executors share.
+
+    Attributes:
+        holder: The ticket of the executor that ran last.
+    """
+
+    __slots__ = ("holder",)
+
+    def __init__(self) -> None:
+        self.holder: object = None
+
+
+class Pool(NamedTuple):
+    """Blocks that another executor may use, and the turn that all their users share."""
+
+    chunks: Sequence[Chunk]
+    turn: Turn
 
 
 @final
@@ -20,14 +41,31 @@ class Layout:
         chunks: The planned blocks, by block id.
     """
 
-    def __init__(self, program: Program, bound: Mapping[Entry, NDArray], pool: Sequence[Chunk]) -> None:
+    def __init__(self, program: Program, bound: Mapping[Entry, NDArray], pool: Pool | None) -> None:
         self._program = program
         self.bound = dict(bound)
         for entry in program.outputs:
             if entry not in self.bound:
                 ctx = program.contexts[entry.node]
                 self.bound[entry] = empty(program.shapes[entry], ctx, program.types[entry])
-        self.chunks = self._blocks(pool)
+        self.chunks = self._blocks(() if pool is None else pool.chunks)
+        self._turn = Turn() if pool is None else pool.turn
+        self._ticket = object()
+
+    @property
+    def pool(self) -> Pool:
+        """The blocks, for another executor to share."""
+        return Pool(list(self.chunks.values()), self._turn)
+
+    def take_turn(self) -> None:
+        """Note that this executor's values are now in the shared memory."""
+        if self.chunks:
+            self._turn.holder = self._ticket
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether this executor's values are still there."""
+        return not self.chunks or self._turn.holder is self._ticket
 
     def _blocks(self, pool: Sequence[Chunk]) -> dict[int, Chunk]:
         """A chunk for every block, from `pool` where one is large enough: the closest fit."""

@@ -7,6 +7,7 @@ backward nodes), where each node runs, what every entry looks like, and a static
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import final
 
 from operad.config import settings
@@ -20,6 +21,7 @@ from operad.graph import (
     Graph,
     Node,
     OpNode,
+    Placement,
     Variable,
     gradient,
     infer_shapes,
@@ -27,6 +29,7 @@ from operad.graph import (
     place,
     plan_memory,
     topological_order,
+    values_read,
 )
 from operad.operator import OpReq, Shape, is_known
 
@@ -61,7 +64,7 @@ class Program:
         wanted = [node for node in graph.arguments if grad_req.get(node.name, "null") != "null"]
         for node in wanted:
             _check_differentiable(node, types)
-        heads = [Entry(Variable(f"{name}_head_grad")) for name in graph.list_outputs()]
+        heads = [Entry(Variable(name)) for name in _head_names(graph)]
         found = gradient(graph.outputs, heads, [Entry(node) for node in wanted]) if wanted else []
         beside = [*[None] * len(graph.outputs), *wanted]
         placed, self.contexts = place(Graph([*graph.outputs, *found]), ctx, group2ctx, beside)
@@ -119,6 +122,45 @@ class Program:
     def is_written(self, node: Node, index: int) -> bool:
         """Whether output `index` of `node` is computed at all."""
         return self.plan.requests[node, index] is not OpReq.NULL
+
+    @cached_property
+    def is_backward_repeatable(self) -> bool:
+        """Whether backward leaves everything it reads from forward as it was, so that it may run again."""
+        places, forward = self.plan.placement, set(self.forward)
+        written = [
+            places[entry]
+            for node in self.backward
+            for entry in (Entry(node, i) for i in range(node.num_outputs))
+            if entry in places
+        ]
+        read = {
+            places[entry]
+            for node in self.backward
+            for entry in values_read(node)
+            if entry.node in forward and entry in places
+        }
+        return not any(_overlap(one, other) for one in read for other in written)
+
+
+def _overlap(one: Placement, other: Placement) -> bool:
+    return (
+        one.block == other.block
+        and one.offset_bytes < other.offset_bytes + other.size_bytes
+        and other.offset_bytes < one.offset_bytes + one.size_bytes
+    )
+
+
+def _head_names(graph: Graph) -> list[str]:
+    """A name for the gradient of each output, which no variable of the graph has."""
+    taken = {node.name for node in graph.nodes if isinstance(node, Variable)}
+    names = []
+    for output in graph.list_outputs():
+        name = f"{output}_head_grad"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return names
 
 
 def _check_differentiable(node: Variable, types: Mapping[str, DType]) -> None:

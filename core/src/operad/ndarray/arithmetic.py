@@ -65,14 +65,14 @@ class Arithmetic:
         if isinstance(other, (numbers.Number, np.bool_)):
             return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(other)}, out)
         if isinstance(other, (np.ndarray, list, tuple)):
-            return self._binary(kind, left._like(other), out)
+            return self._binary(kind, _converted(left, other), out)
         return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def _reflected(self, kind: str, other: Any) -> NDArray:
         if isinstance(other, (numbers.Number, np.bool_)):
             return invoke(_SCALAR[kind], (cast("NDArray", self),), {"scalar": _scalar(other)})
         if isinstance(other, (np.ndarray, list, tuple)):
-            return cast("NDArray", self)._like(other)._binary(kind.removeprefix("r"), self)
+            return _converted(cast("NDArray", self), other)._binary(kind.removeprefix("r"), self)
         return NotImplemented  # type: ignore[no-any-return]  # as above
 
     def _inplace(self, kind: str, other: Any) -> NDArray:
@@ -161,6 +161,16 @@ class Arithmetic:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+def _converted(array: NDArray, values: Any) -> NDArray:
+    """NumPy values as an array of `array`'s type and context."""
+    given = np.asarray(values)
+    if not np.can_cast(given.dtype, array.dtype, "same_kind"):
+        raise DTypeError(
+            f"values of {given.dtype} do not fit an array of {array.dtype.name}; cast one with astype"
+        )
+    return array._like(given)
 
 
 def _scalar(value: Any) -> float:

@@ -68,6 +68,8 @@ class Invoker:
             plan = self._planned(key, inputs, is_train)
         if out is not None:
             outputs = self._given(plan, out)
+            if recording_state.recorder is not None:
+                inputs = _kept_apart(inputs, outputs)
             _run_into(plan, inputs, outputs)
         else:
             outputs = [_new_array(spec) for spec in plan.out_specs]
@@ -131,6 +133,19 @@ def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray])
         copy_into(array, value)
 
 
+def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:
+    """The inputs, those that outputs will overwrite as copies, for a gradient may read them later."""
+    written = {id(out._chunk) for out in outputs}
+    return [_copied(x) if id(x._chunk) in written else x for x in inputs]
+
+
+def _copied(array: NDArray) -> NDArray:
+    copy = _new_array(array._spec)
+    copy_into(copy, array)
+    copy._autograd = array._autograd
+    return copy
+
+
 def copy_into(target: NDArray, source: NDArray) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
     if target._chunk is source._chunk:
@@ -174,10 +189,10 @@ def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
         ParamError: A parameter is unknown, missing or unusable.
     """
     # A falsy value goes by its text, so that 0.0 and -0.0 differ.
-    key = (op, *[(k, tuple(v) if v.__class__ is list else v or str(v)) for k, v in params.items()])
     try:
+        key = (op, *[(k, tuple(v) if v.__class__ is list else v or str(v)) for k, v in params.items()])
         found = _invokers.get(key)
-    except TypeError:  # an unhashable value, which validation will convert or name
+    except (TypeError, ValueError):  # an array or another unhashable value: validation names it
         return Invoker(op(**params))
     if found is None:
         found = Invoker(op(**params))

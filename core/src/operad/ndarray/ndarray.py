@@ -127,16 +127,23 @@ class NDArray(Arithmetic):
     def copyto(self, other: NDArray | Context) -> NDArray:
         """Copy the values into `other`, casting to its type, or into a new array on a context.
 
+        Gradients flow through a copy that is recorded.
+
         Raises:
-            BindError: `other` has another shape.
+            BindError: `other` has another shape, or is being recorded.
         """
+        recorder = recording_state.recorder
         if isinstance(other, Context):
             other = empty(self.shape, other, self.dtype)
         elif other is self:
             raise BindError("copyto: source and target are the same array")
         elif other.shape != self.shape:
             raise BindError(f"copyto: target has shape {other.shape}, expected {self.shape}")
+        elif recorder is not None and recorder.tracks(other):
+            raise BindError("copyto: the target is part of what is being recorded; copy to a new array")
         copy_into(other, self)
+        if recorder is not None and recorder.tracks(self):
+            recording.frontend().record_copy(self, other)
         return other
 
     def as_in_context(self, ctx: Context) -> NDArray:
@@ -341,7 +348,10 @@ def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDAr
         target = empty(source.shape, ctx or source.context, source.dtype if dtype is None else dtype)
         copy_into(target, source)
         return target
-    values = np.asarray(source)
+    try:
+        values = np.asarray(source)
+    except ValueError as error:  # rows of different lengths
+        raise ArgumentError(f"array: cannot make an array from {type(source).__name__}: {error}") from error
     if values.dtype.kind not in "fiub":
         raise ArgumentError(f"array: cannot make an array of {values.dtype} from {type(source).__name__}")
     target = empty(values.shape, ctx, dtype)

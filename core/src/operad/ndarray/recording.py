@@ -48,6 +48,9 @@ class Frontend(Protocol):
     ) -> None:
         """Compute gradients."""
 
+    def record_copy(self, source: NDArray, target: NDArray) -> None:
+        """Note that `target` holds a copy of `source`, cast or on another device."""
+
 
 @final
 class _State(threading.local):

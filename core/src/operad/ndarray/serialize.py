@@ -8,9 +8,9 @@ An array is
     | i32 device type | i32 device id | i32 type number | elements in C order
 
 and ends after `ndim` where ndim is 0. Arrays that use NumPy shape semantics have the magic
-0xF993FACA and an i32 ndim that is -1 for "no array", so that ndim 0 is a scalar; that form is
-written for scalars and read everywhere. The two older forms (0xF993FAC8 without a storage type, and
-a bare ndim with u32 lengths) are read.
+0xF993FACA and an i32 ndim that is -1 for "no array", so that ndim 0 is a scalar and lengths may be 0; that
+form is written for such arrays and read everywhere. The two older forms (0xF993FAC8 without a
+storage type, and a bare ndim with u32 lengths) are read.
 
 Nothing is unpickled. Counts and lengths are checked against the bytes that are there before memory
 is allocated for them.
@@ -63,6 +63,8 @@ def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     parts += [_packed(item) for item in arrays]
     parts.append(struct.pack("<Q", len(names)))
     for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"save: the name {name!r} is not a string")
         text = name.encode()
         parts += [struct.pack("<Q", len(text)), text]
     return b"".join(parts)
@@ -70,7 +72,8 @@ def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
 
 def _packed(item: NDArray) -> bytes:
     values = np.ascontiguousarray(item.asnumpy()).reshape(item.shape)
-    magic = _V2_MAGIC if item.ndim else _NUMPY_SHAPE_MAGIC
+    # In the older form no axes, or an axis of 0, say that there is no array.
+    magic = _V2_MAGIC if item.shape and item.size else _NUMPY_SHAPE_MAGIC
     header = struct.pack(f"<IiI{item.ndim}q", magic, 0, item.ndim, *item.shape)
     # The context is written as cpu(0), like MXNet does for arrays it brings to the host.
     return header + struct.pack("<iii", 1, 0, type_flag(item.dtype)) + values.tobytes()
@@ -134,7 +137,10 @@ def _read_array(reader: _Reader, number: int) -> NDArray:
         raise reader.error(f"array {number}: {error}") from None
     if any(axis < 0 for axis in shape):
         raise reader.error(f"array {number} has shape {shape}")
-    values = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+    try:
+        values = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+    except (ValueError, OverflowError) as error:  # an axis is beyond what an array can have
+        raise reader.error(f"array {number} has shape {shape}") from error
     return array(values, dtype=dtype)
 
 

@@ -13,8 +13,6 @@ imported when the first parameter is validated, so that importing operad stays c
 
 from __future__ import annotations
 
-import ast
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, final
 
@@ -185,6 +183,8 @@ class ParamSet(Mapping[str, Param]):
         return parsed
 
     def _suggest(self, name: str) -> str:
+        import difflib  # noqa: PLC0415 - lazy: only errors need it
+
         close = difflib.get_close_matches(name, self._params, n=1)
         if close:
             return f"did you mean {close[0]!r}?"
@@ -200,8 +200,11 @@ def _plain(value: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
+    import ast  # noqa: PLC0415 - lazy, as msgspec is
+    import re  # noqa: PLC0415 - as above
+
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text))  # Python 2 wrote (3L, 3L)
     except (SyntaxError, ValueError) as error:
         raise ValueError(f"cannot read {text!r}") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from operad import registry
 from operad.errors import ArgumentError
@@ -12,6 +12,15 @@ from operad.symbol.compose import apply
 
 if TYPE_CHECKING:
     from operad.symbol.symbol import Symbol
+
+
+_HINTS: Final = {
+    "elemwise_add": "_plus", "elemwise_sub": "_minus", "elemwise_mul": "_mul", "elemwise_div": "_div",
+    "_plus_scalar": "_plusscalar", "_minus_scalar": "_minusscalar", "_rminus_scalar": "_rminusscalar",
+    "_mul_scalar": "_mulscalar", "_div_scalar": "_divscalar", "_rdiv_scalar": "_rdivscalar",
+    "_mod_scalar": "_modscalar", "_rmod_scalar": "_rmodscalar", "_power_scalar": "_powerscalar",
+}  # fmt: skip
+"""What automatic names begin with, where MXNet 1.x has older names for the operators."""
 
 
 class SymbolArithmetic:
@@ -28,14 +37,14 @@ class SymbolArithmetic:
             if len(entries) != 1:
                 raise ArgumentError(f"{op}: {name} has {len(entries)} outputs, expected one; index it")
             inputs[name] = entries[0]
-        node = apply(prop, inputs, hint=op.lower())
+        node = apply(prop, inputs, hint=_HINTS.get(op, op))
         return type(cast("Symbol", self))([Entry(node)])
 
     def _binary(self, op: str, scalar_op: str, other: Any) -> Symbol:
         if isinstance(other, SymbolArithmetic):
             return self._apply(op, other)
         if isinstance(other, numbers.Number):
-            return self._apply(scalar_op, scalar=float(cast("float", other)))
+            return self._apply(scalar_op, scalar=_real(other))
         return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def __add__(self, other: Any) -> Symbol:
@@ -101,3 +110,10 @@ class SymbolArithmetic:
 
     def __bool__(self) -> bool:
         raise ArgumentError("a symbol has no truth value before it is bound; compare names, or evaluate it")
+
+
+def _real(value: Any) -> float:
+    try:
+        return float(value)
+    except TypeError as error:
+        raise ArgumentError(f"{value!r} is not a real number; operad has no complex arrays") from error

@@ -24,15 +24,9 @@ class AttrScope:
             if not isinstance(value, str):
                 raise GraphError(f"AttrScope: attribute {key!r} is {value!r}, expected a string")
         self._own = {hidden_key(key): value for key, value in attrs.items()}
-        self._merged: dict[str, str] = {}
-
-    def get(self, attrs: dict[str, str] | None) -> dict[str, str]:
-        """The scope's attributes with `attrs` on top."""
-        return {**self._merged, **(attrs or {})}
 
     def __enter__(self) -> AttrScope:
-        self._merged = {**current()._merged, **self._own}
-        _stack.scopes.append(self)
+        _stack.scopes.append({**_stack.scopes[-1], **self._own})
         return self
 
     def __exit__(
@@ -44,19 +38,26 @@ class AttrScope:
 _MIRRORED: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
+def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
+    """`attrs`, and those that are mirrored under both of their keys."""
+    return {**attrs, **{key: attrs[f"__{key}__"] for key in _MIRRORED if f"__{key}__" in attrs}}
+
+
 def hidden_key(key: str) -> str:
     """The key under which MXNet 1.x's files keep a known user attribute: `lr_mult` -> `__lr_mult__`."""
     return f"__{key}__" if key in _MIRRORED else key
 
 
 class _Stack(threading.local):
+    """What the scopes that the thread is in give, the inner ones with the outer ones' attributes."""
+
     def __init__(self) -> None:
-        self.scopes: list[AttrScope] = [AttrScope()]
+        self.scopes: list[dict[str, str]] = [{}]
 
 
 _stack = _Stack()
 
 
-def current() -> AttrScope:
-    """The thread's innermost scope."""
-    return _stack.scopes[-1]
+def in_scope(attrs: dict[str, str] | None) -> dict[str, str]:
+    """The attributes of the thread's scopes with `attrs` on top."""
+    return {**_stack.scopes[-1], **(attrs or {})}

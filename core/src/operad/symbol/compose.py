@@ -35,7 +35,7 @@ def apply(
     if unknown:
         raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
     node_name = naming.current().get(name, hint or prop.name.lower())
-    merged = attribute.current().get(attrs)
+    merged = attribute.in_scope(attrs)
     entries = [
         inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
         for key in names
@@ -64,3 +64,13 @@ def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> 
         if inputs != node.inputs:
             moved[node] = OpNode(node.op, node.name, inputs, node.attrs)
     return [move(entry) for entry in outputs]
+
+
+def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:
+    """The same outputs under another name, if one operator node computes them all."""
+    nodes = {entry.node for entry in outputs}
+    node = nodes.pop()
+    if nodes or not isinstance(node, OpNode):
+        return list(outputs)
+    new = OpNode(node.op, name, node.inputs, node.attrs)
+    return [Entry(new, entry.index) for entry in outputs]

@@ -23,7 +23,7 @@ from operad.ndarray import NDArray
 from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import substitute
+from operad.symbol.compose import renamed, substitute
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 Unknown = tuple[None, None, None]
@@ -121,6 +121,8 @@ class Symbol(SymbolArithmetic):
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
 
+        Args:
+            name: New name of the node behind the outputs, if it is one operator.
         Raises:
             ArgumentError: A name is not among the arguments, or there are too many.
         """
@@ -135,12 +137,8 @@ class Symbol(SymbolArithmetic):
                 raise ArgumentError(
                     f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
                 )
-        composed = Symbol(
-            substitute(self.entries, {arguments[key]: chosen[key].entries[0] for key in chosen})
-        )
-        if name is not None and len(composed.entries) == 1:
-            composed.entries[0].node.name = name
-        return composed
+        outputs = substitute(self.entries, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        return Symbol(outputs if name is None else renamed(outputs, name))
 
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:
         """Shapes of arguments, outputs and auxiliary states from those given.
@@ -179,7 +177,10 @@ class Symbol(SymbolArithmetic):
             raise ArgumentError(
                 f"{call}: {unknown[0]!r} is not an argument; expected some of {', '.join(names)}"
             )
-        positional = dict(zip(self.list_arguments(), args, strict=False))
+        arguments = self.list_arguments()
+        if len(args) > len(arguments):
+            raise ArgumentError(f"{call}: got {len(args)} values for {len(arguments)} arguments")
+        positional = dict(zip(arguments, args, strict=False))
         return {key: value for key, value in {**positional, **named}.items() if value is not None}
 
     def infer_type(self, *args: Any, **known: Any) -> tuple[list[DType], list[DType], list[DType]] | Unknown:
@@ -258,7 +259,7 @@ def _visible(node: Any) -> int:
 
 def _all_attrs(node: Any) -> dict[str, str]:
     params = node.op.get_params() if isinstance(node, OpNode) else {}
-    return {**params, **node.attrs}
+    return {**params, **attribute.with_mirrored(node.attrs)}
 
 
 def _line(node: Any) -> str:
@@ -311,7 +312,7 @@ def var(
     own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
     own.update(attrs)
     own.update({key: str(value) for key, value in given.items() if value is not None})
-    return Symbol([Entry(Variable(name, attrs=attribute.current().get(own)))])
+    return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
 
 
 def Group(symbols: Sequence[Symbol]) -> Symbol:  # noqa: N802 - MXNet's name
