@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
@@ -129,12 +129,53 @@ def _parsed(option: Option, text: str) -> Any:
 
 
 def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    for problem in _unknown(environ):
+        raise ConfigError(problem)
+
+
+def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
     known = [option.variable for option in OPTIONS]
     for name in environ:
         if name.startswith("OPERAD_") and name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known settings: {', '.join(known)}"
-            raise ConfigError(f"unknown setting {name}; {hint}")
+            yield f"unknown setting {name}; {hint}"
+
+
+@final
+class Reading(NamedTuple):
+    """One setting as the environment has it now.
+
+    Attributes:
+        option: The setting.
+        text: Of its variable; None where that is not set.
+        value: What it means, or the default.
+        problem: Why the text cannot be used, in which case `value` is the default.
+    """
+
+    option: Option
+    text: str | None
+    value: Any
+    problem: str | None
+
+
+def readings() -> list[Reading]:
+    """Every setting as the environment has it now, unusable ones included; raises nothing."""
+    found = []
+    for option in OPTIONS:
+        text, problem = os.environ.get(option.variable), None
+        value = option.default()
+        try:
+            value = value if text is None else _parsed(option, text)
+        except ConfigError as error:
+            problem = str(error)
+        found.append(Reading(option, text, value, problem))
+    return found
+
+
+def unknown_settings() -> list[str]:
+    """What is wrong with each `OPERAD_*` variable that is no setting."""
+    return list(_unknown(os.environ))
 
 
 _current: Settings | None = None

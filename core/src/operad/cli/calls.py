@@ -1,0 +1,78 @@
+"""What a call of an operator looks like: its tensors, its parameters, what it returns."""
+
+from __future__ import annotations
+
+from keyword import iskeyword
+from typing import NamedTuple, final
+
+from operad.cli.samples import sample_property, variants
+from operad.operator import OperatorProperty, Param
+
+
+@final
+class TensorArgument(NamedTuple):
+    """A tensor that an operator takes.
+
+    Attributes:
+        name: To give it by.
+        is_optional: Whether some parameters leave it out.
+        is_state: Whether it is an auxiliary state, which symbols make by themselves.
+    """
+
+    name: str
+    is_optional: bool
+    is_state: bool
+
+
+@final
+class Call(NamedTuple):
+    """The call of one operator.
+
+    Attributes:
+        tensors: What it takes, arguments before auxiliary states; empty where it takes any number.
+        takes_any_number: Whether it takes any number of tensors.
+        params: Its parameters that can be given by name.
+        output_counts: How many outputs a call shows, depending on the parameters.
+    """
+
+    tensors: tuple[TensorArgument, ...]
+    takes_any_number: bool
+    params: tuple[Param, ...]
+    output_counts: frozenset[int]
+
+    def text(self, name: str) -> str:
+        """The call as documentation shows it."""
+        words = ["*data"] if self.takes_any_number else []
+        words += [f"[{t.name}]" if t.is_optional else t.name for t in self.tensors]
+        words += [p.name for p in self.params if p.is_required]
+        words += [f"{p.name}={p.default!r}" for p in self.params if not p.is_required]
+        return f"{name}({', '.join(words)})"
+
+
+def call_of(op: type[OperatorProperty]) -> Call:
+    """What a call of `op` looks like under any parameters.
+
+    Raises:
+        ParamError: No parameters were found that it accepts.
+    """
+    made = list(variants(sample_property(op, {})))
+    params = tuple(p for name, p in op.params.items() if name.isidentifier() and not iskeyword(name))
+    counts = frozenset(prop.num_visible_outputs for prop in made)
+    if op.key_var_num_args is not None:
+        params = tuple(p for p in params if p.name != op.key_var_num_args)
+        return Call((), True, params, counts)
+    tensors = [
+        TensorArgument(name, not all(name in names for names in lists), is_state)
+        for is_state, lists in (
+            (False, [prop.list_arguments() for prop in made]),
+            (True, [prop.list_auxiliary_states() for prop in made]),
+        )
+        for name in _merged(lists)
+    ]
+    return Call(tuple(tensors), False, params, counts)
+
+
+def _merged(lists: list[list[str]]) -> list[str]:
+    # In the order of the longest list, because one that lacks a name says nothing of its place.
+    ordered = sorted(lists, key=len, reverse=True)
+    return list(dict.fromkeys(name for names in ordered for name in names))

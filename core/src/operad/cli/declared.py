@@ -1,0 +1,96 @@
+"""Reads what an operator declares as names rather than arrays.
+
+The contract's methods take sequences of anything and return items of them, so that calling them with
+names gives the declarations by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, final
+
+from operad.operator import BackwardEntry, OperatorProperty, Shape, SimpleOpProperty
+from operad.resource import ResourceRequest
+
+
+@final
+class Names(NamedTuple):
+    """Names of everything that a backward pass may read or write."""
+
+    out_grad: list[str]
+    in_data: list[str]
+    out_data: list[str]
+    in_grad: list[str]
+
+    def of(self, entry: BackwardEntry) -> str:
+        """The name of one array that is read."""
+        return {"out_grad": self.out_grad, "in_data": self.in_data, "out_data": self.out_data}[entry.kind][
+            entry.index
+        ]
+
+
+@final
+class DeclaredGradient(NamedTuple):
+    """The gradient of one argument: what it reads, and MXNet's label of a simple operator's."""
+
+    argument: str
+    reads: list[str]
+    form: str | None
+
+
+def names_of(prop: OperatorProperty) -> Names:
+    """Distinct names; an output called like an argument gets `out_` in front."""
+    arguments = prop.list_arguments()
+    outputs = [f"out_{name}" if name in arguments else name for name in prop.list_outputs()]
+    visible = outputs[: prop.num_visible_outputs]
+    grads = [f"{name}_grad" for name in arguments]
+    return Names([f"{name}_grad" for name in visible], arguments, outputs, grads)
+
+
+def shape_line(prop: OperatorProperty) -> str | None:
+    """The operator's line of the shape language, for these parameters; None where it has none.
+
+    The core does not know the toolkit that brings the language; its classes carry the line as `spec`.
+    """
+    spec = getattr(prop, "spec", None)
+    line = spec() if callable(spec) else spec
+    return line if isinstance(line, str) else None
+
+
+def gradients(prop: OperatorProperty) -> list[DeclaredGradient]:
+    """One for each argument that has a gradient."""
+    names = names_of(prop)
+    flows = prop.differentiable_inputs()
+    found = []
+    for index, argument in enumerate(names.in_data):
+        if flows[index]:
+            wanted = [place == index for place in range(len(flows))]
+            reads = [names.of(entry) for entry in prop.backward_dependency(wanted)]
+            found.append(DeclaredGradient(argument, reads, _form(prop, index)))
+    return found
+
+
+def forward_inplace(prop: OperatorProperty) -> list[tuple[str, str]]:
+    """Pairs of an argument and the output that may overwrite it."""
+    names = names_of(prop)
+    return prop.forward_inplace_option(names.in_data, names.out_data)
+
+
+def backward_inplace(prop: OperatorProperty) -> list[tuple[str, str]]:
+    """Pairs of an array that is read and the gradient that may overwrite it."""
+    names = names_of(prop)
+    if not any(prop.differentiable_inputs()):
+        return []
+    return prop.backward_inplace_option(names.out_grad, names.in_data, names.out_data, names.in_grad)
+
+
+def resources(
+    requests: Callable[[Sequence[Shape]], Sequence[ResourceRequest]], shapes: Sequence[Shape] | None
+) -> list[str] | None:
+    """Names of what is asked for with arguments of these shapes; None without shapes."""
+    return None if shapes is None else [request.value for request in requests(shapes)]
+
+
+def _form(prop: OperatorProperty, index: int) -> str | None:
+    gradient = prop.simple.gradients[index] if isinstance(prop, SimpleOpProperty) else None
+    return None if gradient is None else gradient.form

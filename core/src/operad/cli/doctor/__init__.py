@@ -1,0 +1,3 @@
+"""`operad doctor`: what this installation is made of, and what is wrong with it."""
+
+from operad.cli.doctor.command import doctor as doctor

@@ -1,0 +1,196 @@
+"""What an installation consists of, found without loading a plugin."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+import operad
+from operad import config
+from operad.context import num_gpus
+
+_OWN: Final = ("operad", "operad-sdk")
+_LIBRARIES: Final = (
+    ("numpy", "numpy", "arrays"),
+    ("numba", "numba", "compiled scalar mappers"),
+    ("llvmlite", "llvmlite", "numba's compiler"),
+    ("cupy", "cupy", "GPU arrays"),
+    ("msgspec", "msgspec", "operator parameters"),
+    ("pluggy", "pluggy", "hooks of plugins"),
+    ("threadpoolctl", "threadpoolctl", "the thread budget"),
+    ("hypothesis", "hypothesis", "operad check"),
+    ("copier", "copier", "operad new"),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that operad or its toolkit uses.
+
+    Attributes:
+        name: As it is imported.
+        version: Of the installed distribution; null where it is not installed.
+        purpose: What it is used for.
+    """
+
+    name: str
+    version: str | None
+    purpose: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting in force.
+
+    Attributes:
+        name: As `operad.config.settings()` has it.
+        variable: The environment variable that carries it.
+        value: What is in force, as text.
+        origin: environment or default.
+        meaning: What it does.
+    """
+
+    name: str
+    variable: str
+    value: str
+    origin: str
+    meaning: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThreadPool:
+    """A pool of threads inside a library that this process has loaded.
+
+    Attributes:
+        library: Its name, for example openblas.
+        version: Of the library, or null.
+        threads: How many it may use.
+        layer: What it makes threads with, or null.
+        file: The shared object.
+    """
+
+    library: str
+    version: str | None
+    threads: int
+    layer: str | None
+    file: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The folder for compiled kernels and tuning results.
+
+    Attributes:
+        folder: Its path.
+        exists: Whether it is there; it is made on first use.
+        writable: Whether this process may write into it, or make it.
+        files: How many files it holds.
+        size_bytes: Of them together.
+    """
+
+    folder: str
+    exists: bool
+    writable: bool
+    files: int
+    size_bytes: int
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of Python, operad and its toolkit, and what they run on."""
+    found: dict[str, str | None] = {
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "platform": platform.platform(),
+    }
+    found.update((name, _version(name)) for name in _OWN)
+    # From a source tree that is not installed there is no metadata to ask.
+    found["operad"] = found["operad"] or operad.__version__
+    return found
+
+
+def libraries() -> list[Library]:
+    """The libraries, installed or not."""
+    return [Library(name, _version_of_module(module), purpose) for name, module, purpose in _LIBRARIES]
+
+
+def settings() -> list[Setting]:
+    """The settings in force; one that cannot be used is at its default."""
+    return [
+        Setting(
+            reading.option.field,
+            reading.option.variable,
+            _as_text(reading.value),
+            "default" if reading.text is None or reading.problem else "environment",
+            reading.option.doc,
+        )
+        for reading in config.readings()
+    ]
+
+
+def thread_pools() -> list[ThreadPool]:
+    """Pools of the libraries that are loaded, NumPy's BLAS at least."""
+    import threadpoolctl  # noqa: PLC0415 - only this command looks
+
+    return [
+        ThreadPool(
+            str(pool.get("internal_api") or pool.get("user_api")),
+            pool.get("version"),
+            int(pool.get("num_threads") or 0),
+            pool.get("threading_layer"),
+            str(pool.get("filepath")),
+        )
+        for pool in threadpoolctl.threadpool_info()
+    ]
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gpu_count() -> int:
+    """CUDA devices this process can use; CuPy is imported only where it is installed."""
+    return num_gpus() if importlib.util.find_spec("cupy") is not None else 0
+
+
+def cache(folder: Path) -> Cache:
+    """What the cache folder holds."""
+    exists = folder.is_dir()
+    files = [path for path in folder.rglob("*") if path.is_file()] if exists else []
+    nearest = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    return Cache(str(folder), exists, writable, len(files), sum(path.stat().st_size for path in files))
+
+
+def _version(distribution: str) -> str | None:
+    from importlib import metadata  # noqa: PLC0415 - 40 ms that `operad --help` need not pay
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _version_of_module(module: str) -> str | None:
+    """The version of the distribution that `module` comes from, which may have another name."""
+    from importlib import metadata  # noqa: PLC0415 - as above
+
+    if importlib.util.find_spec(module) is None:
+        return None
+    found = _version(module)
+    if found is None:
+        owners = metadata.packages_distributions().get(module, ())
+        found = next((version for owner in owners if (version := _version(owner))), None)
+    return found or "unknown"
+
+
+def _as_text(value: Any) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,148 @@
+"""Faults of installed distributions that their metadata shows."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from operad import registry
+from operad.cli.doctor.finding import Finding, advice, error, warning
+from operad.cli.plugin_commands import COMMANDS
+from operad.cli.sources import module_spec
+from operad.errors import DuplicateOperatorError
+from operad.registry import loading
+from operad.registry.plugins import Entry, normalized
+from operad.registry.policy import choose, usable
+
+GROUPS: Final = (
+    "operad.operators", "operad.kernels", "operad.passes", "operad.kvstores", "operad.iterators",
+    "operad.commands", "operad.hooks", "operad.namespaces",
+)  # fmt: skip
+_SHARED: Final = ("operad.kernels", "operad.hooks")
+"""Groups where any number of distributions may use one name."""
+
+
+def metadata_findings() -> Iterator[Finding]:
+    """Remains of interrupted installations, and distributions that are found twice."""
+    places: dict[str, list[str]] = {}
+    for found in metadata.distributions():
+        name = _name(found)
+        if name != "operad" and "[operad." not in (found.read_text("entry_points.txt") or ""):
+            continue
+        folder = _folder(found)
+        if name is None:
+            text = "its metadata has no name, as after an interrupted installation"
+            yield error(folder, text, f"delete {folder} and install again")
+            continue
+        if folder not in places.setdefault(name, []):
+            places[name].append(folder)
+    for name, folders in places.items():
+        if len(folders) > 1:
+            text = f"is installed {len(folders)} times, of which the first counts: {', '.join(folders)}"
+            yield warning(name, text, f"pip uninstall {name} until it is gone, and install it once")
+
+
+def requirement_findings() -> Iterator[Finding]:
+    """Requirements of operad and its plugins that are not met."""
+    owners = {d.name: d.requires for d in loading.current().manifest.distributions}
+    owners["operad"] = tuple(_requires("operad"))
+    for owner, lines in owners.items():
+        for line in lines:
+            problem = _unmet(line)
+            if problem is not None:
+                yield error(owner, problem, f'pip install "{line.partition(";")[0].strip()}"')
+
+
+def entry_point_findings(own_commands: Collection[str]) -> Iterator[Finding]:
+    """Entry points that lead nowhere, or stand in a group that nobody reads.
+
+    Args:
+        own_commands: Names of the core's commands, which hide those of plugins.
+    """
+    for group, named in loading.current().manifest.groups.items():
+        for entries in named.values():
+            for entry in entries:
+                yield from _entry_findings(group, entry, own_commands)
+
+
+def _entry_findings(group: str, entry: Entry, own_commands: Collection[str]) -> Iterator[Finding]:
+    owner = str(entry.owner)
+    if group not in GROUPS:
+        close = difflib.get_close_matches(group, GROUPS, n=1)
+        hint = f"did its author mean {close[0]}?" if close else f"the groups are {', '.join(GROUPS)}"
+        yield warning(owner, f"declares {entry.name!r} in the unknown group {group}", hint)
+    elif module_spec(entry.value.partition(":")[0].strip()) is None:
+        text = f"{entry.title} names {entry.value}, and there is no such module"
+        yield error(owner, text, f"pip install --force-reinstall {entry.owner.name}")
+    elif group == COMMANDS and entry.name in own_commands:
+        yield warning(
+            owner, f"its command {entry.name!r} is hidden by operad's own", "ask its author to rename it"
+        )
+
+
+def duplicate_findings() -> Iterator[Finding]:
+    """Names that several distributions provide and no setting decides."""
+    seen: set[str] = set()
+    for group, named in loading.current().manifest.groups.items():
+        for entries in named.values():
+            if group in _SHARED or len(usable(entries)) < 2:
+                continue
+            try:
+                choose(entries)
+            except DuplicateOperatorError as problem:
+                text, _, suggestion = str(problem).partition("; ")
+                if text not in seen:
+                    seen.add(text)
+                    yield error(entries[0].title, text, suggestion)
+
+
+def plugin_findings() -> Iterator[Finding]:
+    """Plugins that do not go with this core, and none at all."""
+    records = registry.plugins()
+    for record in records:
+        if record.state == "incompatible":
+            yield error(f"{record.name} {record.version}", "cannot be used", record.reason or "")
+    if not any("operad.operators" in record.groups for record in records):
+        yield advice("plugins", "no installed plugin provides an operator", "pip install operad-elemwise")
+
+
+def _name(found: metadata.Distribution) -> str | None:
+    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    header = re.search(r"^Name:\s*(\S+)", text.partition("\n\n")[0], re.MULTILINE)
+    return normalized(header[1]) if header else None
+
+
+def _folder(found: metadata.Distribution) -> str:
+    # The metadata's own folder is not part of importlib's documented interface.
+    path = getattr(found, "_path", None)
+    return str(path if path is not None else Path(str(found.locate_file(""))))
+
+
+def _requires(distribution: str) -> list[str]:
+    try:
+        return metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def _unmet(line: str) -> str | None:
+    try:
+        wanted = Requirement(line)
+    except InvalidRequirement:
+        return f"its requirement {line!r} cannot be read"
+    # Whether a plugin goes with this core is `plugin_findings`' question.
+    if wanted.name == "operad" or (wanted.marker is not None and not wanted.marker.evaluate({"extra": ""})):
+        return None
+    try:
+        found = metadata.version(wanted.name)
+    except metadata.PackageNotFoundError:
+        return f"needs {wanted}, which is not installed"
+    if not wanted.specifier.contains(found, prereleases=True):
+        return f"needs {wanted}, and {found} is installed"
+    return None

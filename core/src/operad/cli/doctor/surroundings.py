@@ -1,0 +1,80 @@
+"""Faults of settings, threads, devices and folders."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+
+from operad import config
+from operad.cli.doctor.facts import Cache, Library, ThreadPool, usable_cores
+from operad.cli.doctor.finding import Finding, advice, error, warning
+from operad.registry.plugins import normalized
+
+
+def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
+    """Settings that cannot be used, or name a distribution that is not there.
+
+    Args:
+        distributions: Names of the installed plugins.
+    """
+    for text in config.unknown_settings():
+        problem, _, hint = text.partition("; ")
+        yield error("settings", problem, f"{hint} Unset it or correct it")
+    values = {}
+    for reading in config.readings():
+        values[reading.option.field] = reading.value
+        if reading.problem is not None:
+            yield error("settings", reading.problem, f"correct or unset {reading.option.variable}")
+    installed = {normalized(name) for name in distributions}
+    preferred = [name for wish in values["prefer"] for name in wish.split(">")]
+    for variable, names in (("OPERAD_BLOCK", values["block"]), ("OPERAD_PREFER", preferred)):
+        for name in names:
+            if normalized(name.strip()) not in installed:
+                text = f"{variable} names {name.strip()!r}, which is no installed plugin"
+                yield warning("settings", text, f"correct or unset {variable}; operad plugins lists them")
+    if values["safe"]:
+        yield warning(
+            "settings", "OPERAD_SAFE=1 loads no plugin, so there is no operator", "unset OPERAD_SAFE"
+        )
+    if values["engine"] == "naive":
+        text = "OPERAD_ENGINE=naive runs everything in the calling thread"
+        yield advice("settings", text, "unset OPERAD_ENGINE when done with debugging")
+    if values["num_threads"] > usable_cores():
+        text = (
+            f"OPERAD_NUM_THREADS={values['num_threads']}, and this process may run on {usable_cores()} cores"
+        )
+        yield warning(
+            "threads", text, "unset OPERAD_NUM_THREADS: more threads than cores wait for each other"
+        )
+
+
+def pool_findings(pools: Sequence[ThreadPool]) -> Iterator[Finding]:
+    """Several pools of threads in one process, which wait for each other while they spin."""
+    files = sorted({pool.file for pool in pools})
+    if len(files) > 1:
+        text = f"{len(files)} libraries with thread pools are loaded: {', '.join(files)}"
+        yield advice("threads", text, "set OMP_WAIT_POLICY=PASSIVE, so that idle pools do not spin")
+
+
+def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Finding]:
+    """Libraries whose absence takes something away."""
+    missing = {library.name for library in libraries if library.version is None}
+    if importlib.util.find_spec("operad_sdk") is None:
+        text = "the toolkit for writing and checking operators is not installed"
+        yield advice("operad-sdk", text, 'pip install "operad-sdk[check,new]"')
+    elif "hypothesis" in missing:
+        yield advice("operad-sdk", "operad check needs hypothesis", 'pip install "operad-sdk[check]"')
+    if shutil.which("nvidia-smi") and "cupy" in missing:
+        yield advice("gpu", "there is a CUDA driver and no CuPy", 'pip install "operad[gpu]"')
+    elif "cupy" not in missing and not gpus:
+        yield warning("gpu", "CuPy is installed and finds no CUDA device", "check the driver with nvidia-smi")
+
+
+def cache_findings(cache: Cache) -> Iterator[Finding]:
+    """A cache folder that cannot be used."""
+    if not cache.writable:
+        text = (
+            f"the cache folder {cache.folder} cannot be written, so every process compiles its kernels again"
+        )
+        yield warning("cache", text, "set OPERAD_CACHE_DIR to a folder that can")

@@ -1,0 +1,94 @@
+"""The command `operad`: its own commands, those of plugins, and what becomes of errors.
+
+Exit codes: 0, all is well; 1, a command found something that needs attention, or failed; 2, the
+command line cannot be understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, final
+
+import click
+
+from operad import __version__
+from operad.cli.describe import describe
+from operad.cli.doctor import doctor
+from operad.cli.ops import ops
+from operad.cli.plugin_commands import plugin_command, plugin_commands
+from operad.cli.plugins import plugins
+from operad.cli.stubs import stubs
+from operad.cli.why import why
+from operad.errors import BrokenPluginError, OperadError
+from operad.registry import entry_names
+
+
+@final
+class Operad(click.Group):
+    """A group whose further commands come from entry points, each imported when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands; the core's own win over a plugin's of the same name."""
+        return [*super().list_commands(ctx), *self._foreign_names()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is none."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in self._foreign_names():
+            return own
+        return plugin_command(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the core's commands, and below them each plugin's, which are not imported for it."""
+        own = [(name, self.commands[name].get_short_help_str(limit=80)) for name in sorted(self.commands)]
+        with formatter.section("Commands"):
+            formatter.write_dl(own)
+        try:
+            found = [command for command in plugin_commands() if command.name not in self.commands]
+        except OperadError as error:
+            with formatter.section("Commands of plugins"):
+                formatter.write_text(f"cannot be listed: {error}")
+            return
+        for distribution in dict.fromkeys(command.distribution for command in found):
+            with formatter.section(f"Commands of {distribution}"):
+                formatter.write_dl([(c.name, c.summary) for c in found if c.distribution == distribution])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error of ours becomes one message, unless its traceback is wanted."""
+        try:
+            return super().invoke(ctx)
+        except OperadError as error:
+            if ctx.params["traceback"]:
+                raise
+            raise click.ClickException(_message(error)) from error
+
+    def _foreign_names(self) -> Iterable[str]:
+        try:
+            return [name for name in entry_names("operad.commands") if name not in self.commands]
+        except OperadError as error:
+            # An unusable setting must not take the core's own commands with it.
+            click.echo(f"operad: commands of plugins are left out: {error}", err=True)
+            return []
+
+
+def _message(error: OperadError) -> str:
+    text = str(error)
+    if isinstance(error, BrokenPluginError):
+        # The rest is the plugin's traceback.
+        return f"{text.partition(chr(10))[0]}\n(operad --traceback ... shows where)"
+    return text
+
+
+@click.group(cls=Operad, name="operad", context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="operad")
+@click.option("--traceback", is_flag=True, help="Show where an error was raised, not only what it says.")
+def main(traceback: bool) -> None:
+    """Look into an installation of operad: its operators, plugins, kernels and settings.
+
+    Exit codes: 0, all is well; 1, something needs attention or failed; 2, the command line cannot be
+    understood. Every listing has --json; docs/cli.md says what its keys mean.
+    """
+
+
+for _command in (ops, describe, plugins, why, doctor, stubs):
+    main.add_command(_command)

@@ -1,0 +1,107 @@
+"""`operad ops`: which operators are installed, and who provides them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import final
+
+import click
+
+from operad import registry
+from operad.cli.listing import Listing
+from operad.cli.page import Mark, Page
+from operad.registry import OperatorRecord
+from operad.registry.plugins import normalized
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InstalledOperator:
+    """One operator.
+
+    Attributes:
+        name: Its main name.
+        aliases: Its other names.
+        distribution: Who provides it.
+        version: Of that distribution.
+        entry_point: What is imported when it is used, as module:attribute.
+        rivals: Other distributions that provide the name; where there are any, using it is an error.
+    """
+
+    name: str
+    aliases: list[str]
+    distribution: str
+    version: str
+    entry_point: str
+    rivals: list[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OperatorList:
+    """What `operad ops` found.
+
+    Attributes:
+        operators: The operators, sorted by name without regard to case.
+    """
+
+    operators: list[InstalledOperator]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where nothing matched."""
+        return 0 if self.operators else 1
+
+    def show(self, page: Page) -> None:
+        """One row an operator."""
+        rows = [
+            (
+                Mark(op.name, "name"),
+                f"{op.distribution} {op.version}".rstrip(),
+                Mark(f"also in {', '.join(op.rivals)}", "bad") if op.rivals else ", ".join(op.aliases),
+            )
+            for op in self.operators
+        ]
+        page.table(("operator", "provided by", "other names"), rows)
+        if not rows:
+            page.text("no installed operator matches; operad ops lists all")
+
+
+@click.command(cls=Listing, result=OperatorList)
+@click.argument("pattern", required=False)
+@click.option("--plugin", metavar="DIST", help="Only what this distribution provides.")
+def ops(pattern: str | None, plugin: str | None) -> OperatorList:
+    """List the installed operators; imports no plugin.
+
+    PATTERN is part of a name, or a name with * and ?; case does not matter.
+    """
+    return OperatorList(installed_operators(pattern, plugin))
+
+
+def installed_operators(pattern: str | None = None, plugin: str | None = None) -> list[InstalledOperator]:
+    """The installed operators that match, main names first."""
+    groups: dict[tuple[str, str], list[OperatorRecord]] = {}
+    for record in registry.operators().values():
+        groups.setdefault((record.distribution, record.canonical), []).append(record)
+    found = [_listed(records) for records in groups.values()]
+    if plugin is not None:
+        found = [op for op in found if normalized(op.distribution) == normalized(plugin)]
+    if pattern is not None:
+        found = [op for op in found if _matches(pattern, [op.name, *op.aliases])]
+    return sorted(found, key=lambda op: (op.name.lower(), op.name))
+
+
+def _listed(records: list[OperatorRecord]) -> InstalledOperator:
+    main = min(records, key=lambda record: record.is_alias)
+    rivals = sorted({rival for record in records for rival in record.rivals})
+    aliases = [record.name for record in records if record is not main]
+    return InstalledOperator(main.name, aliases, main.distribution, main.version, main.value, rivals)
+
+
+def _matches(pattern: str, names: Iterable[str]) -> bool:
+    wanted = pattern.lower()
+    if not any(sign in wanted for sign in "*?["):
+        wanted = f"*{wanted}*"
+    return any(fnmatchcase(name.lower(), wanted) for name in names)

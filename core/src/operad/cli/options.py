@@ -1,0 +1,105 @@
+"""Options that several commands share, and how their text is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from operad.context import Context
+from operad.dtypes import DType, as_dtype
+from operad.errors import OperadError
+from operad.operator import Shape
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+_CONTEXT: Final = re.compile(r"(?P<type>[a-z_]+)(\((?P<id>\d+)\)|:(?P<number>\d+))?")
+
+
+def param_option(function: F) -> F:
+    """Add `--param NAME=VALUE`, any number of times, as `params`: a dictionary of text."""
+    text = "A parameter of the operator, in MXNet's string form; may be repeated."
+    return click.option(
+        "--param", "params", metavar="NAME=VALUE", multiple=True, callback=_params, help=text
+    )(function)
+
+
+def shape_option(function: F) -> F:
+    """Add `--shape`, any number of times, as `shapes`: a list of shapes."""
+    text = "Shape of an argument, as 32x3x8x8; repeat it for the next one. What follows may be left out."
+    return click.option(
+        "--shape", "shapes", metavar="SHAPE", multiple=True, callback=_each(_shape), help=text
+    )(function)
+
+
+def dtype_option(function: F) -> F:
+    """Add `--dtype` as `dtype`."""
+    return click.option(
+        "--dtype",
+        metavar="DTYPE",
+        default="float32",
+        show_default=True,
+        callback=_one(_dtype),
+        help="Element type of the arguments.",
+    )(function)
+
+
+def context_option(function: F) -> F:
+    """Add `--ctx` as `context`; no such device need be there."""
+    return click.option(
+        "--ctx",
+        "context",
+        metavar="CONTEXT",
+        default="cpu",
+        show_default=True,
+        callback=_one(_context),
+        help="Where it would run, as cpu or gpu(1).",
+    )(function)
+
+
+def _one(read: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str], T]:
+    def callback(ctx: click.Context, param: click.Parameter, value: str) -> T:
+        try:
+            return read(value)
+        except (ValueError, OperadError) as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+
+    return callback
+
+
+def _each(read: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], list[T]]:
+    one = _one(read)
+    return lambda ctx, param, values: [one(ctx, param, value) for value in values]
+
+
+def _params(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    return dict(_each(_assignment)(ctx, param, values))
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise ValueError(f"{text!r} is not of the form name=value, for example num_hidden=10")
+    return name, value
+
+
+def _shape(text: str) -> Shape:
+    inner = text.strip().removeprefix("(").removesuffix(")").replace(" ", "").removesuffix(",")
+    axes = re.split(r"[x,]", inner) if inner else []
+    if not all(axis.isdecimal() for axis in axes):
+        raise ValueError(f"{text!r} is no shape; write 32x3x8x8, or () for no axes")
+    return tuple(map(int, axes))
+
+
+def _dtype(text: str) -> DType:
+    return as_dtype(text)
+
+
+def _context(text: str) -> Context:
+    found = _CONTEXT.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no context; write cpu, gpu or gpu(1)")
+    return Context(found["type"], int(found["id"] or found["number"] or 0))

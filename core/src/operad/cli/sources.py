@@ -1,0 +1,77 @@
+"""Finds and reads the source of what an entry point names, without importing any of it.
+
+`operad --help` says what a plugin's command does, and `operad doctor` whether an entry point leads
+anywhere; both must work while the plugin itself is broken, and cost little. So a module's file is
+looked up along its package's folders, and its text is parsed, not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+
+
+def module_spec(module: str) -> ModuleSpec | None:
+    """Where `module` is; None where it, or a package around it, is not there. Imports nothing."""
+    first, *rest = module.split(".")
+    try:
+        spec = importlib.util.find_spec(first)
+    except ValueError:  # imported without a specification
+        return None
+    for part in rest:
+        folders: Sequence[str] | None = spec.submodule_search_locations if spec else None
+        if spec is None or folders is None:
+            return None
+        spec = PathFinder.find_spec(f"{spec.name}.{part}", folders)
+    return spec
+
+
+def first_line(value: str) -> str:
+    """The first line of the docstring of what `value`, as `module:name`, names; "" without one.
+
+    Raises:
+        LookupError: The module is not there, or its text defines no such name.
+        SyntaxError: It is no Python text.
+    """
+    module, _, name = value.partition(":")
+    spec = module_spec(module.strip())
+    if spec is None:
+        raise LookupError(f"there is no module {module!r}")
+    if spec.origin is None or not spec.origin.endswith(".py"):
+        return ""
+    with open(spec.origin, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    node = _definition(tree, name.strip())
+    if node is None:
+        raise LookupError(f"module {module!r} defines no {name!r}")
+    text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
+    return (text or "").partition("\n")[0]
+
+
+def place(value: str) -> str | None:
+    """File and line of what `value`, as `module:name`, names; None where no text defines it."""
+    module, _, name = value.partition(":")
+    spec = module_spec(module.strip())
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    with open(spec.origin, encoding="utf-8") as file:
+        node = _definition(ast.parse(file.read()), name.strip().partition(".")[0])
+    return None if node is None else f"{spec.origin}:{node.lineno}"
+
+
+def _definition(tree: ast.Module, name: str) -> ast.stmt | None:
+    for node in tree.body:
+        if name in _names(node):
+            return node
+    return None
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [alias.asname or alias.name for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]

@@ -1,0 +1,129 @@
+"""The command `operad stubs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from keyword import iskeyword
+from pathlib import Path
+from types import ModuleType
+from typing import Final, final
+
+import click
+
+import operad
+from operad import nd, registry, sym
+from operad.cli.calls import Call, call_of
+from operad.cli.listing import Listing
+from operad.cli.page import Mark, Page
+from operad.cli.progress import progress
+from operad.cli.stubs.faces import names_of, stub_of
+from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
+from operad.errors import OperadError
+from operad.files import write_atomically
+
+_LAZY: Final = ("__getattr__", "__dir__")
+Declare = Callable[[str, Call, str], str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An operator that has no stub.
+
+    Attributes:
+        name: Of the operator.
+        reason: Why it could not be loaded or described.
+    """
+
+    name: str
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenStubs:
+    """What `operad stubs` did.
+
+    Attributes:
+        files: Paths of the files written.
+        operators: How many names of operators they declare.
+        skipped: The operators that were left out.
+    """
+
+    files: list[str]
+    operators: int
+    skipped: list[Skipped]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where an operator was left out."""
+        return int(bool(self.skipped))
+
+    def show(self, page: Page) -> None:
+        """What was written and what was left out."""
+        page.text(f"{self.operators} names of operators in:")
+        for file in self.files:
+            page.text(Mark(file, "name"))
+        if self.skipped:
+            page.heading("Left out")
+            page.table(("operator", "reason"), [(entry.name, entry.reason) for entry in self.skipped])
+
+
+@click.command(cls=Listing, result=WrittenStubs)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="typings",
+    show_default=True,
+    help="Folder to write to; made if need be.",
+)
+def stubs(folder: Path) -> WrittenStubs:
+    """Write type stubs of the installed operators, for editors and type checkers.
+
+    Pyright and Pylance read the folder typings by themselves; for mypy set mypy_path = typings. Run it
+    again when plugins were installed or removed.
+    """
+    return write_stubs(folder)
+
+
+def write_stubs(folder: Path) -> WrittenStubs:
+    """Write the stub package `operad` below `folder`; loads every operator."""
+    calls, skipped = _calls()
+    package = folder / "operad"
+    package.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "py.typed": "partial\n",
+        "__init__.pyi": stub_of(operad),
+        "nd.pyi": _face(nd, calls, array_stub),
+        "sym.pyi": _face(sym, calls, symbol_stub),
+    }
+    for name, text in texts.items():
+        write_atomically(package / name, text.encode())
+    return WrittenStubs([str(package / name) for name in texts], len(calls), skipped)
+
+
+def _calls() -> tuple[dict[str, tuple[Call, str]], list[Skipped]]:
+    """Every operator's call and docstring, by each of its names."""
+    found, skipped = {}, []
+    names = registry.list_operators()
+    with progress("reading operators", len(names)) as advance:
+        for name in names:
+            try:
+                op = registry.get(name)
+                found[name] = (call_of(op), op.__doc__ or "")
+            except OperadError as error:
+                skipped.append(Skipped(name, str(error).partition("\n")[0]))
+            advance(name)
+    return found, skipped
+
+
+def _face(module: ModuleType, calls: dict[str, tuple[Call, str]], declare: Declare) -> str:
+    own = names_of(module)
+    operators = [
+        declare(name, call, doc)
+        for name, (call, doc) in calls.items()
+        if name not in own and name.isidentifier() and not iskeyword(name)
+    ]
+    return "\n".join(["# Written by `operad stubs`.", stub_of(module, without=_LAZY), "", HEADER, *operators])
