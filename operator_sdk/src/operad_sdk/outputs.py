@@ -79,10 +79,13 @@ class Output:
     def assign(self, value: Any) -> None:
         """Write `value`, or add it where that is the request, or do nothing.
 
-        The value is broadcast to the shape and cast to the element type.
+        The value is broadcast to the shape and cast to the element type. A value that is the output
+        already, as when an input was reshaped in place, costs nothing.
         """
-        if self.req is OpReq.WRITE or self.req is OpReq.INPLACE:
+        if self.req is OpReq.WRITE or (self.req is OpReq.INPLACE and not _is_same(self.array, value)):
             self.array[...] = value  # type: ignore[index]  # only an unwanted output has no array
+        elif self.req is OpReq.INPLACE:
+            return
         else:
             assign(self.array, self.req, value)
 
@@ -113,3 +116,19 @@ class Output:
             value, self._temporary = self._temporary, None
             if exc_type is None:
                 assign(self.array, OpReq.ADD, value)
+
+
+def _is_same(array: Array, value: Any) -> bool:
+    """Whether `value` is the same elements in the same memory and order as `array`."""
+    return (
+        getattr(value, "dtype", None) == array.dtype
+        and value.size == array.size
+        and value.flags.c_contiguous
+        and array.flags.c_contiguous
+        and _address(value) == _address(array)
+    )
+
+
+def _address(array: Array) -> int:
+    pointer: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    return pointer

@@ -1,0 +1,98 @@
+"""Inference, errors, and the operators through arrays and symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+import operad_shape as shape
+from operad.errors import ShapeError
+
+ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
+    (shape.Reshape, {"shape": (5, -1)}, [(2, 3)], "cannot stand for a length"),
+    (shape.Reshape, {"shape": (7,)}, [(2, 3)], "data has shape (2, 3) with 6 elements"),
+    (shape.Reshape, {"shape": (0, 0, 0)}, [(2, 3)], "asks for axis 2"),
+    (shape.Reshape, {"shape": (-4, 4, 2)}, [(2, 3)], "cannot split a length of 2"),
+    (shape.Reshape, {"shape": (-7,)}, [(2, 3)], "unknown code -7"),
+    (shape.expand_dims, {"axis": 4}, [(2, 3)], "axis 4 is out of range"),
+    (shape.squeeze, {"axis": (1,)}, [(1, 3)], "axis 1 of data (1, 3) has length 3"),
+    (shape.transpose, {"axes": (0, 0)}, [(2, 3)], "not an order"),
+    (shape.depth_to_space, {"block_size": 2}, [(1, 3, 2, 2)], "divisible by"),
+    (shape.slice_, {"begin": (0,), "end": (1, 2)}, [(2, 3)], "equally long"),
+    (shape.slice_, {"begin": (0,), "end": (1,), "step": (0,)}, [(2, 3)], "has a 0"),
+    (shape.slice_like, {}, [(2, 3), (3, 3)], "axis 0 of shape_like (3, 3) is longer"),
+    (shape.SliceChannel, {"num_outputs": 2}, [(2, 3)], "no 2 equal parts"),
+    (shape.SliceChannel, {"num_outputs": 1, "squeeze_axis": True}, [(2, 3)], "needs parts of length 1"),
+    (shape.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
+    (shape.Concat, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), but axis 0 of arg0 is 2"),
+    (shape.stack, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), expected (2, 3)"),
+    (shape.Pad, {"pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
+    (shape.Pad, {"pad_width": (0, 0, 3, 0), "mode": "reflect"}, [(2, 3)], "too short"),
+    (shape.diag, {"axis1": 1}, [(2, 3)], "are one axis"),
+    (shape.im2col, {"kernel": (3, 3)}, [(1, 1, 2, 2)], "does not fit"),
+    (shape.col2im, {"kernel": (2,), "output_size": (3,)}, [(1, 2, 5)], "expected (N, C * 2, 2)"),
+    (shape.slice_assign, {"begin": (0,), "end": (1,)}, [(2, 3), (2, 3)], "expected (1, 3), the part of lhs"),
+]
+
+
+@pytest.mark.parametrize(("op", "params", "shapes", "text"), ERRORS)
+def test_what_does_not_fit_is_named(op: Any, params: dict[str, Any], shapes: list[Any], text: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        op(**params).infer_shape(shapes)
+    assert text in str(caught.value)
+    assert str(caught.value).startswith(op.name)
+
+
+def test_unknown_shapes_stay_unknown() -> None:
+    for op in (shape.Reshape(shape=(-1,)), shape.Flatten(), shape.diag(), shape.tile(reps=(2,))):
+        assert op.infer_shape([None]) == ([None], [None], [])
+        assert op.infer_shape([(2, None)])[1] == [None]
+
+
+def test_concat_infers_in_both_directions() -> None:
+    op = shape.Concat(num_args=2, dim=1)
+    ins, outs, _ = op.infer_shape([(2, 3), (None, None)])
+    assert ins == [(2, 3), (2, None)]
+    assert outs == [(2, None)]
+    assert op.infer_shape_backward([(2, 3), (2, None)], [(2, 8)]) == [(2, 3), (2, 5)]
+
+
+def test_reshape_costs_nothing_in_an_executor() -> None:
+    x = od.sym.var("x")
+    net = od.sym.Reshape(od.sym.Flatten(od.sym.transpose(x)), shape=(2, -1))
+    executor = net.simple_bind(od.cpu(), x=(4, 6), grad_req="null")
+    values = np.arange(24, dtype=np.float32).reshape(4, 6)
+    np.testing.assert_array_equal(executor.forward(x=values)[0].asnumpy(), values.T.reshape(2, 12))
+    assert executor.memory_plan.planned_bytes <= 2 * 24 * 4
+
+
+def test_recorded_indexing_of_arrays_has_gradients() -> None:
+    x = od.nd.array(np.arange(24).reshape(2, 3, 4))
+    x.attach_grad()
+    with od.autograd.record():
+        y = x[1, :, 1:3].T.reshape((3, 2)) * 2.0
+    y.backward()
+    expected = np.zeros((2, 3, 4))
+    expected[1, :, 1:3] = 2
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+
+
+def test_unused_parts_of_a_split_have_zero_gradient() -> None:
+    net = od.sym.split(od.sym.var("x"), num_outputs=3, axis=0)[1]
+    executor = net.simple_bind(od.cpu(), x=(3, 2))
+    executor.forward(is_train=True)
+    executor.backward(od.nd.array(np.ones((1, 2))))
+    np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), [[0, 0], [1, 1], [0, 0]])
+
+
+def test_names_are_mxnet_s() -> None:
+    parts = od.sym.SliceChannel(od.sym.var("x"), num_outputs=2, name="cut")
+    assert parts.list_outputs() == ["cut_output0", "cut_output1"]
+    joined = od.sym.Concat(od.sym.var("a"), od.sym.var("b"), dim=0, name="join")
+    assert joined.list_outputs() == ["join_output"]
+    loaded = od.sym.load_json(joined.tojson())
+    assert loaded.infer_shape(a=(1, 2), b=(3, 2))[1] == [(4, 2)]
