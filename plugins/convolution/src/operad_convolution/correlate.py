@@ -18,8 +18,7 @@ from operad_sdk import Array
 
 def scratch_size(geometry: Geometry) -> int:
     """Elements of scratch memory that each of the functions needs."""
-    images = geometry.images_together
-    return geometry.buffer_size(images) + geometry.product_size(images)
+    return max(_part_size(each) for each in (geometry, geometry.adjoint()) if each is not None)
 
 
 def correlate(
@@ -35,7 +34,6 @@ def correlate(
         out: (N, M, D', H', W'), overwritten.
     """
     matrices = _matrices(xp, geometry, weight)
-    shift = 0 if bias is None else bias.reshape(geometry.groups, geometry.group_filters, 1, 1, 1)
     for part, buffer, product in _parts(geometry, scratch):
         fill(geometry, images[part], buffer)
         for tap, matrix in zip(geometry.taps, matrices, strict=True):
@@ -43,7 +41,10 @@ def correlate(
                 xp.matmul(matrix, windows(xp, geometry, buffer, tap), out=product)
             else:
                 np.add(product, xp.matmul(matrix, windows(xp, geometry, buffer, tap)), out=product)
-        np.add(_as_images(geometry, product), shift, out=_grouped(geometry, out[part]))
+        target = out[part]
+        _grouped(geometry, target)[...] = _as_images(geometry, product)
+        if bias is not None:
+            target += bias.reshape(-1, 1, 1, 1)
 
 
 def correlate_weight_gradient(
@@ -78,6 +79,10 @@ def correlate_data_gradient(
     Args:
         bias: (C,), added to each channel of the images; or None.
     """
+    adjoint = geometry.adjoint()
+    if adjoint is not None:
+        correlate(xp, adjoint, ograd, _turned(geometry, weight), bias, scratch, images)
+        return
     matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
     for part, buffer, product in _parts(geometry, scratch):
         _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
@@ -104,6 +109,18 @@ def _parts(geometry: Geometry, scratch: Array) -> Iterator[tuple[slice, Array, A
         buffer = scratch[:split].reshape(geometry.buffer_shape(images))
         product = scratch[split:end].reshape(geometry.product_shape(images))
         yield slice(start, start + images), buffer, product
+
+
+def _part_size(geometry: Geometry) -> int:
+    images = geometry.images_together
+    return geometry.buffer_size(images) + geometry.product_size(images)
+
+
+def _turned(geometry: Geometry, weight: Array) -> Array:
+    """The filters of the adjoint: (C, M / groups, *kernel), each turned round."""
+    shape = (geometry.groups, geometry.group_filters, geometry.group_channels, *geometry.kernel)
+    turned = weight.reshape(shape)[..., ::-1, ::-1, ::-1].swapaxes(1, 2)
+    return turned.reshape(geometry.channels, geometry.group_filters, *geometry.kernel)
 
 
 def _matrices(xp: Any, geometry: Geometry, weight: Array) -> Array:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
+from math import ceil, prod
 from typing import Final, NamedTuple, final
 
 from operad_sdk import Array, Shape
@@ -11,7 +11,8 @@ from operad_sdk import Array, Shape
 Triple = tuple[int, int, int]
 
 _COLUMNS: Final = 512
-"""Columns that a matrix product should have, so that it is worth a call of BLAS."""
+_ELEMENTS: Final = 32768
+"""Columns and elements that the right side of a product should have to be worth a call of BLAS."""
 _BUFFER_BYTES: Final = 16 << 20
 """Size that the row buffer should not exceed, so that it stays in cache."""
 
@@ -74,6 +75,28 @@ class Geometry:
             _triple(pad, 0),
         )
 
+    def adjoint(self) -> Geometry | None:
+        """The correlation that maps gradients of the output to gradients of the images, if it is cheap.
+
+        That is one with the filters turned round, where windows touch (stride 1). It has as many
+        positions as the images, so it is not worth it where the output has far fewer.
+        """
+        pad = tuple(
+            dilate * (kernel - 1) - pad
+            for kernel, dilate, pad in zip(self.kernel, self.dilate, self.pad, strict=True)
+        )
+        is_near = prod(self.size) * 3 <= prod(self.out) * 4
+        if self.stride != (1, 1, 1) or min(pad) < 0 or not is_near:
+            return None
+        return replace(
+            self,
+            channels=self.filters,
+            filters=self.channels,
+            size=self.out,
+            out=self.size,
+            pad=_triple(pad, 0),
+        )
+
     @property
     def group_channels(self) -> int:
         """Channels that one filter sees."""
@@ -103,7 +126,8 @@ class Geometry:
     @property
     def images_together(self) -> int:
         """How many images are treated at once."""
-        wanted = ceil(_COLUMNS / max(1, self.out[2]))
+        columns = max(_COLUMNS, _ELEMENTS // max(1, self.length))
+        wanted = ceil(columns / max(1, self.out[2]))
         one = 4 * max(1, self.buffer_size(1))
         return max(1, min(self.batch, wanted, _BUFFER_BYTES // one))
 
@@ -122,10 +146,7 @@ class Geometry:
 
     def buffer_size(self, images: int) -> int:
         """Elements of the row buffer."""
-        size = 1
-        for axis in self.buffer_shape(images):
-            size *= axis
-        return size
+        return prod(self.buffer_shape(images))
 
     def product_shape(self, images: int) -> Shape:
         """Shape of the products: (group, depth, height, filter, image and column)."""
