@@ -1,6 +1,7 @@
 """Asynchronous arrays and imperative calls."""
 
 from operad.ndarray.arithmetic import invoke as invoke
+from operad.ndarray.arithmetic import real_number as real_number
 from operad.ndarray.chunk import Chunk as Chunk
 from operad.ndarray.chunk import new_chunk as new_chunk
 from operad.ndarray.function import operator_function as operator_function

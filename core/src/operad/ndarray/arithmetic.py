@@ -63,14 +63,14 @@ class Arithmetic:
             name = _EQUAL_SHAPES[kind] if left.shape == right.shape else f"broadcast_{kind}"
             return invoke(name, (left, right), None, out)
         if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(other)}, out)
+            return invoke(_SCALAR[kind], (left,), {"scalar": real_number(other)}, out)
         if isinstance(other, (np.ndarray, list, tuple)):
             return self._binary(kind, _converted(left, other), out)
         return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def _reflected(self, kind: str, other: Any) -> NDArray:
         if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (cast("NDArray", self),), {"scalar": _scalar(other)})
+            return invoke(_SCALAR[kind], (cast("NDArray", self),), {"scalar": real_number(other)})
         if isinstance(other, (np.ndarray, list, tuple)):
             return _converted(cast("NDArray", self), other)._binary(kind.removeprefix("r"), self)
         return NotImplemented  # type: ignore[no-any-return]  # as above
@@ -173,8 +173,12 @@ def _converted(array: NDArray, values: Any) -> NDArray:
     return array._like(given)
 
 
-def _scalar(value: Any) -> float:
-    try:
-        return float(value)
-    except TypeError as error:
-        raise DTypeError(f"{value!r} is not a real number; operad has no complex arrays") from error
+def real_number(value: Any) -> float:
+    """`value` as a float.
+
+    Raises:
+        DTypeError: It is complex.
+    """
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        raise DTypeError(f"{value!r} is not a real number; operad has no complex arrays")
+    return float(value)

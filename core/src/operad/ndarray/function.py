@@ -42,7 +42,7 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
                     break
             else:
                 return plain(args, out, ctx)
-        inputs, given = split_arguments(op, args, params, Arithmetic)
+        inputs, given = split_arguments(op, args, params, Arithmetic, "NDArray")
         return invoker(op, given)(inputs, out, ctx)
 
     function.__name__ = function.__qualname__ = name
@@ -52,7 +52,7 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
 
 
 def split_arguments(
-    op: type[OperatorProperty], args: Sequence[Any], named: dict[str, Any], tensor: type
+    op: type[OperatorProperty], args: Sequence[Any], named: dict[str, Any], tensor: type, tensor_name: str
 ) -> tuple[list[Any], dict[str, Any]]:
     """Sort a call's arguments into tensors, in the operator's order, and parameters.
 
@@ -60,7 +60,8 @@ def split_arguments(
         op: The operator called.
         args: Positional arguments: tensors (or one list of them), then parameters.
         named: Arguments by name.
-        tensor: The class of tensor arguments: `NDArray` here, `Symbol` in `operad.sym`.
+        tensor: The class of tensor arguments: that of `NDArray` here, `Symbol` in `operad.sym`.
+        tensor_name: What errors call it.
     Raises:
         ArgumentError: An argument is missing, named twice, or neither tensor nor parameter.
     """
@@ -70,7 +71,7 @@ def split_arguments(
     if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
         position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
         raise ArgumentError(
-            f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor.__name__}; "
+            f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor_name}; "
             "tensor arguments come before parameters"
         )
     params = {key: value for key, value in named.items() if not isinstance(value, tensor)}

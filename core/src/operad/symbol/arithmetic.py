@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from operad import registry
 from operad.errors import ArgumentError
 from operad.graph import Entry
+from operad.ndarray import real_number
 from operad.symbol.compose import apply
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class SymbolArithmetic:
         if isinstance(other, SymbolArithmetic):
             return self._apply(op, other)
         if isinstance(other, numbers.Number):
-            return self._apply(scalar_op, scalar=_real(other))
+            return self._apply(scalar_op, scalar=real_number(other))
         return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def __add__(self, other: Any) -> Symbol:
@@ -110,10 +111,3 @@ class SymbolArithmetic:
 
     def __bool__(self) -> bool:
         raise ArgumentError("a symbol has no truth value before it is bound; compare names, or evaluate it")
-
-
-def _real(value: Any) -> float:
-    try:
-        return float(value)
-    except TypeError as error:
-        raise ArgumentError(f"{value!r} is not a real number; operad has no complex arrays") from error

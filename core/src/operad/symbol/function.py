@@ -54,7 +54,7 @@ def _split(
     others = {key: value for key, value in named.items() if key not in by_name}
     if op.key_var_num_args is not None and op.key_var_num_args not in others and by_name:
         others[op.key_var_num_args] = len(by_name) + sum(isinstance(arg, Symbol) for arg in args)
-    positional, params = split_arguments(op, args, others, Symbol)
+    positional, params = split_arguments(op, args, others, Symbol, "Symbol")
     prop = op(**params)
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     if len(positional) > len(names):
