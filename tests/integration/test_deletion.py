@@ -78,5 +78,5 @@ def _copy_without(deleted: str, target: Path) -> Path:
     for distribution in ALL.values():
         if distribution.name != deleted:
             folder = distribution.folder.relative_to(ROOT)
-            shutil.copytree(distribution.folder / "tests", target / folder / "tests")
+            shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
     return target
