@@ -77,6 +77,8 @@ OPTIONS: Final = (
            "Threads that engine workers and the libraries below them use together; default: usable cores."),
     Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 32768,
            "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
+    Option("parallel_cost", "OPERAD_PARALLEL_COST", _non_negative, lambda: 20_000_000,
+           "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`."),
     Option("pool", "OPERAD_POOL", _flag, lambda: True,
            "Whether freed memory is pooled for reuse."),
     Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
@@ -105,6 +107,7 @@ class Settings:
     engine: str
     num_threads: int
     inline_cost: int
+    parallel_cost: int
     pool: bool
     pool_limit_bytes: int
     debug: bool

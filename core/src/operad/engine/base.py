@@ -46,6 +46,7 @@ class Engine(ABC):
         name: str | None = None,
         *,
         reads_mutable: bool = False,
+        is_parallel: bool = True,
     ) -> Opr:
         """Prepare a function that will be pushed many times; the lists are checked once, here.
 
@@ -59,6 +60,7 @@ class Engine(ABC):
             reads_mutable: `fn` uses the old contents of `mutable_vars` (in-place update, partial write,
                 ADD request): skip it where one of them holds a failure, instead of letting it
                 overwrite what failed.
+            is_parallel: Whether `fn` is worth several threads inside; see `use_threads`.
 
         Raises:
             DuplicateVarError: A variable is named twice, or in both lists.
@@ -122,8 +124,20 @@ class Engine(ABC):
         name: str | None = None,
         *,
         reads_mutable: bool = False,
+        is_parallel: bool = True,
     ) -> None:
-        """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`."""
+        """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`.
+
+        `is_parallel` is as in `new_operator`.
+        """
+
+    @abstractmethod
+    def use_threads(self, is_worth: bool) -> None:
+        """Say, from inside an operation, whether what it does next is worth several threads.
+
+        BLAS pools get the operation's share of the thread budget where it is, else one thread: a
+        small product gains little from more, and loses much where cores are busy.
+        """
 
     @abstractmethod
     def run_inline(

@@ -6,6 +6,10 @@ operation's whole life, because then a lone operation would hold every thread un
 two operations could never overlap unless they started together; the price is that a BLAS call
 already in flight keeps its threads until it returns.
 
+A product that one core finishes in a fraction of a millisecond runs on one thread, whatever the share:
+its threads would have to meet at a barrier, and where another process holds a core they wait there for
+it to be scheduled (measured with four busy cores: 53 ms instead of 0.3 ms).
+
 BLAS pools are process-wide, so their limit follows the share. threadpoolctl's context manager takes
 10 us to enter and leave; calling the library's own setter through its controller takes 1 us, and is
 done only when the share changes (measured on 4 cores, OpenBLAS 0.3.31). Kernels with pools of their
@@ -31,16 +35,18 @@ class ThreadBudget:
         total: Threads of the budget.
         running: The counted operations that run now. Changed under `_lock`.
         share: Threads each of them may use. Changed under `_lock`.
+        is_worth: Whether what runs is worth several threads; where not, BLAS gets one.
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("_applying", "_lock", "applied", "running", "share", "total")
+    __slots__ = ("_applying", "_lock", "applied", "is_worth", "running", "share", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
         self.share = total
         self.applied = 0
+        self.is_worth = True
         self._lock = threading.Lock()
         self._applying = threading.Lock()
 
@@ -73,10 +79,16 @@ class ThreadBudget:
             for run_ctx in self.running:
                 run_ctx.num_threads = share
 
+    def use(self, is_worth: bool) -> None:
+        """Give the BLAS libraries the present share, or one thread."""
+        self.is_worth = is_worth
+        if self.applied != (self.share if is_worth else 1):
+            self.apply()
+
     def apply(self) -> None:
-        """Give the BLAS libraries the present share, if they have another."""
+        """Give the BLAS libraries their limit, if they have another."""
         with self._applying:
-            share = self.share
+            share = self.share if self.is_worth else 1
             if share != self.applied:
                 for set_num_threads, most in _blas_pools():
                     set_num_threads(min(share, most))

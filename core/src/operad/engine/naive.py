@@ -103,6 +103,8 @@ class NaiveEngine(OrderedEngine):
         bell = new_bell() if block.opr.is_async else None
         failure = None
         self._thread.is_running = True
+        if not block.opr.is_parallel:
+            self._budget.use(is_worth=False)
         try:
             if bell is not None:
                 self._start_async(block, run_ctx, bell)
@@ -111,6 +113,8 @@ class NaiveEngine(OrderedEngine):
                 failure = self._call(block, run_ctx)
         finally:
             self._thread.is_running = False
+            if not self._budget.is_worth:
+                self._budget.use(is_worth=True)
         if bell is None:
             self.finish(block, failure)
 

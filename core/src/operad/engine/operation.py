@@ -83,6 +83,7 @@ class Opr:
             ADD request), so it is skipped where one of them holds a failure. Otherwise it is taken
             to overwrite them, which makes them clean again.
         is_async: `fn` takes `on_complete`; implied by `prop=ASYNC`.
+        is_parallel: Whether `fn` is worth several threads inside.
         kind: RUN, except for the engine's own blocks.
         parts: The blocks of a GROUP, in push order.
 
@@ -91,8 +92,8 @@ class Opr:
     """
 
     __slots__ = (
-        "const_vars", "deleted", "fn", "is_async", "kind", "mutable_vars", "name", "parts", "prop", "rank",
-        "reads_mutable",
+        "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "parts",
+        "prop", "rank", "reads_mutable",
     )  # fmt: skip
 
     def __init__(
@@ -106,8 +107,10 @@ class Opr:
         is_async: bool = False,
         kind: int = RUN,
         parts: tuple[Block, ...] = (),
+        is_parallel: bool = True,
     ) -> None:
         self.fn = fn
+        self.is_parallel = is_parallel
         self.const_vars = tuple(const_vars)
         self.mutable_vars = tuple(mutable_vars)
         self.prop = prop

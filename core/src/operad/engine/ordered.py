@@ -49,9 +49,10 @@ class OrderedEngine(Dispatcher):
         name: str | None = None,
         *,
         reads_mutable: bool = False,
+        is_parallel: bool = True,
     ) -> Opr:
         """See `Engine.new_operator`."""
-        return Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable)
+        return Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
 
     def delete_operator(self, opr: Opr) -> None:
         """See `Engine.delete_operator`."""
@@ -89,9 +90,15 @@ class OrderedEngine(Dispatcher):
         name: str | None = None,
         *,
         reads_mutable: bool = False,
+        is_parallel: bool = True,
     ) -> None:
         """See `Engine.push_sync`."""
-        self._push(Block(Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable), ctx, priority))
+        opr = Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
+        self._push(Block(opr, ctx, priority))
+
+    def use_threads(self, is_worth: bool) -> None:
+        """See `Engine.use_threads`."""
+        self._budget.use(is_worth)
 
     def _push(self, block: Block) -> None:
         if self._keeps_sites:

@@ -158,8 +158,7 @@ class ThreadedEngine(OrderedEngine):
         if worker.has_slot:
             self._budget.finish(worker.run_ctx)
             worker.has_slot = False
-            if self._budget.applied != self._budget.share:
-                self._budget.apply()
+            self._budget.use(is_worth=True)
 
     def _run(self, block: Block, worker: _Worker) -> None:
         """Run `block`, and finish it unless it is asynchronous."""
@@ -167,8 +166,7 @@ class ThreadedEngine(OrderedEngine):
         if run_ctx.stream is not None:
             self._run_on_stream(block, run_ctx)
             return
-        if budget.applied != budget.share:
-            budget.apply()
+        budget.use(block.opr.is_parallel)
         if block.opr.is_async:
             self._start_async(block, RunContext(block.ctx, None, run_ctx.num_threads))
         else:

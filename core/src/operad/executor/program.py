@@ -106,15 +106,15 @@ class Program:
         requests = {entry: OpReq.WRITE for entry in self.outputs if not isinstance(entry.node, Variable)}
         requests.update((entry, REQUESTS[grad_req[name]]) for name, entry in self.gradients.items())
         order = [*self.forward, *self.backward]
-        self.lanes = assign_lanes(order, self.contexts, self._cost, settings().num_threads)
+        self.lanes = assign_lanes(order, self.contexts, self.cost, settings().num_threads)
         self.plan = plan_memory(
             order, *self._tables, requests=requests, contexts=self.contexts, lanes=self.lanes
         )
 
-    def _cost(self, node: Node) -> float:
+    def cost(self, node: Node) -> float:
         """Rough number of scalar operations; a backward is taken to cost two forwards."""
         if isinstance(node, BackwardNode):
-            return 2 * self._cost(node.forward)
+            return 2 * self.cost(node.forward)
         assert isinstance(node, OpNode)
         outputs = [Entry(node, i) for i in range(node.num_outputs)]
         return node.op.cost([self.shapes[e] for e in node.args], [self.shapes[e] for e in outputs])

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import call, length_hint
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad import engine, registry, resource
+from operad.config import settings
 from operad.context import Context
 from operad.engine import Opr, RunContext, Var
 from operad.graph import BackwardNode, Entry, Node, OpNode, values_read
@@ -58,14 +60,32 @@ class Segment:
         made_by, opr = self._by_mode.get(is_train, (None, None))
         if opr is None or made_by is not current:
             opr = current.new_operator(
-                _runner(self.calls(is_train), self.nodes),
+                self._runner(is_train, current.use_threads),
                 self._const,
                 self._mutable,
                 name=_label(self.nodes),
                 reads_mutable=self._reads_mutable,
+                is_parallel=self._is_parallel(self.nodes[0]),
             )
             self._by_mode[is_train] = (current, opr)
         current.push(opr, self.ctx)
+
+    def _runner(self, is_train: bool, use_threads: Callable[[bool], None]) -> Callable[[RunContext], None]:
+        """The loop over the calls; between light and heavy nodes it says what threads are worth."""
+        calls: list[Callable[[], object]] = []
+        nodes: list[Node] = []
+        was_parallel = self._is_parallel(self.nodes[0])
+        for node, prepared in zip(self.nodes, self.calls(is_train), strict=True):
+            if self._is_parallel(node) != was_parallel:
+                was_parallel = not was_parallel
+                calls.append(partial(use_threads, was_parallel))
+                nodes.append(node)
+            calls.append(prepared)
+            nodes.append(node)
+        return _runner(calls, nodes)
+
+    def _is_parallel(self, node: Node) -> bool:
+        return self._program.cost(node) >= settings().parallel_cost
 
     def calls(self, is_train: bool) -> list[Callable[[], object]]:
         """The nodes as callables that take nothing."""

@@ -29,14 +29,15 @@ class Plan:
         out_specs: Specifications of all outputs.
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
+        is_parallel: Whether it is worth several threads inside.
         num_args: How many of the inputs are arguments.
         num_visible: How many of the outputs a caller sees.
     """
 
     __slots__ = (
         "_backward_calls", "_backward_reads", "_direct", "_op_ctx", "_req", "_resource_vars", "backward_name",
-        "ctx", "in_shapes", "in_specs", "inline", "name", "num_args", "num_visible", "operator", "out_specs",
-        "prop",
+        "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args", "num_visible",
+        "operator", "out_specs", "prop",
     )  # fmt: skip
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
@@ -56,6 +57,7 @@ class Plan:
         self._req = (OpReq.WRITE,) * len(self.out_specs)
         cost = prop.cost(self.in_shapes, [spec.shape for spec in self.out_specs])
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
+        self.is_parallel = cost >= settings().parallel_cost
         self._direct = self.operator.direct if len(specs) == self.num_args else None
         self._backward_reads: dict[tuple[bool, ...], list[BackwardEntry] | None] = {}
         self._backward_calls: dict[Any, BackwardCall] = {}
@@ -87,7 +89,9 @@ class Plan:
             data = [x._data for x in inputs]
             function = self.operator.forward
             args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
-        execute(function, args, self.ctx, const, mutable, self.name, self.inline, reads_mutable)
+        execute(
+            function, args, self.ctx, const, mutable, self.name, self.inline, reads_mutable, self.is_parallel
+        )
 
     def may_overwrite(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
@@ -177,6 +181,7 @@ class BackwardCall:
             name,
             plan.inline,
             self._reads_mutable,
+            plan.is_parallel,
         )
 
 

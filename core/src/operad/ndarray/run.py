@@ -20,6 +20,7 @@ def execute(
     name: str,
     inline: bool = False,
     reads_mutable: bool = False,
+    is_parallel: bool = True,
 ) -> None:
     """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
 
@@ -32,12 +33,15 @@ def execute(
         name: What errors call it.
         inline: Whether it is small enough for the calling thread.
         reads_mutable: Whether it uses the old contents of what it writes.
+        is_parallel: Whether it is worth several threads inside.
     """
     current = engine.get()
     if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
         return
     pushed = partial(_without_run_context, function, args)
-    current.push_sync(pushed, ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable)
+    current.push_sync(
+        pushed, ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable, is_parallel=is_parallel
+    )
 
 
 def _without_run_context(function: Callable[..., object], args: tuple[Any, ...], _: object) -> None:

@@ -137,8 +137,9 @@ def _read_array(reader: _Reader, number: int) -> NDArray:
         raise reader.error(f"array {number}: {error}") from None
     if any(axis < 0 for axis in shape):
         raise reader.error(f"array {number} has shape {shape}")
+    content = reader.take(math.prod(shape) * dtype.itemsize)
     try:
-        values = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+        values = np.frombuffer(content, dtype).reshape(shape)
     except (ValueError, OverflowError) as error:  # an axis is beyond what an array can have
         raise reader.error(f"array {number} has shape {shape}") from error
     return array(values, dtype=dtype)
