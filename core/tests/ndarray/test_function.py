@@ -1,0 +1,89 @@
+"""Operators as functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad import nd
+from operad.context import cpu
+from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+X, W, B = nd.array([[1, 2]]), nd.array([[3, 4], [5, 6]]), nd.array([7, 8])
+EXPECTED = [[18, 25]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nd.Dense(X, W, B, num_hidden=2),
+        lambda: nd.Dense(X, W, B, 2),
+        lambda: nd.Dense([X, W, B], num_hidden=2),
+        lambda: nd.Dense(X, weight=W, bias=B, num_hidden="2"),
+        lambda: nd.Dense(bias=B, data=X, weight=W, num_hidden=2, no_bias="False"),
+    ],
+)
+def test_arguments_come_by_position_or_name(call):
+    assert call().asnumpy().tolist() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nd.Dense(X, W, num_hidden=2), "got 2 arrays, expected 3: data, weight, bias"),
+        (lambda: nd.Dense(X, W, B, B, num_hidden=2), "got 4 arrays, expected 3"),
+        (lambda: nd.Dense(X, weight=W, num_hidden=2), "'bias' is missing"),
+        (lambda: nd.Dense(X, W, B, data=X, num_hidden=2), "'data' is given twice"),
+        (lambda: nd.Dense(X, W, B, gamma=X, num_hidden=2), "unknown tensor argument 'gamma'"),
+        (lambda: nd.Dense(2, X, W, B), "argument 0 is int, expected NDArray; tensor arguments come before"),
+        (lambda: nd.Dense(X, W, B, 2, num_hidden=2), "'num_hidden' is given by position and by name"),
+        (lambda: nd.tanh(X, 1), "neither a tensor nor one of its 0 parameters"),
+        (lambda: nd.tanh(np.ones(2)), "neither a tensor nor one of its 0 parameters"),
+        (nd.tanh, "got 0 arrays, expected 1: data"),
+    ],
+)
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({}, "Dense: parameter 'num_hidden' is missing"),
+        ({"num_hidden": 0}, "'num_hidden' is 0, expected int >= 1"),
+        ({"num_hidden": np.ones(2)}, "'num_hidden' is"),
+        ({"num_hidden": 2, "num_hiden": 3}, "did you mean 'num_hidden'"),
+    ],
+)
+def test_wrong_parameters_are_named(params, message):
+    with pytest.raises(ParamError, match=message):
+        nd.Dense(X, W, B, **params)
+
+
+def test_shapes_that_clash_are_named():
+    with pytest.raises(ShapeError, match=r"Dense: weight has shape \(2, 2\), expected \(3, 2\)"):
+        nd.Dense(X, W, B, num_hidden=3)
+
+
+def test_arrays_of_two_contexts_are_refused():
+    with pytest.raises(ContextError, match=r"rhs is on cpu\(1\), but lhs is on cpu\(0\)"):
+        nd.elemwise_add(B, B.as_in_context(cpu(1)))
+
+
+def test_an_unknown_operator_gets_a_suggestion():
+    with pytest.raises(OperatorNotFoundError, match="did you mean 'elemwise_add'"):
+        nd.elemwise_addd(B, B)
+
+
+def test_functions_carry_name_and_documentation():
+    assert nd.Dense.__name__ == "Dense"
+    assert "transposed" in nd.Dense.__doc__
+
+
+def test_falsy_parameters_are_told_apart():
+    zero, minus_zero = nd._mul_scalar(B, scalar=0.0), nd._mul_scalar(B, scalar=-0.0)
+    assert not np.signbit(zero.asnumpy()).any()
+    assert np.signbit(minus_zero.asnumpy()).all()

@@ -1,0 +1,167 @@
+"""Indexing: NumPy is the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from operad import autograd, nd
+from operad.errors import BindError, IndexOutOfRangeError
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+SHAPE = (4, 3, 5)
+VALUES = np.arange(60, dtype=np.float32).reshape(SHAPE)
+BASIC = [
+    0, -1, np.int64(2), slice(None), slice(3, 0, -2), slice(2, 2), ..., None, (1, 2), (1, 2, 3), (..., 0),
+    (None, 1, ..., None), (slice(1, 3), 0), (slice(None, None, -1), ..., slice(1, 4)), (),
+]  # fmt: skip
+ADVANCED = [
+    [0, 2], [], np.array([[1, -1], [0, 3]]), np.array([True, False, True, False]), VALUES > 7, (0, [1, 2]),
+    ([0, 1], [1, 2]), (slice(1, 3), [0, 0]), ([[0], [1]], [[0, 1]], 2), True, False,
+]  # fmt: skip
+
+
+def _name(key):
+    return repr(key).replace("\n", "")[:40]
+
+
+@pytest.mark.parametrize("key", BASIC, ids=_name)
+def test_basic_indices_give_views(key):
+    x = nd.array(VALUES)
+    view = x[key]
+    np.testing.assert_array_equal(view.asnumpy(), VALUES[key])
+    assert view._chunk is x._chunk
+    view[...] = -1
+    expected = VALUES.copy()
+    expected[key] = -1
+    np.testing.assert_array_equal(x.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("key", ADVANCED, ids=_name)
+def test_index_arrays_give_copies(key):
+    x = nd.array(VALUES)
+    found = x[key]
+    np.testing.assert_array_equal(found.asnumpy(), VALUES[key])
+    found[...] = -1
+    np.testing.assert_array_equal(x.asnumpy(), VALUES)
+
+
+@pytest.mark.parametrize("key", BASIC + ADVANCED, ids=_name)
+def test_assignment_casts_and_broadcasts(key):
+    x = nd.array(VALUES)
+    x[key] = 0.5
+    expected = VALUES.copy()
+    expected[key] = 0.5
+    np.testing.assert_array_equal(x.asnumpy(), expected)
+
+
+@pytest.mark.parametrize(
+    "value", [np.arange(5), nd.array(np.arange(5)), [9] * 5, nd.array([3], dtype="int8")]
+)
+@pytest.mark.parametrize("key", [0, ([0, 2],), (slice(1, 3), ..., slice(None))])
+def test_values_of_every_kind_can_be_assigned(key, value):
+    x = nd.array(VALUES)
+    x[key] = value
+    expected = VALUES.copy()
+    expected[key] = np.asarray(value)
+    np.testing.assert_array_equal(x.asnumpy(), expected)
+
+
+@given(key=npst.basic_indices(SHAPE, allow_newaxis=True, allow_ellipsis=True), rest=st.integers(-3, 3))
+def test_any_basic_index_reads_and_writes_like_numpy(key, rest):
+    x, expected = nd.array(VALUES), VALUES.copy()
+    np.testing.assert_array_equal(x[key].asnumpy(), expected[key])
+    x[key] = rest
+    expected[key] = rest
+    np.testing.assert_array_equal(x.asnumpy(), expected)
+
+
+@given(key=npst.integer_array_indices(SHAPE))
+def test_any_integer_array_index_reads_like_numpy(key):
+    np.testing.assert_array_equal(nd.array(VALUES)[key].asnumpy(), VALUES[key])
+
+
+def test_an_ndarray_may_be_the_index():
+    x = nd.array(VALUES)
+    np.testing.assert_array_equal(x[nd.array([0, 2])].asnumpy(), VALUES[[0, 2]])
+    np.testing.assert_array_equal(x[(nd.array(VALUES) > 7).astype(bool)].asnumpy(), VALUES[VALUES > 7])
+
+
+def test_overlapping_assignment_reads_before_it_writes():
+    x = nd.array(np.arange(5))
+    x[1:] = x[:-1]
+    assert x.asnumpy().tolist() == [0, 0, 1, 2, 3]
+    x[[0, 1, 2]] = x[2:]
+    assert x.asnumpy().tolist() == [1, 2, 3, 2, 3]
+
+
+def test_a_view_of_a_view_writes_through():
+    x = nd.array(np.zeros((4, 4)))
+    x[1:3][:, 1:3][0, 1] = 7
+    assert x.asnumpy()[1, 2] == 7
+
+
+def test_views_outlive_the_array_they_came_from():
+    view = nd.array(VALUES)[1]
+    np.testing.assert_array_equal(view.asnumpy(), VALUES[1])
+
+
+@pytest.mark.parametrize(
+    "key", [4, -5, (0, 3), (0, 0, 0, 0), ([0, 4],), np.ones(3, bool), 1.5, "x", (..., ...)]
+)
+def test_a_wrong_index_names_shape_and_key(key):
+    with pytest.raises(IndexOutOfRangeError, match=r"cannot index an array of shape \(4, 3, 5\)"):
+        nd.array(VALUES)[key]
+    with pytest.raises(IndexOutOfRangeError, match=r"cannot index an array of shape \(4, 3, 5\)"):
+        nd.array(VALUES)[key] = 0
+
+
+@pytest.mark.parametrize("key", [0, ([0, 1],)])
+def test_a_value_that_does_not_fit_is_refused(key):
+    with pytest.raises(BindError, match=r"cannot assign a value of shape \(7,\)"):
+        nd.array(VALUES)[key] = np.zeros(7)
+
+
+class TestRecorded:
+    @pytest.mark.parametrize("key", [key for key in BASIC if key is not None], ids=_name)
+    def test_gradients_flow_through_views(self, key):
+        x = nd.array(VALUES)
+        x.attach_grad()
+        with autograd.record():
+            y = x[key] * 2
+        y.backward()
+        expected = np.zeros_like(VALUES)
+        expected[key] = 2
+        np.testing.assert_array_equal(y.asnumpy(), 2 * VALUES[key])
+        np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+
+    def test_assignment_into_a_recorded_array_is_refused(self):
+        x = nd.array(VALUES)
+        x.attach_grad()
+        with autograd.record(), pytest.raises(BindError, match=r"autograd\.pause"):
+            x[0] = 1
+        with autograd.record(), autograd.pause():
+            x[0] = 1
+        assert x[0, 0, 0].asscalar() == 1
+
+    @pytest.mark.parametrize("key", [0, [0, 1]])
+    def test_assignment_of_a_recorded_array_is_refused(self, key):
+        x = nd.array(VALUES)
+        x.attach_grad()
+        buffer = nd.empty(SHAPE)
+        with autograd.record():
+            y = x * 2
+            with pytest.raises(BindError, match="lose its gradient"):
+                buffer[key] = y[0]
+            buffer[key] = y[0].detach()
+        np.testing.assert_array_equal(buffer[0].asnumpy(), 2 * VALUES[0])
+
+    def test_masks_are_refused(self):
+        x = nd.array(VALUES)
+        x.attach_grad()
+        with autograd.record(), pytest.raises(BindError, match="not recorded"):
+            x[VALUES > 3]

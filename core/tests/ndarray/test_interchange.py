@@ -1,0 +1,113 @@
+"""Exchange with NumPy and, by DLPack, with anybody."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from operad import nd
+from operad.context import cpu
+from operad.errors import BindError, DTypeError
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+
+def test_numpy_takes_arrays_as_values():
+    x = nd.array([[1, 2], [3, 4]])
+    assert np.asarray(x).tolist() == [[1, 2], [3, 4]]
+    assert np.array(x, dtype=np.float64).dtype == np.float64
+    assert np.stack([x, x]).shape == (2, 2, 2)
+    with pytest.raises(BindError, match="without a copy"):
+        np.array(x, copy=False)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int8", "int32", "int64", "uint8", "bool"]
+)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_dlpack_shares_memory_both_ways(dtype, shape):
+    x = nd.array(np.ones(shape), dtype=dtype)
+    exported = np.from_dlpack(x)
+    assert (exported.dtype, exported.shape) == (dtype, shape)
+    back = nd.from_dlpack(exported)
+    assert (back.dtype, back.shape, back.context) == (dtype, shape, cpu(0))
+    x[...] = 0
+    x.wait_to_read()
+    np.testing.assert_array_equal(exported, np.zeros(shape))
+    np.testing.assert_array_equal(back.asnumpy(), np.zeros(shape))
+
+
+def test_a_strided_view_is_exported_as_it_lies():
+    x = nd.array(np.arange(12).reshape(3, 4))
+    np.testing.assert_array_equal(np.from_dlpack(x[::2, 1::2]), np.arange(12).reshape(3, 4)[::2, 1::2])
+    np.testing.assert_array_equal(np.from_dlpack(x.T), np.arange(12).reshape(3, 4).T)
+
+
+def test_export_waits_for_pending_operations():
+    x = nd.array(np.full((400, 400), 0.5))
+    for _ in range(5):
+        nd.tanh(x, out=x)
+    expected = np.full((400, 400), 0.5, np.float32)
+    for _ in range(5):
+        expected = np.tanh(expected)
+    np.testing.assert_array_equal(np.from_dlpack(x), expected)
+
+
+def test_export_raises_what_failed():
+    with pytest.raises(ZeroDivisionError):
+        np.from_dlpack(nd.explode(nd.array([1.0])))
+
+
+def test_operations_write_imported_memory():
+    source = np.zeros(4, np.float32)
+    x = nd.from_dlpack(source)
+    x += 3
+    x[1:][0] = 5
+    x.wait_to_read()
+    assert source.tolist() == [3, 5, 3, 3]
+
+
+def test_imported_memory_outlives_its_source():
+    source = np.full(1000, 7, np.float32)
+    x = nd.from_dlpack(source)
+    del source
+    gc.collect()
+    np.full(1000, 9, np.float32)
+    assert x.asnumpy().tolist() == [7] * 1000
+
+
+def test_an_array_of_ours_is_imported_without_a_detour():
+    x = nd.array([1, 2])
+    assert nd.from_dlpack(x)._chunk is x._chunk
+
+
+def test_types_without_a_counterpart_are_refused():
+    with pytest.raises(DTypeError, match="complex64"):
+        nd.from_dlpack(np.zeros(2, np.complex64))
+
+
+@pytest.mark.parametrize("pool", ["0", "1"])
+def test_exported_memory_stays_valid_after_the_array_is_gone(pool):
+    # In debug mode, freed and fresh memory is poisoned, so a stale export would show.
+    program = textwrap.dedent("""
+        import numpy as np
+        from operad import nd
+        x = nd.array(np.arange(1000))
+        exported = np.from_dlpack(x)
+        part = exported[10:20]
+        del x
+        for _ in range(50):
+            nd.empty(1000).wait_to_read()
+        assert exported.tolist() == list(range(1000))
+        del exported
+        for _ in range(50):
+            nd.empty(1000).wait_to_read()
+        assert part.tolist() == list(range(10, 20))
+    """)
+    environment = {"OPERAD_DEBUG": "1", "OPERAD_POOL": pool, "PATH": "/usr/bin"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
