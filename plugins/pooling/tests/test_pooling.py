@@ -34,9 +34,7 @@ CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
 def windows_of(size: int, kernel: int, stride: int, pad: int, convention: str) -> list[tuple[int, int, int]]:
     """Begin and end of every window inside the data, and its length with padding."""
     if convention == "same":
-        count = -(-size // stride)
-        total = max(0, (count - 1) * stride + kernel - size)
-        pad, pad_end = total // 2, total - total // 2
+        count, pad_end = -(-size // stride), 0
     else:
         steps = (size + 2 * pad - kernel) / stride
         count = int(np.ceil(steps) if convention == "full" else np.floor(steps)) + 1
@@ -138,12 +136,60 @@ def test_average_counts_padding_as_mxnet_does() -> None:
     check_forward(Pooling, [data], np.array([[[1.5, 3, 5, 6.5]]]), count_include_pad=False, **params)
 
 
-def test_a_window_without_elements_has_nothing() -> None:
+def test_a_window_outside_the_data_has_the_lowest_number_as_maximum_and_no_sum() -> None:
     data = np.arange(1.0, 6).reshape(1, 1, 5)
     params = {"kernel": (1,), "stride": (3,), "pooling_convention": "full"}
-    check_forward(Pooling, [data], np.array([[[1, 4, -np.inf]]]), pool_type="max", **params)
+    (output,) = od.nd.Pooling(od.nd.array(data), **params).asnumpy().ravel()[2:]
+    assert output == np.finfo("float32").min
     for pool_type in ("avg", "sum"):
         check_forward(Pooling, [data], np.array([[[1, 4, 0]]]), pool_type=pool_type, **params)
+
+
+@pytest.mark.parametrize(
+    ("pool_type", "values", "gradient"),
+    [
+        ("max", [6, 8, 8, 14, 16, 16, 14, 16, 16], [0] * 5 + [1, 0, 5] + [0] * 5 + [11, 0, 28]),
+        (
+            "avg",
+            [14 / 9, 10 / 3, 2, 19 / 3, 11, 6, 4.5, 7.5, 4],
+            [n / 36 for n in (4, 12, 8, 26, 20, 48, 28, 82, 16, 36, 20, 56, 58, 126, 68, 185)],
+        ),
+        (
+            "sum",
+            [14, 30, 12, 57, 99, 36, 27, 45, 16],
+            [1, 3, 2, 5, 5, 12, 7, 16, 4, 9, 5, 11, 11, 24, 13, 28],
+        ),
+    ],
+)
+def test_the_full_convention_is_mxnets(pool_type: str, values: list[float], gradient: list[float]) -> None:
+    data = od.nd.array(np.arange(1, 17).reshape(1, 1, 4, 4))
+    data.attach_grad()
+    with od.autograd.record():
+        out = od.nd.Pooling(
+            data,
+            kernel=(3, 3),
+            stride=(2, 2),
+            pad=(1, 1),
+            pooling_convention="full",
+            pool_type=pool_type,
+        )
+    out.backward(od.nd.array(np.arange(1, 10).reshape(1, 1, 3, 3)))
+    assert data.grad is not None
+    np.testing.assert_allclose(out.asnumpy().ravel(), values, rtol=1e-6)
+    np.testing.assert_allclose(data.grad.asnumpy().ravel(), gradient, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("layout", "axes"), [("NWC", 1), ("NHWC", 2), ("NDHWC", 3)])
+@pytest.mark.parametrize("pool_type", ["max", "avg"])
+def test_channels_may_come_last(layout: str, axes: int, pool_type: str) -> None:
+    data = RNG.permutation(2 * 3 * 4**axes).reshape(2, 3, *[4] * axes) / 8
+    params = {"kernel": (3,) * axes, "stride": (2,) * axes, "pad": (1,) * axes, "pool_type": pool_type}
+    expected = np.moveaxis(pool(data, params), 1, -1)
+    last = np.moveaxis(data, 1, -1)
+    check_forward(Pooling, [last], expected, layout=layout, **params)
+    gradient_check(Pooling, [last], layout=layout, atol=1e-6, **params)
+    whole = {"global_pool": True, "pool_type": pool_type, "layout": layout}
+    gradient_check(Pooling, [last], atol=1e-6, **whole)
 
 
 @pytest.mark.parametrize("pool_type", ["max", "avg"])
@@ -170,9 +216,9 @@ def test_linear_pooling_keeps_nothing_for_the_gradient() -> None:
     [
         ({}, "one to three sizes, or global_pool"),
         ({"kernel": (2, 2), "stride": (1,)}, "stride is"),
-        ({"kernel": (2,), "pad": (2,)}, "less than kernel"),
+        ({"kernel": (2,), "layout": "NHWC"}, "layout is 'NHWC'"),
         ({"kernel": (3,), "pad": (1,), "pooling_convention": "same"}, "expected none"),
-        ({"kernel": (3,), "pool_type": "lp"}, "needs p_value"),
+        ({"kernel": (3,), "pool_type": "lp"}, "there is no p_value"),
         ({"kernel": (3,), "pool_type": "median"}, "pool_type"),
     ],
 )
@@ -182,9 +228,9 @@ def test_parameters_that_contradict_each_other_are_refused(params: dict[str, Any
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ShapeError, match="exceeds axis 2"):
+    with pytest.raises(ShapeError, match=r"kernel \(9,\) exceeds data \(1, 1, 6\)"):
         Pooling(kernel=(9,)).infer_shape([(1, 1, 6)])
-    with pytest.raises(ShapeError, match="one axis each"):
+    with pytest.raises(ShapeError, match="expected 3 axes"):
         Pooling(kernel=(2,)).infer_shape([(1, 1, 6, 6)])
 
 

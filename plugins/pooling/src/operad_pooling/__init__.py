@@ -1,3 +1,3 @@
-"""Pooling over windows, `Pooling`."""
+"""Pooling, `Pooling`."""
 
 from operad_pooling.pooling import Pooling as Pooling

@@ -1,222 +1,238 @@
-"""`Pooling`: one value for each window of an image.
-
-The gradient of the maximum is found by comparing, from the data and the output, so that no array of
-positions is kept.
-"""
+"""`Pooling`: one number for each window of an image."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from operad.dtypes import DType
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad.operator import InferredShapes, InferredTypes, PartialShape
-from operad_pooling.window import Window
-from operad_pooling.windows import combine, spread, spread_to_maximum
-from operad_sdk import Array, OperatorProperty, Output, Shape, gradient, operator, param
+from operad.operator import InferredShapes, InferredTypes
+from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
+from operad_pooling.windows import Axis
+from operad_sdk import (
+    Array,
+    OpContext,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 
-_LAYOUTS = ("NCW", "NCHW", "NCDHW")
+_LAYOUTS: Final = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
+_SIZES: Final = {
+    "valid": "(S + 2*pad - kernel)//stride + 1",
+    "full": "ceil_div(S + 2*pad - kernel, stride) + 1",
+    "same": "ceil_div(S, stride)",
+}
+
+
+def _is_max(prop: Any) -> bool:
+    return bool(prop.pool_type == "max")
+
+
+def _is_power(prop: Any) -> bool:
+    return bool(prop.pool_type == "lp" and prop.p_value > 1)
 
 
 def _is_linear(prop: Any) -> bool:
-    return prop.pool_type in ("avg", "sum") or (prop.pool_type == "lp" and prop.p_value == 1)
+    return not (_is_max(prop) or _is_power(prop))
 
 
 @operator("Pooling")
 class Pooling(OperatorProperty):
-    """The largest element, the mean, the sum or the Lp norm of every window.
+    """The maximum, mean, sum or Lp norm of each window, in one to three dimensions.
 
-    The number of windows along an axis is, by `pooling_convention`, with `pad` on both sides:
-
-    * valid: as many as fit, (size + 2 pad - kernel) // stride + 1
-    * full: the same, rounded up, the last window reaching beyond the end
-    * same: size / stride rounded up, centred, without pad
-
-    Among equal largest elements the first gets the gradient. The Lp norm is
-    `sum(x ** p) ** (1 / p)`, without absolute values.
+    Windows start `stride` apart, the first `pad` before the data, and end with it: padding is never
+    the maximum. The mean divides by the window's length with padding, or without it if
+    `count_include_pad=False`. The gradient of a maximum goes to the first of equal elements.
 
     Shapes:
-        data: (N, C, ...) with one to three spatial axes.
-        output: (N, C, ...); with global_pool every spatial axis is 1.
+        data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
+        output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
+            or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
 
     Example:
         >>> import operad as od
-        >>> od.nd.Pooling(od.nd.array([[[1, 4, 2, 3]]]), kernel=(2,), stride=(2,), pool_type="max").asnumpy()
-        array([[[4., 3.]]], dtype=float32)
+        >>> data = od.nd.array([[[1, 2, 4, 8]]])
+        >>> od.nd.Pooling(data, kernel=(2,), stride=(2,), pool_type="avg").asnumpy()
+        array([[[1.5, 6. ]]], dtype=float32)
 
-    Source: PoolingParam, src/operator/nn/pooling-inl.h. Differs: channels come first; a window without
-    elements has maximum -inf; "same" works, and in any number of dimensions.
+    Source: PoolingParam, src/operator/nn/pooling-inl.h. Differs: `same` is there in one to three
+    dimensions; the Lp gradient is 0, not NaN, where the norm is 0.
     """
 
-    kernel = param("shape", (), ge=1, doc="Size of the windows; not needed with global_pool.")
-    pool_type = param(str, "max", choices=("max", "avg", "sum", "lp"), doc="What is computed of a window.")
-    global_pool = param(bool, False, doc="One window of the whole image; kernel, stride and pad are ignored.")
+    kernel = param("shape", (), ge=1, doc="Size of the windows: (w,), (h, w) or (d, h, w).")
+    pool_type = param(str, "max", choices=("max", "avg", "sum", "lp"), doc="What is made of a window.")
+    global_pool = param(
+        bool, False, doc="One window, as large as the data; kernel, stride and pad are unused."
+    )
     cudnn_off = param(bool, False, doc="Unused.")
     pooling_convention = param(
-        str, "valid", choices=("valid", "full", "same"), doc="How many windows there are."
+        str, "valid", choices=("valid", "full", "same"), doc="Which windows at the far end count."
     )
     stride = param("shape", (), ge=1, doc="Distance of neighbouring windows; left out: 1.")
-    pad = param("shape", (), ge=0, doc="How far windows reach beyond the image; less than kernel.")
-    p_value = param(int, None, choices=(1, 2, 3), doc="The p of lp.")
-    count_include_pad = param(bool, True, doc="Whether the mean counts padding.")
-    layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes.")
-
-    spec = "data:(N, C, *S) -> output:(...)"
+    pad = param("shape", (), ge=0, doc="Positions on either side that windows may cover; left out: none.")
+    p_value = param(int, None, ge=1, le=3, doc="The norm's exponent, for lp.")
+    count_include_pad = param(bool, None, doc="Whether means count padding; left out: they do.")
+    layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes; left out: channels first.")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         if self.pool_type == "lp" and self.p_value is None:
-            raise ParamError(f"{self.name}: pool_type 'lp' needs p_value, expected 1, 2 or 3")
-        axes = len(self.kernel)
-        if self.global_pool or axes == 0:
+            raise ParamError("Pooling: pool_type is 'lp' and there is no p_value; give one of 1, 2, 3")
+        if self.global_pool or not self.kernel:
             return
-        self.stride = self.stride or (1,) * axes
-        self.pad = self.pad or (0,) * axes
-        for name in ("stride", "pad"):
-            if len(getattr(self, name)) != axes:
-                raise ParamError(
-                    f"{self.name}: {name} is {getattr(self, name)}, expected {axes} elements as in kernel"
-                )
-        if any(pad >= size for pad, size in zip(self.pad, self.kernel, strict=True)):
-            raise ParamError(f"{self.name}: pad is {self.pad}, expected less than kernel {self.kernel}")
+        if self.layout is not None and len(self.layout) != len(self.kernel) + 2:
+            raise ParamError(
+                f"Pooling: layout is {self.layout!r}, but kernel {self.kernel} has {len(self.kernel)} axes"
+            )
+        self._fill_in("stride", 1)
+        self._fill_in("pad", 0)
         if self.pooling_convention == "same" and any(self.pad):
-            raise ParamError(f"{self.name}: pad is {self.pad}, expected none with pooling_convention 'same'")
+            raise ParamError(f"Pooling: pad is {self.pad}, expected none with pooling_convention 'same'")
+
+    def _fill_in(self, name: str, missing: int) -> None:
+        """Give a parameter that was left out one element an axis."""
+        count = len(self.kernel)
+        given = getattr(self, name) or (missing,) * count
+        if len(given) != count:
+            raise ParamError(
+                f"Pooling: {name} is {given}, expected {count} elements as in kernel {self.kernel}"
+            )
+        setattr(self, name, given)
+
+    @property
+    def is_channels_last(self) -> bool:
+        """Whether `layout` says so."""
+        return self.layout is not None and self.layout.endswith("C")
+
+    def spec(self) -> str:
+        """One line of the shape language, which depends on the convention and the layout."""
+        size = "S*0 + 1" if self.global_pool else _SIZES[self.pooling_convention]
+        lead, tail = ("N", ", C") if self.is_channels_last else ("N, C", "")
+        return f"data:({lead}, *S{tail}) -> output:({lead}, *({size}){tail})"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """One output for each window."""
+        """What follows from `spec`; windows must fit."""
         data = in_shapes[0]
-        if data is None:
-            return [None], [None], []
-        axes = len(data) - 2
-        if not self.global_pool and not 1 <= len(self.kernel) <= 3:
-            raise ParamError(
-                f"{self.name}: kernel is {self.kernel}, expected one to three sizes, or global_pool"
-            )
-        if (axes not in (1, 2, 3)) if self.global_pool else (axes != len(self.kernel)):
-            wanted = "one to three axes" if self.global_pool else f"one axis each of kernel {self.kernel}"
-            raise ShapeError(f"{self.name}: data has shape {data}, expected (N, C) and {wanted}")
-        out = [None if size is None else self._window(axis, size).out for axis, size in enumerate(data[2:])]
-        return [data], [(*data[:2], *out)], []
+        if data is not None:
+            self._check_data(data)
+        return super().infer_shape(in_shapes)
 
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """Images and channels are the output's."""
-        data, out = in_shapes[0], out_shapes[0]
-        if data is None or out is None or len(data) != len(out):
-            return list(in_shapes)
-        return [(*(a if a is not None else b for a, b in zip(data[:2], out[:2], strict=True)), *data[2:])]
+    def _check_data(self, shape: tuple[int | None, ...]) -> None:
+        if not (self.global_pool or 1 <= len(self.kernel) <= 3):
+            raise ParamError(f"Pooling: kernel is {self.kernel}, expected one to three sizes, or global_pool")
+        axes = len(self.layout) - 2 if self.layout else 0 if self.global_pool else len(self.kernel)
+        if len(shape) != axes + 2 if axes else not 3 <= len(shape) <= 5:
+            raise ShapeError(
+                f"Pooling: data has shape {shape}, expected {axes + 2 if axes else '3 to 5'} axes: "
+                "batch, channels and those that are pooled"
+            )
+        if self.global_pool or self.pooling_convention == "same":
+            return
+        for size, kernel, pad in zip(self._pooled(shape), self.kernel, self.pad, strict=True):
+            if size is not None and kernel > size + 2 * pad:
+                raise ShapeError(
+                    f"Pooling: kernel {self.kernel} exceeds data {shape} with pad {self.pad}; "
+                    "expected a smaller kernel or more padding"
+                )
+
+    def _pooled(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        return shape[1:-1] if self.is_channels_last else shape[2:]
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A floating type."""
-        if in_types[0] is not None and in_types[0].kind != "f":
-            raise DTypeError(
-                f"{self.name}: data is {in_types[0]}, expected a floating type; cast with astype"
-            )
+        dtype = in_types[0]
+        if dtype is not None and dtype.kind != "f":
+            raise DTypeError(f"Pooling: data is {dtype}, expected a floating type; cast with astype")
         return super().infer_type(in_types)
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """Every window's elements."""
-        return float(prod(out_shapes[0]) * (sum(self.kernel) or 1) + 2 * prod(in_shapes[0]))
+        """About two operations an element and a tap along one axis."""
+        taps = 1 if self.global_pool else sum(self.kernel)
+        return super().cost(in_shapes, out_shapes) * taps
 
-    def forward(self, data: Array, output: Output) -> None:
-        """Combine along each axis."""
-        windows = self._windows(data.shape)
-        if self.pool_type == "max":
+    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
+        """Fold all windows."""
+        xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
+        if _is_max(self):
             with output.writing() as out:
-                combine(np.maximum, -np.inf, data, windows, out)
+                fold_max(xp, data, axes, out)
             return
-        data = _widened(data)
-        if self.pool_type == "lp" and self.p_value != 1:
-            data = data**self.p_value
-        if data.dtype != output.dtype:
-            wide = np.empty_like(data, shape=output.shape)
-            self._write_sum(data, windows, wide)
-            output.assign(wide)
-            return
-        with output.writing() as out:
-            self._write_sum(data, windows, out)
+
+        def fold(out: Array) -> None:
+            wide = _widened(data)
+            fold_sum(xp, wide**self.p_value if _is_power(self) else wide, axes, out)
+            if self.pool_type == "avg":
+                out /= self._divisor(xp, axes, out)
+            elif _is_power(self):
+                (xp.sqrt if self.p_value == 2 else xp.cbrt)(out, out=out)
+
+        _write(xp, output, fold)
+
+    @gradient(when=_is_max)
+    def max_gradient(
+        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Output
+    ) -> None:
+        """To the first largest element of each window."""
+        xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
+        with data_grad.writing() as out:
+            spread_to_first(xp, output_grad, data, output, axes, out)
 
     @gradient(when=_is_linear)
-    def linear_gradient(self, output_grad: Array, data_grad: Output) -> None:
-        """Every element gets its share of each window."""
-        windows = self._windows(data_grad.shape)
-        ograd = _widened(output_grad)
+    def linear_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Output) -> None:
+        """To all elements of each window, from nothing but the gradient of the output."""
+        xp, axes = op_ctx.xp, self.axes(data_grad.shape, output_grad.shape)
+        share = _widened(output_grad)
         if self.pool_type == "avg":
-            ograd = ograd * self._shares(windows, ograd)
-        _write_spread(ograd, windows, data_grad)
+            share = share / self._divisor(xp, axes, share)
+        _write(xp, data_grad, lambda out: spread(xp, share, axes, out))
 
-    @gradient(when=lambda prop: prop.pool_type == "max")
-    def max_gradient(self, output_grad: Array, data: Array, output: Array, data_grad: Output) -> None:
-        """The first largest element of each window gets its gradient."""
-        with data_grad.writing() as out:
-            spread_to_maximum(output_grad, data, output, self._windows(data.shape), out)
+    @gradient(when=_is_power)
+    def power_gradient(
+        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Output
+    ) -> None:
+        """`ograd * (data / output) ** (p - 1)`, summed over windows."""
+        xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
+        norm = _widened(output) ** (self.p_value - 1)
+        share = _widened(output_grad) / xp.where(norm == 0, norm.dtype.type(1), norm)
 
-    @gradient(when=lambda prop: prop.pool_type == "lp" and not _is_linear(prop))
-    def lp_gradient(self, output_grad: Array, data: Array, output: Array, data_grad: Output) -> None:
-        """`(x / y) ** (p - 1)` for each element x of a window with norm y; 0 where y is 0."""
-        power = self.p_value - 1
-        norm = _widened(output) ** power
-        share = np.divide(output_grad, norm, out=np.zeros_like(norm), where=norm != 0)
-        spreaded = np.empty_like(norm, shape=data.shape)
-        spread(share, self._windows(data.shape), spreaded)
-        spreaded *= _widened(data) ** power
-        data_grad.assign(spreaded)
+        def write(out: Array) -> None:
+            spread(xp, share, axes, out)
+            out *= _widened(data) ** (self.p_value - 1)
 
-    def _windows(self, shape: Shape) -> list[Window]:
-        return [self._window(axis, size) for axis, size in enumerate(shape[2:])]
+        _write(xp, data_grad, write)
 
-    def _window(self, axis: int, size: int) -> Window:
+    def axes(self, data: Shape, out: Shape) -> list[Axis]:
+        """The windows along each pooled axis."""
+        first = 1 if self.is_channels_last else 2
+        sizes, counts = self._pooled(data), self._pooled(out)
         if self.global_pool:
-            return Window(size, 1, size, 1, 0, 0)
-        kernel, stride, pad = self.kernel[axis], self.stride[axis], self.pad[axis]
-        if self.pooling_convention == "same":
-            out = -(-size // stride)
-            total = max(0, (out - 1) * stride + kernel - size)
-            return Window(size, out, kernel, stride, total // 2, total - total // 2)
-        room = size + 2 * pad - kernel
-        if room < 0:
-            raise ShapeError(
-                f"{self.name}: kernel {self.kernel} exceeds axis {axis + 2} of data, which has size {size} "
-                f"and pad {pad}; expected a smaller kernel"
-            )
-        out = (-(-room // stride) if self.pooling_convention == "full" else room // stride) + 1
-        return Window(size, out, kernel, stride, pad, pad)
+            return [Axis(first + i, size, 1, max(1, size), max(1, size), 0) for i, size in enumerate(sizes)]
+        described = zip(sizes, counts, self.kernel, self.stride, self.pad, strict=True)
+        return [Axis(first + i, *values) for i, values in enumerate(described)]
 
-    def _write_sum(self, data: Array, windows: Sequence[Window], out: Array) -> None:
-        combine(np.add, 0, data, windows, out)
-        if self.pool_type == "avg":
-            out *= self._shares(windows, out)
-        elif self.p_value == 2:
-            np.sqrt(out, out=out)
-        elif self.p_value == 3:
-            np.cbrt(out, out=out)
-
-    def _shares(self, windows: Sequence[Window], like: Array) -> Any:
-        """One over the number of elements of each window."""
-        counts = [window.counts(self.count_include_pad) for window in windows]
-        if all(len(count) == 0 or (count == count[0]).all() for count in counts):
-            return 1 / max(1, prod(int(count[0]) for count in counts if len(count)))
-        total = counts[0]
-        for count in counts[1:]:
-            total = total[..., None] * count
-        return np.asarray(1 / total, dtype=like.dtype, like=like)
-
-
-def _write_spread(ograd: Array, windows: Sequence[Window], data_grad: Output) -> None:
-    if ograd.dtype != data_grad.dtype:
-        wide = np.empty_like(ograd, shape=data_grad.shape)
-        spread(ograd, windows, wide)
-        data_grad.assign(wide)
-        return
-    with data_grad.writing() as out:
-        spread(ograd, windows, out)
+    def _divisor(self, xp: Any, axes: Sequence[Axis], like: Array) -> Any:
+        return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
 
 
 def _widened(array: Array) -> Array:
-    """`array`, in single precision if it is half, in which sums lose digits."""
+    """`array`, in single precision if it is half: sums would round after every element."""
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _write(xp: Any, output: Output, function: Callable[[Array], None]) -> None:
+    """Have `function` fill `output`, in at least single precision."""
+    if output.dtype == np.float16:
+        wide = xp.empty(output.shape, np.float32)
+        function(wide)
+        output.assign(wide)
+        return
+    with output.writing() as out:
+        function(out)

@@ -1,108 +1,97 @@
-"""Combining and spreading over windows, one axis after another.
+"""The windows of one pooling along one axis.
 
-A maximum or sum over a box is taken along each axis in turn, which takes the sum of the kernel's
-sizes instead of their product in passes, and every pass is a ufunc on strided views. Padding is never
-stored: a tap simply leaves out the windows that have it outside the data.
+Windows are intervals along each axis, so their border is found once an axis, by arithmetic: no
+element is ever tested for lying inside the data, and no data is padded. There are two ways to visit
+all windows: by their *spans* (few long windows) and by *taps* (many short ones), where a tap is one
+position within the window together with all outputs for which it lies inside the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
 
-import numpy as np
-
-from operad_pooling.window import Window, along
-from operad_sdk import Array
+Index = tuple[slice, ...]
 
 
-def combine(ufunc: np.ufunc, initial: float, data: Array, windows: Sequence[Window], out: Array) -> None:
-    """Write the `ufunc` of each window's elements into `out`.
+class Tap(NamedTuple):
+    """A position within the window: the outputs for which it is inside the data, and the elements there."""
 
-    Args:
-        ufunc: `np.maximum` or `np.add`.
-        initial: What an empty window gives.
-        data: (N, C, ...), one spatial axis a window.
-        out: (N, C, ...), overwritten.
+    outputs: slice
+    elements: slice
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Windows along one axis.
+
+    Attributes:
+        axis: Which axis of the arrays.
+        size: Length of the data.
+        count: Number of windows.
+        kernel: Length of a window.
+        stride: Distance of two windows.
+        pad: Positions before the data at which the first window starts.
     """
-    for axis, window in reversed(list(enumerate(windows, start=2))):
-        target = out if axis == 2 else None
-        data = _combined(ufunc, initial, data, axis, window, target)
+
+    axis: int
+    size: int
+    count: int
+    kernel: int
+    stride: int
+    pad: int
+
+    @property
+    def has_few_windows(self) -> bool:
+        """Whether it takes fewer steps to visit spans than taps."""
+        return self.count < self.kernel
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether an element may be in two windows."""
+        return self.stride < self.kernel and self.count > 1
+
+    @property
+    def tiles(self) -> bool:
+        """Whether every element is in exactly one window, and every window has all its elements."""
+        return self.stride == self.kernel and self.pad == 0 and self.count * self.kernel == self.size
+
+    def at(self, part: slice) -> Index:
+        """The index that takes `part` of this axis and all of those before and after."""
+        return (*(slice(None),) * self.axis, part)
 
 
-def spread(grad: Array, windows: Sequence[Window], out: Array) -> None:
-    """Write the adjoint of the sum: every element of `out` is the sum over the windows it is in."""
-    for axis, window in enumerate(windows, start=2):
-        shape = (*grad.shape[:axis], window.size, *grad.shape[axis + 1 :])
-        target = out if axis == out.ndim - 1 else np.empty_like(out, shape=shape)
-        if not window.is_tiled:
-            target[...] = 0
-        for tap in window.taps():
-            part = target[along(axis, tap.places)]
-            if window.is_tiled:
-                part[...] = grad
-            else:
-                part += grad[along(axis, tap.outputs)]
-        grad = target
+@lru_cache(maxsize=1024)
+def spans(axis: Axis) -> tuple[slice, ...]:
+    """The elements of each window; an empty slice where it lies outside the data."""
+    starts = [window * axis.stride - axis.pad for window in range(axis.count)]
+    limits = [(max(0, start), min(axis.size, start + axis.kernel)) for start in starts]
+    return tuple(slice(min(first, axis.size), max(first, last)) for first, last in limits)
 
 
-def spread_to_maximum(grad: Array, data: Array, value: Array, windows: Sequence[Window], out: Array) -> None:
-    """Write the adjoint of the maximum: the first largest element of each window gets its gradient.
+@lru_cache(maxsize=1024)
+def taps(axis: Axis) -> tuple[Tap, ...]:
+    """Those taps that are inside the data for some output, in order."""
+    found = []
+    for position in range(axis.kernel):
+        offset = position - axis.pad
+        first = max(0, -(offset // axis.stride))
+        last = min(axis.count, (axis.size - 1 - offset) // axis.stride + 1)
+        if first < last:
+            start, stop = (output * axis.stride + offset for output in (first, last - 1))
+            found.append(Tap(slice(first, last), slice(start, stop + 1, axis.stride)))
+    return tuple(found)
 
-    First is meant in the order of the axes. The maxima along the last axes are found again; where
-    they first equal the window's maximum along an axis, the gradient goes.
 
-    Args:
-        grad: Gradient of the maxima.
-        data: What they were taken of.
-        value: The maxima.
+@lru_cache(maxsize=1024)
+def lengths(axis: Axis, counts_pad: bool) -> tuple[int, ...]:
+    """How many positions of each window count; at least 1, so that they can divide.
+
+    Padding on the far side counts up to `pad` positions beyond the data.
     """
-    stages = [data]
-    for axis, window in reversed(list(enumerate(windows[1:], start=3))):
-        stages.append(_combined(np.maximum, -np.inf, stages[-1], axis, window, None))
-    for axis, window in enumerate(windows, start=2):
-        stage = stages.pop()
-        target = out if axis == out.ndim - 1 else np.empty_like(stage)
-        _spread_along(axis, window, grad, stage, value, target)
-        grad, value = target, stage
-
-
-def _combined(
-    ufunc: np.ufunc, initial: float, data: Array, axis: int, window: Window, out: Array | None
-) -> Array:
-    if out is None:
-        shape = (*data.shape[:axis], window.out, *data.shape[axis + 1 :])
-        out = np.empty_like(data, shape=shape)
-    if window.is_whole:
-        ufunc.reduce(data, axis=axis, keepdims=True, out=out, initial=initial)
-        return out
-    taps = list(window.taps())
-    # The tap that every window has inside starts the result, so that nothing need be cleared.
-    start = next((tap for tap in taps if tap.covers_all), None)
-    if start is None:
-        out[...] = initial
-    else:
-        taps.remove(start)
-        out[...] = data[along(axis, start.places)]
-    for tap in taps:
-        part = out[along(axis, tap.outputs)]
-        ufunc(part, data[along(axis, tap.places)], out=part)
-    return out
-
-
-def _spread_along(axis: int, window: Window, grad: Array, data: Array, value: Array, out: Array) -> None:
-    """One axis of `spread_to_maximum`; `grad` and `value` have an element for each window."""
-    rest: Any = grad.copy()
-    if not window.is_tiled:
-        out[...] = 0
-    for tap in window.taps():
-        left = rest[along(axis, tap.outputs)]
-        is_largest = data[along(axis, tap.places)] == value[along(axis, tap.outputs)]
-        part = out[along(axis, tap.places)]
-        if window.is_tiled:
-            np.multiply(left, is_largest, out=part)
-            left -= part
-        else:
-            share = left * is_largest
-            part += share
-            left -= share
+    if not counts_pad:
+        return tuple(max(1, span.stop - span.start) for span in spans(axis))
+    starts = (window * axis.stride for window in range(axis.count))
+    return tuple(max(1, min(axis.kernel, axis.size + 2 * axis.pad - start)) for start in starts)
