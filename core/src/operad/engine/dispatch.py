@@ -1,7 +1,8 @@
 """How threads share one dependency queue without waiting for each other.
 
 The queue is guarded by one lock, and no push or finish blocks on it. Under the interpreter's own
-lock, blocking on a contended lock in a hot path makes two threads hand over to each other at every step; a first
+lock, blocking on a contended lock in a hot path makes two threads hand over to each other at every
+step; a first
 version that did so ran at half the speed with one worker and a quarter with four. Instead, who
 finds the lock taken leaves a note in the inbox, and whoever holds it reads the inbox before and after
 letting go (flat combining). Appending to a deque is atomic, so notes keep each thread's order.
