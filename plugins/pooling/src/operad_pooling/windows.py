@@ -67,8 +67,9 @@ class Axis:
 def spans(axis: Axis) -> tuple[slice, ...]:
     """The elements of each window; an empty slice where it lies outside the data."""
     starts = [window * axis.stride - axis.pad for window in range(axis.count)]
-    limits = [(max(0, start), min(axis.size, start + axis.kernel)) for start in starts]
-    return tuple(slice(min(first, axis.size), max(first, last)) for first, last in limits)
+    firsts = [min(max(0, start), axis.size) for start in starts]
+    lasts = [min(axis.size, start + axis.kernel) for start in starts]
+    return tuple(slice(first, max(first, last)) for first, last in zip(firsts, lasts, strict=True))
 
 
 @lru_cache(maxsize=1024)
