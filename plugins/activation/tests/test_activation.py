@@ -84,3 +84,17 @@ def test_runs_imperatively_and_symbolically(act_type: str) -> None:
     symbol = od.sym.Activation(od.sym.var("data"), act_type=act_type)
     bound = symbol.bind(od.cpu(), {"data": data})
     np.testing.assert_array_equal(bound.forward()[0].asnumpy(), eager.asnumpy())
+
+
+@pytest.mark.parametrize("act_type", REFERENCES)
+def test_gradients_in_half_precision_are_near_those_in_single_precision(act_type: str) -> None:
+    found = []
+    for dtype in ("float32", "float16"):
+        data = od.nd.array(POINTS, dtype=dtype)
+        data.attach_grad()
+        with od.autograd.record():
+            output = od.nd.Activation(data, act_type=act_type)
+        output.backward()
+        found.append(data.grad.asnumpy())
+        assert found[-1].dtype == dtype
+    np.testing.assert_allclose(found[1], found[0], rtol=5e-3, atol=5e-3)

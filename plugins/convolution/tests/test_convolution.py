@@ -156,3 +156,19 @@ def test_runs_imperatively_and_symbolically() -> None:
     symbol = od.sym.Convolution(*map(od.sym.var, arrays), **params)
     np.testing.assert_array_equal(symbol.bind(od.cpu(), arrays).forward()[0].asnumpy(), eager)
     np.testing.assert_allclose(eager, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_in_half_precision_are_near_those_in_single_precision() -> None:
+    values = [RNG.uniform(0.1, 1, shape) for shape in [(2, 2, 5, 5), (3, 2, 3, 3), (3,)]]
+    found = []
+    for dtype in ("float32", "float16"):
+        inputs = [od.nd.array(value, dtype=dtype) for value in values]
+        for array in inputs:
+            array.attach_grad()
+        with od.autograd.record():
+            output = od.nd.Convolution(*inputs, kernel=(3, 3), stride=(2, 1), num_filter=3)
+        output.backward()
+        found.append([array.grad.asnumpy() for array in inputs])
+        assert {str(grad.dtype) for grad in found[-1]} == {dtype}
+    for single, half in zip(*found, strict=True):
+        np.testing.assert_allclose(half, single, rtol=5e-3, atol=5e-3)

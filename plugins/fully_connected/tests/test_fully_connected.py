@@ -105,3 +105,19 @@ def test_runs_imperatively_and_symbolically() -> None:
     symbol = od.sym.FullyConnected(*map(od.sym.var, ["data", "weight", "bias"]), num_hidden=4)
     bound = symbol.bind(od.cpu(), {"data": data, "weight": weight, "bias": bias})
     np.testing.assert_array_equal(bound.forward()[0].asnumpy(), eager.asnumpy())
+
+
+def test_gradients_in_half_precision_are_near_those_in_single_precision() -> None:
+    values = [RNG.uniform(0.1, 1, shape) for shape in [(3, 4), (2, 4), (2,)]]
+    found = []
+    for dtype in ("float32", "float16"):
+        inputs = [od.nd.array(value, dtype=dtype) for value in values]
+        for array in inputs:
+            array.attach_grad()
+        with od.autograd.record():
+            output = od.nd.FullyConnected(*inputs, num_hidden=2)
+        output.backward()
+        found.append([array.grad.asnumpy() for array in inputs])
+        assert {str(grad.dtype) for grad in found[-1]} == {dtype}
+    for single, half in zip(*found, strict=True):
+        np.testing.assert_allclose(half, single, rtol=5e-3, atol=5e-3)
