@@ -7,7 +7,7 @@ dictionary look-ups, the allocation of its outputs, and one call of the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -16,10 +16,9 @@ import numpy as np
 from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
-from operad.ndarray.plan import Plan
+from operad.ndarray.plan import Plan, new_array
 from operad.ndarray.recording import recording_state
 from operad.ndarray.run import execute
-from operad.ndarray.spec import Spec
 from operad.operator import OperatorProperty
 
 if TYPE_CHECKING:
@@ -62,7 +61,11 @@ class Invoker:
         """
         is_train = recording_state.is_training
         # Inputs decide the context; without any, the thread's default may change between calls.
-        key = (is_train, *[x._spec for x in inputs]) if inputs else (is_train, ctx or current_context())
+        key: Any
+        if len(inputs) == 1:
+            key = (is_train, inputs[0]._spec)
+        else:
+            key = (is_train, *[x._spec for x in inputs]) if inputs else (is_train, ctx or current_context())
         plan = self._plans.get(key)
         if plan is None:
             plan = self._planned(key, inputs, is_train)
@@ -72,8 +75,7 @@ class Invoker:
                 inputs = _kept_apart(inputs, outputs)
             _run_into(plan, inputs, outputs)
         else:
-            outputs = [_new_array(spec) for spec in plan.out_specs]
-            plan.run(inputs, outputs)
+            outputs = plan.run_new(inputs)
         if recording_state.recorder is not None:
             recording_state.recorder.record(plan, inputs, outputs)
         if plan.num_visible == 1:
@@ -108,7 +110,7 @@ class Invoker:
         given = list(out) if isinstance(out, (list, tuple)) else [out]
         specs = plan.out_specs
         if len(given) == plan.num_visible < len(specs):
-            given += [_new_array(spec) for spec in specs[plan.num_visible :]]
+            given += [new_array(spec) for spec in specs[plan.num_visible :]]
         if len(given) != len(specs):
             raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
         for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
@@ -127,7 +129,7 @@ def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray])
     if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
         plan.run(inputs, outputs, reads_mutable=True)
         return
-    fresh = [_new_array(spec) for spec in plan.out_specs]
+    fresh = [new_array(spec) for spec in plan.out_specs]
     plan.run(inputs, fresh)
     for array, value in zip(outputs, fresh, strict=True):
         copy_into(array, value)
@@ -140,7 +142,7 @@ def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[N
 
 
 def _copied(array: NDArray) -> NDArray:
-    copy = _new_array(array._spec)
+    copy = new_array(array._spec)
     copy_into(copy, array)
     copy._autograd = array._autograd
     return copy
@@ -173,13 +175,6 @@ def _assign(xp: ModuleType, target: Any, source: Any) -> None:
 
 
 _invokers: dict[Any, Invoker] = {}
-_new_array: Callable[[Spec], NDArray]
-
-
-def set_array_factory(factory: Callable[[Spec], NDArray]) -> None:
-    """Tell this module how to make arrays; `ndarray.py`, which needs this module, does so."""
-    global _new_array
-    _new_array = factory
 
 
 def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:

@@ -25,8 +25,9 @@ from operad.ndarray import recording
 from operad.ndarray.arithmetic import Arithmetic, invoke
 from operad.ndarray.chunk import Chunk, new_chunk
 from operad.ndarray.function import operator_function
-from operad.ndarray.imperative import copy_into, set_array_factory
+from operad.ndarray.imperative import copy_into
 from operad.ndarray.indexing import get_item, set_item
+from operad.ndarray.plan import set_array_factory
 from operad.ndarray.recording import recording_state
 from operad.ndarray.spec import Spec, spec_of
 from operad.operator import Shape

@@ -35,9 +35,9 @@ class Plan:
     """
 
     __slots__ = (
-        "_backward_calls", "_backward_reads", "_direct", "_op_ctx", "_req", "_resource_vars", "backward_name",
-        "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args", "num_visible",
-        "operator", "out_specs", "prop",
+        "_backward_calls", "_backward_reads", "_direct", "_is_simple", "_op_ctx", "_req", "_resource_vars",
+        "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args",
+        "num_visible", "operator", "out_specs", "prop",
     )  # fmt: skip
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
@@ -59,8 +59,35 @@ class Plan:
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
         self.is_parallel = cost >= settings().parallel_cost
         self._direct = self.operator.direct if len(specs) == self.num_args else None
+        self._is_simple = (
+            self.inline
+            and self._direct is not None
+            and len(self.out_specs) == 1
+            and self.num_args in (1, 2)
+            and not requested
+        )
         self._backward_reads: dict[tuple[bool, ...], list[BackwardEntry] | None] = {}
         self._backward_calls: dict[Any, BackwardCall] = {}
+
+    def run_new(self, inputs: Sequence[NDArray]) -> list[NDArray]:
+        """Compute into new arrays; returns all outputs."""
+        direct = self._direct
+        if direct is None or not self._is_simple:
+            outputs = [_new_array(spec) for spec in self.out_specs]
+            self.run(inputs, outputs)
+            return outputs
+        # The same by the shortest way, for small operators whose cost is the call.
+        output = _new_array(self.out_specs[0])
+        first = inputs[0]
+        const: tuple[Var, ...] = (first._chunk.var,)
+        args = (first._data, output._data)
+        if self.num_args == 2:
+            second = inputs[1]
+            args = (first._data, second._data, output._data)
+            if second._chunk is not first._chunk:
+                const = (first._chunk.var, second._chunk.var)
+        execute(direct, args, self.ctx, const, (output._chunk.var,), self.name, inline=True)
+        return [output]
 
     def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], reads_mutable: bool = False) -> None:
         """Compute into `outputs`, which share no memory with an input unless the operator says so.
@@ -204,3 +231,17 @@ def _inferred(
         for shape, dtype in zip(out_shapes, out_types, strict=True)
     )
     return in_types, outs
+
+
+_new_array: Callable[[Spec], NDArray]
+
+
+def set_array_factory(factory: Callable[[Spec], NDArray]) -> None:
+    """Tell this module how to make arrays; `ndarray.py`, which needs this module, does so."""
+    global _new_array
+    _new_array = factory
+
+
+def new_array(spec: Spec) -> NDArray:
+    """A new array with undefined contents."""
+    return _new_array(spec)
