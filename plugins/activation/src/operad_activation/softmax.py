@@ -91,7 +91,7 @@ class _AlongAxis(OperatorProperty):
 
 
 @operator("softmax")
-class softmax(_AlongAxis):  # noqa: N801 - MXNet's name
+class softmax(_AlongAxis):
     """Exponentials that sum to one along an axis.
 
     Shapes:
@@ -136,7 +136,7 @@ class softmax(_AlongAxis):  # noqa: N801 - MXNet's name
 
 
 @operator("softmin")
-class softmin(softmax):  # noqa: N801 - MXNet's name
+class softmin(softmax):
     """The softmax of `-data`.
 
     Shapes:
@@ -167,7 +167,7 @@ class softmin(softmax):  # noqa: N801 - MXNet's name
 
 
 @operator("log_softmax")
-class log_softmax(_AlongAxis):  # noqa: N801 - MXNet's name
+class log_softmax(_AlongAxis):
     """The logarithm of the softmax, exact where the softmax underflows.
 
     Shapes:
