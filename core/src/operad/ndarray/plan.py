@@ -80,7 +80,7 @@ class Plan:
         output = _new_array(self.out_specs[0])
         first = inputs[0]
         const: tuple[Var, ...] = (first._chunk.var,)
-        args = (first._data, output._data)
+        args: tuple[Any, ...] = (first._data, output._data)
         if self.num_args == 2:
             second = inputs[1]
             args = (first._data, second._data, output._data)
