@@ -24,6 +24,7 @@ from typing import Generic, TypeVar, final
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, topological_order
+from operad.graph.primitives import GraphPrimitive
 from operad.operator import PartialShape, is_known, unify_shapes
 
 V = TypeVar("V")
@@ -254,6 +255,8 @@ class _TypeSolver(_Solver[DType]):
     def _backward(
         self, node: OpNode, ins: list[DType | None], outs: list[DType | None]
     ) -> Sequence[DType | None]:
+        if isinstance(node.op, GraphPrimitive):
+            return outs * len(ins)  # one type throughout
         return ins  # properties say nothing of types in this direction
 
 
