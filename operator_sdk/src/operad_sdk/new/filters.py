@@ -1,0 +1,38 @@
+"""What the template can ask Python: filters for Jinja."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, final
+
+from jinja2 import Environment
+from jinja2.ext import Extension
+
+from operad_sdk.new.requests import ScaffoldError, distribution_name, read_requests
+
+
+@final
+class Filters(Extension):
+    """`operators` reads a line of operators; `why_no_...` says what is wrong with an answer, or nothing."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        environment.filters["operators"] = _operators
+        environment.filters["why_no_operators"] = _objection(read_requests)
+        environment.filters["why_no_distribution"] = _objection(distribution_name)
+
+
+def _operators(line: str) -> list[dict[str, str]]:
+    return [asdict(one) for one in read_requests(line)]
+
+
+def _objection(check: Callable[[str], Any]) -> Callable[[str], str]:
+    def object_to(answer: str) -> str:
+        try:
+            check(answer)
+        except ScaffoldError as error:
+            return str(error)
+        return ""
+
+    return object_to

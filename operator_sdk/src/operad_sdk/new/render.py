@@ -1,0 +1,60 @@
+"""The templates that this SDK carries, and how one is filled in.
+
+`templates/<number>` is a Copier template. A template that has been released never changes: a change
+is a new folder with the next number. So the SDK always has what an older one started from, which is
+what an update needs, without a network and without a repository to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import copier
+import yaml  # type: ignore[import-untyped]  # it ships no type information
+
+from operad_sdk.new.requests import ScaffoldError
+
+ANSWERS_FILE: Final = ".copier-answers.yml"
+TEMPLATES: Final = Path(__file__).parent / "templates"
+
+
+def newest(templates: Path) -> int:
+    """The number of the newest template."""
+    return max(int(folder.name) for folder in templates.iterdir())
+
+
+def render(
+    templates: Path, number: int, answers: Mapping[str, Any], destination: Path, *, ask: bool = False
+) -> None:
+    """Fill in template `number` into `destination`.
+
+    Args:
+        ask: Ask on the terminal for what `answers` lacks, instead of taking its default.
+    """
+    copier.run_copy(
+        str(templates / str(number)),
+        destination,
+        data=dict(answers),
+        defaults=not ask,
+        overwrite=True,
+        quiet=True,
+        unsafe=True,  # the template is part of this package, and so is the extension that it loads
+    )
+
+
+def read_answers(folder: Path) -> tuple[int, dict[str, Any]]:
+    """The number of the template that a package was made from, and what was answered.
+
+    Raises:
+        ScaffoldError: The package was not made by `operad new`, or the file was damaged.
+    """
+    file = folder / ANSWERS_FILE
+    if not file.is_file():
+        raise ScaffoldError(f"update {folder}: there is no {ANSWERS_FILE}, which `operad new` writes")
+    answers = yaml.safe_load(file.read_text(encoding="utf-8"))
+    number = answers.pop("template", None) if isinstance(answers, dict) else None
+    if not isinstance(number, int):
+        raise ScaffoldError(f"update {folder}: {ANSWERS_FILE} has no template number; restore the file")
+    return number, answers

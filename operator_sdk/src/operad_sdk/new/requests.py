@@ -1,0 +1,138 @@
+"""What an author asks for: a distribution's name, and operators each of some kind."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, final
+
+from operad.errors import OperadError
+
+KINDS: Final = {
+    "unary": "one array, element by element",
+    "binary": "two arrays of one shape, element by element",
+    "broadcast": "two arrays whose axes of length 1 are stretched",
+    "reduction": "one array, some axes of which are reduced",
+    "property": "a class with parameters and any number of arguments",
+    "stateful": "a class with an auxiliary state that training moves",
+    "mapper": "a function of one number, compiled, with a derived slope",
+}
+"""The kinds of operators, and what each is for."""
+
+LICENCES: Final = ("Apache-2.0", "MIT", "BSD-3-Clause", "proprietary")
+
+MAX_LENGTH: Final = 40
+"""Longest name: with it, no line of what is made is too long for its own linter."""
+
+_WORD_ENDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DISTRIBUTION: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_OWN_TESTS: Final = ("contract", "examples")  # tests/test_contract.py is there already
+# The modules made by the template import these; an operator of such a name is spelt with a `_` there.
+_IMPORTED: Final = frozenset(
+    (
+        "annotations", "binary", "from_mapper", "gradient", "mapper", "np", "operator", "param", "unary",
+        "zip_longest", "Array", "InferredShapes", "OperatorProperty", "Output", "PartialShape", "Scalar",
+        "Sequence", "Shape", "ShapeError",
+    )
+)  # fmt: skip
+_TAKEN: Final = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | _IMPORTED
+
+
+class ScaffoldError(OperadError, ValueError):
+    """A package cannot be made or updated as asked."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OperatorRequest:
+    """One operator to be made.
+
+    Attributes:
+        name: What callers say: `od.nd.<name>`.
+        kind: One of `KINDS`.
+        module: The file it is in, without `.py`.
+        symbol: The name of the function or class in that file.
+    """
+
+    name: str
+    kind: str
+    module: str
+    symbol: str
+
+
+def request(name: str, kind: str) -> OperatorRequest:
+    """The operator `name` of that kind, with names for its file and its function or class.
+
+    Raises:
+        ScaffoldError: The name is not one that Python can call, or the kind is unknown.
+    """
+    if kind not in KINDS:
+        raise ScaffoldError(f"operator {name!r}: kind is {kind!r}, expected one of {', '.join(KINDS)}")
+    plain = name.lstrip("_")
+    if not (plain.isascii() and plain.isidentifier()) or keyword.iskeyword(name):
+        raise ScaffoldError(f"operator {name!r}: expected a Python name, such as smooth_l1 or RowNorm")
+    if len(name) > MAX_LENGTH:
+        raise ScaffoldError(f"operator {name!r} has {len(name)} characters, expected at most {MAX_LENGTH}")
+    module = _WORD_ENDS.sub("_", plain).lower()
+    if module in _OWN_TESTS:
+        raise ScaffoldError(f"operator {name!r}: tests/test_{module}.py is taken; name it otherwise")
+    return OperatorRequest(
+        name,
+        kind,
+        f"{module}_" if keyword.iskeyword(module) else module,
+        f"{plain}_" if plain in _TAKEN else plain,
+    )
+
+
+def read_requests(text: str) -> list[OperatorRequest]:
+    """The operators of a line such as `smooth_l1:unary FC:property`.
+
+    Raises:
+        ScaffoldError: There is none, two would be in one file, or one cannot be made.
+    """
+    pairs = [word.rpartition(":") for word in text.split()]
+    return checked_together(request(name or kind, kind if name else "") for name, _, kind in pairs)
+
+
+def checked_together(requests: Iterable[OperatorRequest]) -> list[OperatorRequest]:
+    """The requests, at least one and each for a file of its own.
+
+    Raises:
+        ScaffoldError: Otherwise.
+    """
+    files: dict[str, OperatorRequest] = {}
+    for one in requests:
+        other = files.setdefault(one.module, one)
+        if other is not one:
+            raise ScaffoldError(
+                f"operators {other.name!r} and {one.name!r} would both be in {one.module}.py; rename one"
+            )
+    if not files:
+        raise ScaffoldError("no operator was asked for; expected at least one, such as smooth_l1:unary")
+    return list(files.values())
+
+
+def write_requests(requests: Iterable[OperatorRequest]) -> str:
+    """The line that `read_requests` reads."""
+    return " ".join(f"{one.name}:{one.kind}" for one in requests)
+
+
+def distribution_name(text: str) -> str:
+    """The name of a distribution as an index spells it: small letters, digits, single dashes.
+
+    Raises:
+        ScaffoldError: It cannot be one, or its package would hide another.
+    """
+    name = re.sub(r"[-_.]+", "-", text).lower()
+    if not _DISTRIBUTION.fullmatch(name) or len(name) > MAX_LENGTH:
+        raise ScaffoldError(
+            f"name {text!r}: expected at most {MAX_LENGTH} letters, digits and dashes, such as acme-losses"
+        )
+    package = name.replace("-", "_")
+    if package in ("operad", "operad_sdk") or package in sys.stdlib_module_names | set(keyword.kwlist):
+        raise ScaffoldError(f"name {text!r}: the package {package} would hide another of that name")
+    return name

@@ -1,0 +1,157 @@
+"""A package brought up to date with the template, its author's changes kept.
+
+Three versions of each file decide: what the old template made of the old answers (the base), what
+the newest one makes of the new answers (theirs), and what stands in the folder (ours). Where only
+one side changed, that side counts. Where both did, `git merge-file` merges, and leaves the marks of
+a conflict where both changed the same lines.
+
+Copier's own update finds the base by checking out an old commit of the template's repository, and
+wants the package to be a git repository too. Here the base is rendered from the templates that the
+SDK carries, so an update works without a network and in any folder, and other answers (one more
+operator) are an update like any other.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple, final
+
+from operad_sdk.new.create import known_licence
+from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, read_answers, render
+from operad_sdk.new.requests import ScaffoldError, checked_together, read_requests, request, write_requests
+
+_LABELS: Final = ("yours", "the template you started from", "the newest template")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an update did; files by their path in the package.
+
+    Attributes:
+        written: New, or replaced where the author had not changed them.
+        merged: Changed by the author, and now also by the template.
+        conflicts: Changed by both in the same lines, which are marked for the author to choose from.
+        removed: No longer part of the template, and not changed by the author.
+        kept: No longer part of the template, but changed by the author.
+    """
+
+    written: tuple[str, ...]
+    merged: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+class _Step(NamedTuple):
+    """What happens to one file: the field of `Update` that lists it, and its contents (None: leave it)."""
+
+    outcome: str
+    content: bytes | None
+
+
+def update(
+    destination: str | Path,
+    ops: Iterable[tuple[str, str]] = (),
+    *,
+    licence: str | None = None,
+    author: str | None = None,
+    templates: Path = TEMPLATES,
+) -> Update:
+    """Bring the package in `destination` up to date with the newest template.
+
+    Files that the author deleted stay deleted.
+
+    Args:
+        ops: Operators to add, as for `create`.
+        licence: Another licence; `author` likewise.
+        templates: The folder of templates.
+
+    Raises:
+        ScaffoldError: `operad new` did not make the package, a newer SDK did, an operator is there
+            already, or git is needed and missing.
+    """
+    folder = Path(destination)
+    number, old = read_answers(folder)
+    if number > newest(templates) or not (templates / str(number)).is_dir():
+        raise ScaffoldError(
+            f"update {folder}: it was made from template {number}, which this operad-sdk does not have; "
+            "install a newer one"
+        )
+    new = {**old, **_changes(old, ops, licence, author)}
+    with TemporaryDirectory(prefix="operad-new-") as scratch:
+        base, theirs = Path(scratch, "base"), Path(scratch, "theirs")
+        render(templates, number, old, base)
+        render(templates, newest(templates), new, theirs)
+        names = sorted(_files(base) | _files(theirs))
+        steps = {name: _step(folder / name, base / name, theirs / name) for name in names}
+    steps[ANSWERS_FILE] = _Step("written", steps[ANSWERS_FILE].content)
+    for name, step in steps.items():  # only now: until here an error changes nothing
+        _apply(step, folder / name)
+    return Update(*(_names(steps, outcome) for outcome in Update.__dataclass_fields__))
+
+
+def _changes(
+    old: dict[str, Any], ops: Iterable[tuple[str, str]], licence: str | None, author: str | None
+) -> dict[str, str]:
+    """The answers that are new."""
+    added = [request(operator, kind) for operator, kind in ops]
+    changes = {"ops": write_requests(checked_together([*read_requests(old["ops"]), *added]))}
+    if licence is not None:
+        changes["licence"] = known_licence(licence)
+    if author is not None:
+        changes["author"] = author
+    return changes
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def _step(ours_file: Path, base_file: Path, theirs_file: Path) -> _Step:
+    """What happens to one file."""
+    ours, base, theirs = _content(ours_file), _content(base_file), _content(theirs_file)
+    if theirs in (ours, base):
+        return _Step("", None)
+    if ours == base:
+        return _Step("removed" if theirs is None else "written", theirs)
+    if ours is None:
+        return _Step("", None)  # the author deleted it
+    if theirs is None:
+        return _Step("kept", None)
+    return _merged(ours_file, base_file, theirs_file)
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.is_file() else None
+
+
+def _merged(ours: Path, base: Path, theirs: Path) -> _Step:
+    if not base.exists():  # both added it: everything that differs is a conflict
+        base.parent.mkdir(parents=True, exist_ok=True)
+        base.touch()
+    labels = [word for label in _LABELS for word in ("-L", label)]
+    command = ["git", "merge-file", "--stdout", *labels, str(ours), str(base), str(theirs)]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True)
+    except FileNotFoundError:
+        raise ScaffoldError(f"update {ours}: you and the template changed it; install git to merge") from None
+    if done.returncode < 0 or done.returncode > 127:  # else it is the number of conflicts
+        raise ScaffoldError(f"update {ours}: git merge-file failed: {done.stderr.decode().strip()}")
+    return _Step("conflicts" if done.returncode else "merged", done.stdout)
+
+
+def _apply(step: _Step, file: Path) -> None:
+    if step.content is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(step.content)
+    elif step.outcome == "removed":
+        file.unlink()
+
+
+def _names(steps: dict[str, _Step], outcome: str) -> tuple[str, ...]:
+    return tuple(name for name, step in steps.items() if step.outcome == outcome)
