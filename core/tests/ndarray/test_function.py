@@ -21,6 +21,7 @@ EXPECTED = [[18, 25]]
         lambda: nd.Dense(X, W, B, num_hidden=2),
         lambda: nd.Dense(X, W, B, 2),
         lambda: nd.Dense([X, W, B], num_hidden=2),
+        lambda: nd.Dense((X, W, B), 2),
         lambda: nd.Dense(X, weight=W, bias=B, num_hidden="2"),
         lambda: nd.Dense(bias=B, data=X, weight=W, num_hidden=2, no_bias="False"),
     ],

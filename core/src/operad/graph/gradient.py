@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, final
 
 from operad.errors import GradientError
-from operad.graph.ir import BackwardNode, Entry, Node, OpNode, topological_order
+from operad.graph.ir import BackwardNode, Entry, Node, OpNode, depth_first, topological_order
 from operad.graph.primitives import GradAdd, ZerosLike
 from operad.operator import BackwardEntry
 
@@ -114,8 +114,10 @@ class _GradientPass:
         self, outputs: Sequence[Entry], head_grads: Sequence[Entry | None], wrt: Sequence[Entry]
     ) -> None:
         self._wrt = wrt
-        self._order = topological_order(outputs)
-        self._demands, self._second_order = _demands(self._order, wrt)
+        self._demands, self._second_order = _demands(topological_order(outputs), wrt)
+        # Along the ways gradients flow and no others, so that what lies beside them (constants of a
+        # recorded program, say) cannot change the order in which gradients are summed.
+        self._order = depth_first(outputs, self._below)
         self._reached = {entry.node for entry in outputs}
         self._terms: dict[Entry, list[Entry]] = {}
         self._missing: dict[Entry, int] = {}
@@ -127,6 +129,10 @@ class _GradientPass:
             else:
                 self._terms.setdefault(entry, []).append(head)
                 self._taken.add(head)
+
+    def _below(self, node: Node) -> tuple[Node, ...]:
+        demand = self._demands.get(node)
+        return demand.below if demand is not None else ()
 
     def run(self) -> list[Entry]:
         for node in reversed(self._order):

@@ -15,8 +15,8 @@ their own and point at the node they differentiate.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 from operad.errors import GraphError
@@ -171,13 +171,20 @@ def topological_order(outputs: Iterable[Entry], with_forward: bool = False) -> l
     Raises:
         GraphError: The graph has a cycle.
     """
+    return depth_first(outputs, partial(_requirements, with_forward=with_forward))
+
+
+def depth_first(outputs: Iterable[Entry], requirements: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """The nodes of `outputs` and what they require, each after its requirements.
+
+    Raises:
+        GraphError: Nodes require each other.
+    """
     order: list[Node] = []
     done: set[Node] = set()
     open_nodes: set[Node] = set()
     for root, _ in outputs:
-        stack: list[tuple[Node, Iterator[Node]]] = (
-            [] if root in done else [(root, _requirements(root, with_forward))]
-        )
+        stack: list[tuple[Node, Iterator[Node]]] = [] if root in done else [(root, iter(requirements(root)))]
         open_nodes.update(node for node, _ in stack)
         while stack:
             node, pending = stack[-1]
@@ -191,7 +198,7 @@ def topological_order(outputs: Iterable[Entry], with_forward: bool = False) -> l
                 raise GraphError(f"the graph has a cycle through node {following.name!r}")
             elif following not in done:
                 open_nodes.add(following)
-                stack.append((following, _requirements(following, with_forward)))
+                stack.append((following, iter(requirements(following))))
     return order
 
 

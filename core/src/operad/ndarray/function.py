@@ -65,8 +65,8 @@ def split_arguments(
     Raises:
         ArgumentError: An argument is missing, named twice, or neither tensor nor parameter.
     """
-    if len(args) == 1 and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
-        args = args[0]
+    if args and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
+        args = [*args[0], *args[1:]]
     tensors = [arg for arg in args if isinstance(arg, tensor)]
     if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
         position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))

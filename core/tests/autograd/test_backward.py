@@ -1,0 +1,422 @@
+"""Gradients of recorded programs."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from operad import autograd, nd
+from operad.context import cpu
+from operad.errors import ArgumentError, BindError, GradientError
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+A, B = np.float32([0.5, -1, 2]), np.float32([3, 4, -5])
+
+
+def variable(values, grad_req="write"):
+    x = nd.array(values)
+    x.attach_grad(grad_req)
+    return x
+
+
+class TestHeads:
+    def test_default_to_a_gradient_of_ones(self, each_engine):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), 2 * A)
+
+    def test_take_a_gradient(self):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+        y.backward(nd.array(B))
+        np.testing.assert_array_equal(x.grad.asnumpy(), 2 * B * A)
+
+    def test_several_are_summed(self):
+        x = variable(A)
+        with autograd.record():
+            y, z = nd.square(x), x * 3
+        autograd.backward([y, z, y], [nd.array(B), None, nd.array(2 * B)])
+        np.testing.assert_array_equal(x.grad.asnumpy(), 2 * A * 3 * B + 3)
+
+    def test_may_be_leaves(self):
+        x = variable(A)
+        autograd.backward([x, x], [nd.array(A), nd.array(B)])
+        np.testing.assert_array_equal(x.grad.asnumpy(), A + B)
+
+    def test_may_depend_on_each_other(self):
+        x = variable(A)
+        with autograd.record():
+            y = x * 2
+            z = nd.square(y)
+        autograd.backward([y, z])
+        np.testing.assert_array_equal(x.grad.asnumpy(), 2 + 2 * (2 * A) * 2)
+
+    def test_the_head_gradient_is_left_as_it_is(self):
+        x, head = variable(A), nd.array(B)
+        with autograd.record():
+            y = nd.tanh(nd.square(x) * 3)
+        y.backward(head)
+        np.testing.assert_array_equal(head.asnumpy(), B)
+
+    @pytest.mark.parametrize(
+        ("head_grads", "message"),
+        [
+            ([nd.array(A)] * 2, "2 head_grads for 1 heads"),
+            ([nd.array([1])], r"head_grads\[0\] is float32\(1,\) on cpu\(0\), expected float32\(3,\)"),
+            ([nd.array(A, dtype="float64")], "is float64"),
+        ],
+    )
+    def test_that_do_not_fit_are_refused(self, head_grads, message):
+        x = variable(A)
+        with autograd.record():
+            y = x * 2
+        with pytest.raises(ArgumentError, match=message):
+            autograd.backward([y], head_grads)
+
+    def test_that_were_not_recorded_are_refused(self):
+        x = variable(A)
+        y = x * 2
+        with autograd.record():
+            z = nd.sign(x)
+        for head in (y, z, nd.array(A)):
+            with pytest.raises(GradientError, match="head 0 was not recorded"):
+                head.backward()
+
+
+class TestRequests:
+    def test_add_accumulates(self):
+        x = variable(A, "add")
+        for _ in range(3):
+            with autograd.record():
+                y = nd.square(x)
+            y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), 6 * A)
+
+    @pytest.mark.parametrize("uses", [1, 5, 8, 9, 12, 24])
+    def test_any_number_of_uses_adds_exactly(self, uses):
+        for grad_req, start in (("write", 0), ("add", 100)):
+            x = variable(A, grad_req)
+            x.grad[:] = 100
+            with autograd.record():
+                total = x * 1
+                for _ in range(uses - 1):
+                    total = total + x
+            total.backward()
+            np.testing.assert_array_equal(x.grad.asnumpy(), np.full(3, start + uses))
+
+    def test_null_computes_nothing(self):
+        x, w = variable(A, "null"), variable(B)
+        x.grad[:] = 7
+        with autograd.record():
+            y = x * w
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), [7, 7, 7])
+        np.testing.assert_array_equal(w.grad.asnumpy(), A)
+
+    def test_each_variable_may_have_its_own(self):
+        arrays, grads = [nd.array(A), nd.array(B)], [nd.array(A), nd.array(A)]
+        autograd.mark_variables(arrays, grads, ["add", "write"])
+        with autograd.record():
+            y = arrays[0] * arrays[1]
+        y.backward()
+        np.testing.assert_array_equal(grads[0].asnumpy(), A + B)
+        np.testing.assert_array_equal(grads[1].asnumpy(), A)
+        assert arrays[0].grad is grads[0]
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            (([nd.array(A)], [], "write"), ArgumentError, "1 variables, 0 gradients"),
+            ((nd.array(A), nd.array([1]), "write"), ArgumentError, r"the gradient is float32\(1,\)"),
+            ((nd.array(A), nd.array(A, cpu(1)), "write"), ArgumentError, r"cpu\(1\), expected"),
+            ((nd.array(A), nd.array(A), "sum"), ArgumentError, "grad_req is 'sum'"),
+            (
+                (nd.array(A, dtype="int32"), nd.array(A, dtype="int32"), "write"),
+                GradientError,
+                "int32 has no gradient",
+            ),
+        ],
+    )
+    def test_that_cannot_be_are_refused(self, arguments, error, message):
+        with pytest.raises(error, match=message):
+            autograd.mark_variables(*arguments)
+
+
+class TestGrad:
+    def test_gives_new_arrays_and_leaves_the_buffers(self):
+        x, w = variable(A), variable(B)
+        with autograd.record():
+            y = nd.square(x) * w
+        found = autograd.grad(y, [x, w, x], head_grads=nd.array(A))
+        for got, expected in zip(found, [2 * A * B * A, A * A * A, 2 * A * B * A], strict=True):
+            np.testing.assert_array_equal(got.asnumpy(), expected)
+        assert not x.grad.asnumpy().any()
+
+    def test_of_computed_arrays(self):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+            z = y * 3
+        np.testing.assert_array_equal(autograd.grad(z, y).asnumpy(), [3, 3, 3])
+
+    def test_of_what_the_head_does_not_depend_on_is_zero(self):
+        x, w = variable(A), variable(B)
+        with autograd.record():
+            y = x * 2
+        gx, gw = autograd.grad(y, [x, w])
+        np.testing.assert_array_equal(gx.asnumpy(), [2, 2, 2])
+        np.testing.assert_array_equal(gw.asnumpy(), [0, 0, 0])
+
+    def test_of_constants_is_refused(self):
+        x = variable(A)
+        with autograd.record():
+            y = x * nd.array(B)
+        with pytest.raises(GradientError, match="variable 0 was not recorded"):
+            autograd.grad(y, nd.array(B))
+
+    def test_of_gradients_is_refused(self):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+        with pytest.raises(GradientError, match="create_graph"):
+            autograd.grad(y, x, create_graph=True)
+
+
+class TestKeepingTheGraph:
+    def test_a_second_backward_needs_it(self):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+        y.backward(retain_graph=True)
+        y.backward()
+        with pytest.raises(GradientError, match=r"square.*retain_graph=True"):
+            y.backward()
+
+    def test_a_part_that_was_freed_is_refused(self):
+        x = variable(A)
+        with autograd.record():
+            y = nd.square(x)
+            z, w = y * 2, y * 3
+        z.backward()
+        with pytest.raises(GradientError, match="freed"):
+            w.backward()
+
+    def test_recorded_values_that_were_overwritten_are_refused(self):
+        x, factor = variable(A), nd.array(B)
+        with autograd.record():
+            y = x * factor
+        factor += 1
+        with pytest.raises(GradientError, match="elemwise_mul: its rhs was overwritten"):
+            y.backward()
+
+    def test_a_write_to_a_view_counts(self):
+        x, factor = variable(A), nd.array(B)
+        with autograd.record():
+            y = x * factor
+        factor[1:] = 0
+        with pytest.raises(GradientError, match="overwritten"):
+            y.backward()
+
+    def test_values_that_no_gradient_reads_may_be_overwritten(self):
+        x, term = variable(A), nd.array(B)
+        with autograd.record():
+            y = x + term
+        term[:] = 0
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), [1, 1, 1])
+
+    def test_a_variable_may_be_updated_after_backward(self):
+        x = variable(A)
+        for _ in range(2):
+            with autograd.record():
+                y = nd.square(x)
+            y.backward()
+            x -= x.grad * 0.25
+        np.testing.assert_array_equal(x.asnumpy(), A / 4)
+
+
+class TestStructures:
+    """Programs of one structure share a schedule; others must not."""
+
+    def gradient(self, function, *values, req="write"):
+        variables = [variable(value, req) for value in values]
+        with autograd.record():
+            y = function(*variables)
+        y.backward()
+        return [x.grad.asnumpy() for x in variables]
+
+    def test_the_same_with_other_values(self):
+        for values in (A, B, A + B):
+            (grad,) = self.gradient(lambda x: nd.square(nd.tanh(x)), values)
+            t = np.tanh(values)
+            np.testing.assert_array_equal(grad, 2 * t * (1 - t * t))
+
+    def test_shared_and_separate_inputs(self):
+        np.testing.assert_array_equal(self.gradient(lambda x: x * x, A)[0], 2 * A)
+        for got, expected in zip(self.gradient(lambda x, y: x * y, A, B), (B, A), strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+    def test_the_same_operators_wired_otherwise(self):
+        first = lambda x, y: (x * y) * x  # noqa: E731
+        second = lambda x, y: (x * y) * y  # noqa: E731
+        for got, expected in zip(self.gradient(first, A, B), (2 * A * B, A * A), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+        for got, expected in zip(self.gradient(second, A, B), (B * B, 2 * A * B), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+    def test_shared_and_repeated_parts(self):
+        def shared(x):
+            y = nd.square(x)
+            return y * y
+
+        def repeated(x):
+            return nd.square(x) * nd.square(x)
+
+        for function in (shared, repeated, shared):
+            np.testing.assert_allclose(self.gradient(function, A)[0], 4 * A**3, rtol=1e-6)
+
+    def test_variables_and_constants(self):
+        constant = nd.array(B)
+        np.testing.assert_array_equal(self.gradient(lambda x: x * constant, A)[0], B)
+        np.testing.assert_array_equal(self.gradient(lambda x: constant * x, A)[0], B)
+        np.testing.assert_array_equal(self.gradient(lambda x, y: x * y, A, B)[1], A)
+
+    def test_requests_heads_and_shapes(self):
+        for req in ("write", "add", "write"):
+            np.testing.assert_array_equal(self.gradient(nd.square, A, req=req)[0], 2 * A)
+        np.testing.assert_array_equal(self.gradient(nd.square, A[:2])[0], 2 * A[:2])
+        x = variable(A)
+        with autograd.record():
+            first, second = x * 2, x * 3
+        autograd.backward([first, second], [nd.array(A), nd.array(B)], retain_graph=True)
+        np.testing.assert_array_equal(x.grad.asnumpy(), 2 * A + 3 * B)
+        autograd.backward([second, first], [nd.array(A), nd.array(B)])
+        np.testing.assert_array_equal(x.grad.asnumpy(), 3 * A + 2 * B)
+
+    def test_outputs_of_several(self):
+        def use(i):
+            return lambda x: nd.SineCosine(x)[i] * 1
+
+        np.testing.assert_array_equal(self.gradient(use(0), A)[0], np.cos(A))
+        np.testing.assert_array_equal(self.gradient(use(1), A)[0], -np.sin(A))
+        np.testing.assert_array_equal(self.gradient(use(0), A)[0], np.cos(A))
+
+
+class TestInPlace:
+    def test_out_may_not_be_recorded(self):
+        x = variable(A)
+        with autograd.record():
+            y = x * 2
+            for out in (x, y):
+                with pytest.raises(BindError, match="part of what is being recorded"):
+                    nd.tanh(nd.array(A), out=out)
+
+    def test_out_becomes_recorded(self):
+        x, out = variable(A), nd.empty(3)
+        with autograd.record():
+            nd.square(x, out=out)
+            y = out * 3
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), 6 * A)
+
+    def test_out_may_be_an_input_that_the_gradient_reads(self):
+        x, w = nd.array(A), variable(B)
+        with autograd.record():
+            nd.elemwise_mul(x, w, out=x)
+            y = nd.square(x)
+        y.backward()
+        np.testing.assert_array_equal(w.grad.asnumpy(), 2 * (A * B) * A)
+
+
+def test_a_failure_in_backward_surfaces_at_the_gradient(each_engine):
+    x, w = variable(A), variable(B)
+    with autograd.record():
+        y = nd.explode_back(x)
+        z = w * 2
+    autograd.backward([y, z])
+    with pytest.raises(ZeroDivisionError) as caught:
+        x.grad.asnumpy()
+    assert "_backward_explode_back" in "".join(caught.value.__notes__)
+    np.testing.assert_array_equal(w.grad.asnumpy(), [2, 2, 2])
+
+
+def test_states_are_read_and_left_by_backward():
+    x, mean = variable(A[None]), nd.array(B)
+    with autograd.record():
+        y = nd.Centre(x, mean)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [[1, 1, 1]])
+    np.testing.assert_array_equal(mean.asnumpy(), (B + A) / 2)
+
+
+def test_a_loss_ignores_the_head_gradient():
+    x, label = variable(A), nd.array(B)
+    with autograd.record():
+        y = nd.SquareLoss(x, label)
+    y.backward(nd.array(100 * A))
+    np.testing.assert_array_equal(x.grad.asnumpy(), A - B)
+
+
+def test_views_taken_before_recording_are_other_arrays():
+    x = variable(A)
+    view = x[1:]
+    with autograd.record():
+        y = nd.square(view)
+    with pytest.raises(GradientError, match="not recorded"):
+        y.backward()
+
+
+def test_a_detached_array_stops_the_gradient():
+    x = variable(A)
+    with autograd.record():
+        y = nd.square(x).detach() * x
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), A * A)
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_deep_chains_do_not_recurse(run):
+    depth = 20_000
+    x = variable([1])
+    with autograd.record():
+        y = x
+        for _ in range(depth):
+            y = y + 0
+    if run:
+        y.backward(retain_graph=True)
+        assert x.grad.asscalar() == 1
+    del y
+
+
+def test_threads_record_for_themselves():
+    inside, may_go = threading.Event(), threading.Event()
+    seen = []
+
+    def other():
+        seen.append(autograd.is_recording())
+        x = variable(B)
+        with autograd.record():
+            y = nd.square(x)
+            inside.set()
+            may_go.wait(10)
+        y.backward()
+        seen.append(x.grad.asnumpy())
+
+    thread = threading.Thread(target=other)
+    with autograd.record():
+        thread.start()
+        assert inside.wait(10)
+    x = variable(A)
+    z = nd.square(x)
+    may_go.set()
+    thread.join()
+    assert seen[0] is False
+    np.testing.assert_array_equal(seen[1], 2 * B)
+    with pytest.raises(GradientError):
+        z.backward()

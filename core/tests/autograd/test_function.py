@@ -1,0 +1,212 @@
+"""Functions with hand-written gradients."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from operad import autograd, nd
+from operad.errors import ArgumentError, GradientError
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+A, B = np.float32([0.5, -1, 2]), np.float32([3, 4, -5])
+
+
+class TwiceTanh(autograd.Function):
+    """2 tanh(x), and a gradient that is deliberately three times too large."""
+
+    def forward(self, x):
+        y = nd.tanh(x)
+        self.save_for_backward(y)
+        return y * 2
+
+    def backward(self, dy):
+        (y,) = self.saved_tensors
+        return dy * (1 - y * y) * 6
+
+
+class SumAndProduct(autograd.Function):
+    def __init__(self, scale):  # forgets super().__init__(), as people do
+        self.scale = scale
+
+    def forward(self, x, y):
+        self.save_for_backward(x, y)
+        return x + y, x * y * self.scale
+
+    def backward(self, d_sum, d_product):
+        x, y = self.saved_tensors
+        return d_sum + d_product * y * self.scale, d_sum + d_product * x * self.scale
+
+
+def variable(values, grad_req="write"):
+    x = nd.array(values)
+    x.attach_grad(grad_req)
+    return x
+
+
+@pytest.mark.parametrize("grad_req", ["write", "add"])
+def test_the_written_gradient_is_used(grad_req):
+    x = variable(A, grad_req)
+    x.grad[:] = 100
+    with autograd.record():
+        y = TwiceTanh()(nd.square(x)) * 1
+    y.backward()
+    t = np.tanh(A * A)
+    np.testing.assert_array_equal(y.asnumpy(), 2 * t)
+    expected = 2 * (1 - t * t) * 6 * A + (100 if grad_req == "add" else 0)
+    np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("grad_req", ["write", "add"])
+def test_it_may_reach_a_variable_directly(grad_req):
+    x = variable(A, grad_req)
+    x.grad[:] = 100
+    with autograd.record():
+        y = TwiceTanh()(x)
+    y.backward(nd.array(B))
+    expected = B * (1 - np.tanh(A) ** 2) * 6 + (100 if grad_req == "add" else 0)
+    np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5)
+
+
+def test_several_inputs_and_outputs():
+    x, y = variable(A), variable(B)
+    with autograd.record():
+        total, product = SumAndProduct(2)(x, y)
+        out = total * 3 + product
+    out.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), 3 + 2 * B)
+    np.testing.assert_array_equal(y.grad.asnumpy(), 3 + 2 * A)
+
+
+def test_an_output_that_nobody_uses_has_a_zero_gradient():
+    x, y = variable(A), variable(B)
+    with autograd.record():
+        total, _ = SumAndProduct(2)(x, y)
+    total.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [1, 1, 1])
+
+
+def test_constants_get_no_gradient():
+    x = variable(A)
+    with autograd.record():
+        _, product = SumAndProduct(1)(x, nd.array(B))
+    product.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), B)
+
+
+def test_nothing_inside_is_recorded():
+    x = variable(A)
+    inside = []
+
+    class Peek(autograd.Function):
+        def forward(self, a):
+            inside.append(autograd.is_recording())
+            return a * 1
+
+        def backward(self, grad):
+            inside.append(autograd.is_recording())
+            return grad
+
+    with autograd.record():
+        y = Peek()(x)
+        assert autograd.is_recording()
+    y.backward()
+    assert inside == [False, False]
+
+
+def test_outside_of_recording_it_only_computes():
+    y = TwiceTanh()(nd.array(A))
+    np.testing.assert_array_equal(y.asnumpy(), 2 * np.tanh(A))
+    with pytest.raises(GradientError):
+        y.backward()
+
+
+def test_an_input_may_be_the_output():
+    class Identity(autograd.Function):
+        def forward(self, a):
+            return a
+
+        def backward(self, grad):
+            return grad * 5
+
+    x = variable(A)
+    with autograd.record():
+        y = Identity()(x)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [5, 5, 5])
+
+
+def _function(forward=lambda x: x * 1, backward=lambda dy: dy):
+    return type("Made", (autograd.Function,), {
+        "forward": lambda self, *args: forward(*args), "backward": lambda self, *args: backward(*args)
+    })()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("backward", "message"),
+    [
+        (lambda dy: None, r"Made\.backward returned NoneType, expected an NDArray"),
+        (lambda dy: (dy, dy), "returned 2 gradients, expected 1"),
+        (lambda dy: dy[:1], r"the gradient of input 0 is float32\(1,\) .*, expected float32\(3,\)"),
+        (lambda dy: [3], "returned list"),
+    ],
+)
+def test_a_wrong_gradient_is_refused(backward, message):
+    x = variable(A)
+    with autograd.record():
+        y = _function(backward=backward)(x)
+    with pytest.raises(ArgumentError, match=message):
+        y.backward()
+
+
+def test_a_wrong_result_is_refused():
+    with pytest.raises(ArgumentError, match=r"Made\.forward returned NoneType"):
+        _function(forward=lambda x: None)(nd.array(A))
+
+
+def test_an_instance_serves_one_call():
+    function = TwiceTanh()
+    function(nd.array(A))
+    with pytest.raises(GradientError, match="one call"):
+        function(nd.array(A))
+
+
+def test_missing_methods_are_named():
+    with pytest.raises(GradientError, match="Function defines no forward"):
+        autograd.Function()(nd.array(A))
+
+
+def test_an_error_inside_restores_recording():
+    with autograd.record():
+        with pytest.raises(ZeroDivisionError):
+            _function(forward=lambda x: 1 / 0)(variable(A))
+        assert autograd.is_recording()
+
+
+def test_what_it_saved_is_freed_with_the_graph():
+    alive = []
+
+    class Watched(TwiceTanh):
+        def __del__(self):
+            alive.remove(self.number)
+
+    gc.disable()
+    try:
+        x = variable(A)
+        for number in range(2):
+            function = Watched()
+            function.number = number
+            alive.append(number)
+            with autograd.record():
+                y = function(x)
+            del function
+            if number:
+                y.backward()
+            assert alive == [number]
+            del y
+        assert alive == []
+    finally:
+        gc.enable()

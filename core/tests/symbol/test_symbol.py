@@ -1,0 +1,350 @@
+"""Symbols: composition, names, inference, files."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from operad import Symbol, nd, sym
+from operad.errors import (
+    ArgumentError,
+    DTypeError,
+    FormatError,
+    GraphError,
+    OperatorNotFoundError,
+    ShapeError,
+)
+from operad.symbol import AttrScope, NameManager
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+
+@pytest.fixture(autouse=True)
+def fresh_names():
+    with NameManager():
+        yield
+
+
+def dense(name="fc1", **inputs):
+    return sym.Dense(**{"data": sym.var("data"), **inputs}, num_hidden=3, name=name)
+
+
+class TestComposition:
+    def test_missing_arguments_become_variables(self):
+        net = sym.tanh(sym.Dense(sym.var("data"), num_hidden=3), name="out")
+        assert net.list_arguments() == ["data", "dense0_weight", "dense0_bias"]
+        assert net.list_outputs() == ["out_output"]
+        assert net.name == "out"
+
+    def test_states_become_variables_of_their_own_kind(self):
+        net = sym.Centre(sym.var("x"), name="c")
+        assert net.list_arguments() == ["x"]
+        assert net.list_auxiliary_states() == ["c_mean"]
+        assert net.list_inputs() == ["x", "c_mean"]
+
+    def test_arguments_come_by_position_or_name(self):
+        x, w, b = sym.var("x"), sym.var("w"), sym.var("b")
+        for net in (
+            sym.Dense(x, w, b, num_hidden=3),
+            sym.Dense(bias=b, weight=w, data=x, num_hidden=3),
+            sym.Dense([x, w, b], 3),
+        ):
+            assert net.list_arguments() == ["x", "w", "b"]
+
+    def test_optional_arguments_follow_parameters(self):
+        assert sym.Dense(sym.var("x"), num_hidden=3, no_bias=True, name="d").list_arguments() == [
+            "x",
+            "d_weight",
+        ]
+
+    def test_composing_leaves_the_parts_as_they_were(self):
+        first = dense()
+        before = first.tojson()
+        sym.tanh(first)
+        first(data=sym.var("other"), name="renamed")
+        assert first.tojson() == before
+
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (lambda x: sym.tanh(x, x), "got 2 symbols, expected at most 1"),
+            (lambda x: sym.tanh(x, data=x), "'data' is given by position and by name"),
+            (lambda x: sym.tanh(y=x), "unknown argument 'y'; expected data"),
+            (lambda x: sym.tanh(sym.SineCosine(x)), "got a symbol of 2 outputs.*sine.*by index"),
+            (lambda x: sym.tanh(3), "neither a tensor nor one of its 0 parameters"),
+            (lambda x: x + sym.SineCosine(x), "rhs has 2 outputs, expected one"),
+        ],
+    )
+    def test_wrong_arguments_are_named(self, call, message):
+        with pytest.raises(ArgumentError, match=message):
+            call(sym.var("x"))
+
+    def test_an_unknown_operator_gets_a_suggestion(self):
+        with pytest.raises(OperatorNotFoundError, match="did you mean 'elemwise_add'"):
+            sym.elemwise_addd(sym.var("x"), sym.var("y"))
+
+    def test_two_variables_of_one_name_are_refused(self):
+        net = sym.var("x") + sym.var("x")
+        with pytest.raises(GraphError, match="two variables are called 'x'"):
+            net.list_arguments()
+
+    def test_a_variable_needs_a_string(self):
+        with pytest.raises(ArgumentError, match="expected a string"):
+            sym.var(3)
+        with pytest.raises(ArgumentError, match="unknown argument 'shap'"):
+            sym.var("x", shap=(2,))
+
+
+class TestCall:
+    def test_replaces_arguments_by_position_or_name(self):
+        net = sym.tanh(dense())
+        inner = sym.square(sym.var("raw"), name="sq")
+        assert net(inner).list_arguments() == ["raw", "fc1_weight", "fc1_bias"]
+        assert net(fc1_bias=inner).list_arguments() == ["data", "fc1_weight", "raw"]
+
+    def test_computes_the_composition(self):
+        net = sym.var("x") * sym.var("y")
+        (out,) = net(x=sym.var("a") + 1).eval(a=nd.array([2]), y=nd.array([5]))
+        assert out.asscalar() == 15
+
+    def test_of_a_variable_is_its_replacement(self):
+        assert sym.var("x")(x=dense()).list_outputs() == ["fc1_output"]
+
+    def test_may_rename(self):
+        assert dense()(sym.var("other"), name="new").list_outputs() == ["new_output"]
+        assert dense()(name="new").list_outputs() == ["new_output"]
+
+    def test_refuses_what_it_has_no_place_for(self):
+        with pytest.raises(ArgumentError, match="no argument 'x'; it has data, fc1_weight, fc1_bias"):
+            dense()(x=sym.var("y"))
+        with pytest.raises(ArgumentError, match="got 4 symbols for 3 arguments"):
+            dense()(*map(sym.var, "abcd"))
+        with pytest.raises(ArgumentError, match="2 outputs, expected one"):
+            dense()(sym.SineCosine(sym.var("x")))
+
+
+class TestOutputs:
+    def test_hidden_ones_do_not_show(self):
+        both = sym.SineCosine(sym.var("x"), name="sc")
+        assert len(both) == 2
+        assert both.list_outputs() == ["sc_sine", "sc_cosine"]
+        assert both.get_internals().list_outputs() == ["x", "sc_sine", "sc_cosine"]
+
+    def test_are_chosen_by_number_name_or_slice(self):
+        both = sym.SineCosine(sym.var("x"), name="sc")
+        assert (
+            both[1].list_outputs()
+            == both[-1].list_outputs()
+            == both["sc_cosine"].list_outputs()
+            == ["sc_cosine"]
+        )
+        assert both[:1].list_outputs() == ["sc_sine"]
+        assert [one.list_outputs() for one in both] == [["sc_sine"], ["sc_cosine"]]
+
+    @pytest.mark.parametrize(
+        ("key", "message"), [(2, "output 2"), (-3, "output -3"), ("no", "no output is called 'no'")]
+    )
+    def test_that_do_not_exist_are_refused(self, key, message):
+        with pytest.raises(GraphError, match=message):
+            sym.SineCosine(sym.var("x"))[key]
+
+    def test_group_and_internals(self):
+        net = sym.tanh(dense(), name="act")
+        inner = net.get_internals()
+        assert inner.list_outputs() == ["data", "fc1_weight", "fc1_bias", "fc1_output", "act_output"]
+        group = sym.Group([inner["fc1_output"], net])
+        assert group.list_outputs() == ["fc1_output", "act_output"]
+        assert group.name is None
+        with pytest.raises(ArgumentError, match="Group"):
+            sym.Group([])
+
+    def test_an_ambiguous_name_is_refused(self):
+        net = dense()
+        with pytest.raises(GraphError, match="2 outputs are called"):
+            sym.Group([net, net])["fc1_output"]
+
+    def test_children_are_the_direct_inputs(self):
+        net = sym.tanh(dense(), name="act")
+        assert net.get_children().list_outputs() == ["fc1_output"]
+        assert net.get_children().get_children().list_outputs() == ["data", "fc1_weight", "fc1_bias"]
+        assert sym.var("x").get_children() is None
+
+
+class TestArithmetic:
+    def test_between_symbols_is_of_equal_shapes(self):
+        a, b = sym.var("a"), sym.var("b")
+        with pytest.raises(ShapeError):
+            (a + b).infer_shape(a=(2, 3), b=(3,))
+        (out,) = ((a + b) * a - b).eval(a=nd.array([3]), b=nd.array([4]))
+        assert out.asscalar() == 17
+
+    def test_scalars_stand_on_either_side(self):
+        a = sym.var("a")
+        for net in (10 - a * 2 - 1, np.float32(10) - np.float64(2) * a - 1):
+            assert isinstance(net, Symbol)
+            assert net.eval(a=nd.array([3]))[0].asscalar() == 3
+        assert (-a).eval(a=nd.array([3]))[0].asscalar() == -3
+
+    def test_automatic_names_are_mxnets(self):
+        a, b = sym.var("a"), sym.var("b")
+        names = [net.name for net in (a + b, a - b, a * b, a + 1, 1 - a, a * 2, -a, a == b, a > 1, a + b)]
+        assert names == ["_plus0", "_minus0", "_mul0", "_plusscalar0", "_rminusscalar0", "_mulscalar0",
+                         "_mulscalar1", "_equal0", "_greater_scalar0", "_plus1"]  # fmt: skip
+
+    def test_a_symbol_is_neither_true_nor_false(self):
+        with pytest.raises(ArgumentError, match="truth value"):
+            bool(sym.var("a") == sym.var("b"))
+
+    def test_what_is_no_number_is_a_type_error(self):
+        for other in ("x", None, 1j):
+            with pytest.raises(TypeError):
+                sym.var("a") + other
+
+
+class TestInferShape:
+    def test_goes_both_ways(self):
+        args, outs, aux = sym.Centre(dense(), name="c").infer_shape(data=(8, 5))
+        assert (args, outs, aux) == ([(8, 5), (3, 5), (3,)], [(8, 3)], [(3,)])
+        args, outs, _ = dense().infer_shape(data=(8, 0), fc1_weight=(3, 5))
+        assert (args[0], outs) == ((8, 5), [(8, 3)])
+
+    def test_by_position_skips_none(self):
+        assert dense().infer_shape((8, 5), None, (3,))[1] == [(8, 3)]
+
+    def test_that_stays_incomplete_gives_nothing(self):
+        assert dense().infer_shape() == (None, None, None)
+        assert dense().infer_shape(data=(0, 5)) == (None, None, None)
+
+    def test_partially_gives_what_is_known(self):
+        args, outs, _ = dense().infer_shape_partial(data=(0, 5))
+        assert (args, outs) == ([(None, 5), (3, 5), (3,)], [(None, 3)])
+        assert sym.tanh(sym.var("x")).infer_shape_partial() == ([()], [()], [])
+
+    def test_a_clash_raises_even_where_no_output_needs_it(self):
+        inner = dense()
+        with pytest.raises(ShapeError, match="Dense 'fc1': weight has shape"):
+            sym.tanh(inner).infer_shape(data=(8, 5), fc1_weight=(3, 4))
+        with pytest.raises(ShapeError, match="Dense 'fc1'"):
+            inner.infer_shape_partial(fc1_weight=(4, 0))
+
+    def test_attributes_of_variables_count(self):
+        assert dense(data=sym.var("x", shape=(8, 5))).infer_shape()[1] == [(8, 3)]
+
+    @pytest.mark.parametrize(
+        ("args", "named", "message"),
+        [
+            ([(8, 5)], {"fc1_bias": (3,)}, "not both"),
+            ([], {"x": (1,)}, "'x' is not an argument; expected some of data"),
+            ([(1, 1)] * 4, {}, "got 4 values for 3 arguments"),
+        ],
+    )
+    def test_refuses_names_it_does_not_have(self, args, named, message):
+        with pytest.raises(ArgumentError, match=message):
+            dense().infer_shape(*args, **named)
+
+
+class TestInferType:
+    def test_gives_dtypes_or_nothing(self):
+        args, outs, _ = sym.Cast(dense(), dtype="float16").infer_type(data="float64")
+        assert ([t.name for t in args], [t.name for t in outs]) == (["float64"] * 3, ["float16"])
+        assert dense().infer_type() == (None, None, None)
+
+    def test_a_clash_raises(self):
+        with pytest.raises(DTypeError, match="Dense 'fc1'"):
+            dense().infer_type(data="float64", fc1_weight="float32")
+
+
+class TestAttributes:
+    def test_are_strings_on_variables_and_operators(self):
+        x = sym.var("x", lr_mult=2.5, attr={"__color__": "red"}, __size__="big")
+        net = sym.tanh(x, attr={"ctx_group": "dev1"}, name="t")
+        assert x.attr("lr_mult") == x.attr("__lr_mult__") == "2.5"
+        assert (x.attr("__color__"), x.attr("__size__"), x.attr("nothing")) == ("red", "big", None)
+        assert net.attr("__ctx_group__") == "dev1"
+
+    def test_lists_mirror_known_ones_and_include_parameters(self):
+        net = dense(weight=sym.var("w", wd_mult=0.5))
+        assert net.list_attr() == {"num_hidden": "3", "no_bias": "False"}
+        assert net.attr_dict()["w"] == {"__wd_mult__": "0.5", "wd_mult": "0.5"}
+
+    def test_scopes_nest_and_reach_automatic_variables(self):
+        with AttrScope(ctx_group="a", __color__="red"):
+            with AttrScope(ctx_group="b"):
+                inner = sym.tanh(sym.var("x"), name="in")
+            outer = dense("out")
+        outside = sym.tanh(sym.var("z"), name="free")
+        assert (inner.attr("ctx_group"), inner.attr("__color__")) == ("b", "red")
+        assert outer.attr("ctx_group") == "a"
+        assert outer.attr_dict()["out_weight"]["__ctx_group__"] == "a"
+        assert outside.list_attr() == {}
+
+
+class TestFiles:
+    def build(self):
+        with AttrScope(ctx_group="dev1"):
+            net = sym.Dense(sym.var("data", lr_mult=2), num_hidden=3, no_bias=True, name="fc1")
+        net = sym.Centre(net, momentum=0.25, name="c")
+        return sym.Group([sym.SineCosine(net, name="sc")[1], net])
+
+    @pytest.mark.parametrize("copied", [
+        lambda s: sym.load_json(s.tojson()), lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy,
+    ])  # fmt: skip
+    def test_round_trips_keep_everything(self, copied):
+        net = self.build()
+        again = copied(net)
+        assert again.tojson() == net.tojson()
+        assert again.list_arguments() == net.list_arguments()
+        assert again.list_auxiliary_states() == ["c_mean"]
+        assert again.list_outputs() == ["sc_cosine", "c_output"]
+        assert again.attr_dict() == net.attr_dict()
+
+    def test_are_written_whole_and_read_back(self, tmp_path):
+        net = self.build()
+        net.save(tmp_path / "net-symbol.json")
+        assert sym.load(str(tmp_path / "net-symbol.json")).tojson() == net.tojson()
+        assert json.loads((tmp_path / "net-symbol.json").read_text())["attrs"]["mxnet_version"] == [
+            "int",
+            10901,
+        ]
+
+    @pytest.mark.parametrize("text", ["", "[]", "{", '{"nodes": []}', '{"nodes": [{}], "heads": []}', "\0"])
+    def test_that_are_none_are_refused(self, text):
+        with pytest.raises(FormatError):
+            sym.load_json(text)
+
+    def test_of_operators_that_are_missing_name_them(self):
+        text = self.build().tojson().replace('"SineCosine"', '"SineCosineTangent"')
+        with pytest.raises(OperatorNotFoundError, match="SineCosineTangent"):
+            sym.load_json(text)
+
+
+def test_debug_str_lists_the_nodes():
+    assert dense().debug_str().splitlines() == [
+        "Variable:data",
+        "Variable:fc1_weight",
+        "Variable:fc1_bias",
+        "Op:Dense(num_hidden=3, no_bias=False), Name=fc1, Inputs: data[0], fc1_weight[0], fc1_bias[0]",
+    ]
+
+
+def test_repr_names_the_symbol_or_its_outputs():
+    assert repr(dense()) == "<Symbol fc1>"
+    assert repr(sym.Group([dense(), sym.var("x")])) == "<Symbol group [fc1_output, x]>"
+
+
+def test_deep_symbols_do_not_recurse():
+    net = sym.var("x")
+    for _ in range(5000):
+        net = sym.tanh(net)
+    assert net.list_arguments() == ["x"]
+    assert net.infer_shape(x=(2,))[1] == [(2,)]
+    assert len(sym.load_json(net.tojson()).get_internals()) == 5001
+    assert len(net(x=sym.var("y")).get_internals()) == 5001
+    exe = net.simple_bind(x=(2,))
+    exe.forward(is_train=True, x=[1, 2])
+    exe.backward(nd.array([1, 1]))
+    assert exe.grad_dict["x"].asnumpy().all()
