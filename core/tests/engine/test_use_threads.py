@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from operad.context import cpu
@@ -8,10 +10,10 @@ from operad.engine.budget import ThreadBudget
 
 
 @pytest.fixture(params=[NaiveEngine, ThreadedEngine])
-def engine(request: pytest.FixtureRequest) -> Engine:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made = request.param(num_threads=3)
-    request.addfinalizer(made.stop)
-    return made
+    yield made
+    made.stop()
 
 
 def limits(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from operad.context import Context
+from operad.engine.crew import PartFn
 from operad.engine.operation import AsyncFn, FnProperty, Opr, SyncFn
 from operad.engine.var import Var
 
@@ -137,6 +138,24 @@ class Engine(ABC):
 
         BLAS pools get the operation's share of the thread budget where it is, else one thread: a
         small product gains little from more, and loses much where cores are busy.
+        """
+
+    @property
+    @abstractmethod
+    def num_threads_now(self) -> int:
+        """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
+
+    @abstractmethod
+    def parallel(self, function: PartFn, count: int, width: int) -> None:
+        """Compute the parts of an operation's work, called from inside it; returns when all are done.
+
+        BLAS pools get one thread meanwhile.
+
+        Args:
+            function: Called as `function(part, slot)` for every part below `count`, from up to `width`
+                threads. The result must not depend on which thread, slot or order a part gets.
+            count: How many parts there are.
+            width: How many may be computed at once, as `num_threads_now` said; slots are below it.
         """
 
     @abstractmethod

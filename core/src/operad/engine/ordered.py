@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from operad.context import Context
 from operad.engine.bulk import Bulk
+from operad.engine.crew import PartFn, crew
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure, note_on, push_site
 from operad.engine.operation import DELETE, AsyncFn, Block, FnProperty, Opr, RunContext, SyncFn
@@ -99,6 +100,21 @@ class OrderedEngine(Dispatcher):
     def use_threads(self, is_worth: bool) -> None:
         """See `Engine.use_threads`."""
         self._budget.use(is_worth)
+
+    @property
+    def num_threads_now(self) -> int:
+        """See `Engine.num_threads_now`."""
+        return self._budget.share if self._budget.is_worth else 1
+
+    def parallel(self, function: PartFn, count: int, width: int) -> None:
+        """See `Engine.parallel`."""
+        budget = self._budget
+        was_worth = budget.is_worth
+        budget.use(is_worth=False)
+        try:
+            crew.run(function, count, width)
+        finally:
+            budget.use(was_worth)
 
     def _push(self, block: Block) -> None:
         if self._keeps_sites:

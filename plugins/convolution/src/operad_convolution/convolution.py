@@ -64,7 +64,7 @@ class Convolution(Layer):
         scratch = scratch_for(op_ctx, geometry, filters.dtype)
         shift = None if bias is None else widened(bias)
         images = with_three_axes(data)
-        write(xp, output, partial(correlate, xp, geometry, images, filters, shift, scratch))
+        write(xp, output, partial(correlate, op_ctx, geometry, images, filters, shift, scratch))
 
     @gradient
     def data_gradient(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output) -> None:
@@ -73,7 +73,9 @@ class Convolution(Layer):
         geometry = self.geometry(data_grad.shape, output_grad.shape, self.pad)
         scratch = scratch_for(op_ctx, geometry, filters.dtype)
         ograd = with_three_axes(output_grad)
-        write(xp, data_grad, partial(correlate_data_gradient, xp, geometry, filters, ograd, None, scratch))
+        write(
+            xp, data_grad, partial(correlate_data_gradient, op_ctx, geometry, filters, ograd, None, scratch)
+        )
 
     @gradient
     def weight_gradient(
@@ -83,7 +85,7 @@ class Convolution(Layer):
         geometry = self.geometry(data.shape, output_grad.shape, self.pad)
         images, ograd = with_three_axes(data), with_three_axes(widened(output_grad))
         scratch = scratch_for(op_ctx, geometry, ograd.dtype)
-        total = correlate_weight_gradient(op_ctx.xp, geometry, images, ograd, scratch)
+        total = correlate_weight_gradient(op_ctx, geometry, images, ograd, scratch)
         weight_grad.assign(total.reshape(weight_grad.shape))
 
     @gradient(when=lambda prop: not prop.no_bias)

@@ -1,19 +1,28 @@
 """Correlation of images with filters, and its two adjoints, as matrix products.
 
 Images are treated a few at a time, so that what is unrolled (see `operad_convolution.rows`) stays in
-cache. Scratch memory comes from the caller, and its element type is what is computed in.
+cache; these parts run side by side where threads are to be had. Scratch memory comes from the caller,
+one piece for each thread, and its element type is what is computed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 
 from operad_convolution.geometry import Geometry
 from operad_convolution.rows import add_back, fill, windows
-from operad_sdk import Array
+from operad_sdk import Array, OpContext
+
+_ROWS_ELEMENTS: Final = 1 << 18
+_TOTALS: Final = 8
+"""How many sums of weight gradients are kept at most; cut by shapes alone, so that sums round alike."""
+
+Part = Callable[[slice, Array, Array], None]
+"""Treats some images, with a row buffer and the products' array."""
 
 
 def scratch_size(geometry: Geometry) -> int:
@@ -22,7 +31,13 @@ def scratch_size(geometry: Geometry) -> int:
 
 
 def correlate(
-    xp: Any, geometry: Geometry, images: Array, weight: Array, bias: Array | None, scratch: Array, out: Array
+    op_ctx: OpContext,
+    geometry: Geometry,
+    images: Array,
+    weight: Array,
+    bias: Array | None,
+    scratch: Array,
+    out: Array,
 ) -> None:
     """Write the correlation of `images` with the filters `weight` into `out`.
 
@@ -30,11 +45,13 @@ def correlate(
         images: (N, C, D, H, W).
         weight: (M, C / groups, ...) with the kernel's axes.
         bias: (M,), added to each channel of the output; or None.
-        scratch: At least `scratch_size` elements.
+        scratch: (threads, at least `scratch_size`).
         out: (N, M, D', H', W'), overwritten.
     """
+    xp = op_ctx.xp
     matrices = _matrices(xp, geometry, weight)
-    for part, buffer, product in _parts(geometry, scratch):
+
+    def treat(part: slice, buffer: Array, product: Array) -> None:
         fill(geometry, images[part], buffer)
         for tap, matrix in zip(geometry.taps, matrices, strict=True):
             if tap == (0, 0):
@@ -46,27 +63,38 @@ def correlate(
         if bias is not None:
             target += bias.reshape(-1, 1, 1, 1)
 
+    _each_part(op_ctx, geometry, scratch, treat)
+
 
 def correlate_weight_gradient(
-    xp: Any, geometry: Geometry, images: Array, ograd: Array, scratch: Array
+    op_ctx: OpContext, geometry: Geometry, images: Array, ograd: Array, scratch: Array
 ) -> Array:
     """The gradient of the filters, (M, C / groups, *kernel), where `ograd` is that of the output."""
+    xp = op_ctx.xp
+    count = _part_count(geometry)
+    chunks = min(count, _TOTALS)
     shape = (len(geometry.taps), geometry.groups, geometry.group_filters, geometry.length)
-    total = xp.zeros(shape, scratch.dtype)
-    share = xp.empty(shape[1:], scratch.dtype)
-    for part, buffer, product in _parts(geometry, scratch):
-        fill(geometry, images[part], buffer)
-        _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
-        for index, tap in enumerate(geometry.taps):
-            columns = windows(xp, geometry, buffer, tap).swapaxes(-1, -2)
-            for row in np.ndindex(geometry.out[:2]):
-                xp.matmul(product[:, *row], columns[:, *row], out=share)
-                total[index] += share
-    return _as_weight(geometry, total)
+    totals = xp.zeros((chunks, *shape), scratch.dtype)
+    # As many output rows a call as their products, which are summed, stay in cache.
+    together = max(1, _ROWS_ELEMENTS // max(1, prod(shape[1:])))
+
+    def add_chunk(chunk: int, slot: int) -> None:
+        for number in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            part, buffer, product = _part(geometry, scratch[slot], number)
+            fill(geometry, images[part], buffer)
+            _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
+            for index, tap in enumerate(geometry.taps):
+                columns = windows(xp, geometry, buffer, tap).swapaxes(-1, -2)
+                for depth, rows in np.ndindex(geometry.out[0], -(-geometry.out[1] // together)):
+                    some = (slice(None), depth, slice(rows * together, (rows + 1) * together))
+                    totals[chunk, index] += xp.matmul(product[some], columns[some]).sum(1)
+
+    op_ctx.parallel(add_chunk, chunks, len(scratch))
+    return _as_weight(geometry, totals[0] if chunks == 1 else totals.sum(0))
 
 
 def correlate_data_gradient(
-    xp: Any,
+    op_ctx: OpContext,
     geometry: Geometry,
     weight: Array,
     ograd: Array,
@@ -79,12 +107,13 @@ def correlate_data_gradient(
     Args:
         bias: (C,), added to each channel of the images; or None.
     """
-    adjoint = geometry.adjoint()
+    xp, adjoint = op_ctx.xp, geometry.adjoint()
     if adjoint is not None:
-        correlate(xp, adjoint, ograd, _turned(geometry, weight), bias, scratch, images)
+        correlate(op_ctx, adjoint, ograd, _turned(geometry, weight), bias, scratch, images)
         return
     matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
-    for part, buffer, product in _parts(geometry, scratch):
+
+    def treat(part: slice, buffer: Array, product: Array) -> None:
         _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
         buffer[...] = 0
         share = xp.empty((geometry.groups, geometry.length, product.shape[-1]), product.dtype)
@@ -99,16 +128,31 @@ def correlate_data_gradient(
         if bias is not None:
             images[part] += bias.reshape(-1, 1, 1, 1)
 
+    _each_part(op_ctx, geometry, scratch, treat)
 
-def _parts(geometry: Geometry, scratch: Array) -> Iterator[tuple[slice, Array, Array]]:
-    """The images in parts, each with a row buffer and the products' array."""
-    for start in range(0, geometry.batch, geometry.images_together):
-        images = min(geometry.images_together, geometry.batch - start)
-        split = geometry.buffer_size(images)
-        end = split + geometry.product_size(images)
-        buffer = scratch[:split].reshape(geometry.buffer_shape(images))
-        product = scratch[split:end].reshape(geometry.product_shape(images))
-        yield slice(start, start + images), buffer, product
+
+def _each_part(op_ctx: OpContext, geometry: Geometry, scratch: Array, treat: Part) -> None:
+    """Have `treat` work on all images, part by part, in as many threads as there are pieces of scratch."""
+
+    def run(number: int, slot: int) -> None:
+        treat(*_part(geometry, scratch[slot], number))
+
+    op_ctx.parallel(run, _part_count(geometry), len(scratch))
+
+
+def _part_count(geometry: Geometry) -> int:
+    return -(-geometry.batch // geometry.images_together)
+
+
+def _part(geometry: Geometry, scratch: Array, number: int) -> tuple[slice, Array, Array]:
+    """The images of a part, its row buffer and its products' array."""
+    start = number * geometry.images_together
+    images = min(geometry.images_together, geometry.batch - start)
+    split = geometry.buffer_size(images)
+    end = split + geometry.product_size(images)
+    buffer = scratch[:split].reshape(geometry.buffer_shape(images))
+    product = scratch[split:end].reshape(geometry.product_shape(images))
+    return slice(start, start + images), buffer, product
 
 
 def _part_size(geometry: Geometry) -> int:

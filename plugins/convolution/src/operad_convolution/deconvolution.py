@@ -86,7 +86,7 @@ class Deconvolution(Layer):
         scratch = scratch_for(op_ctx, geometry, filters.dtype)
         shift = None if bias is None else widened(bias)
         images = with_three_axes(data)
-        write(xp, output, partial(correlate_data_gradient, xp, geometry, filters, images, shift, scratch))
+        write(xp, output, partial(correlate_data_gradient, op_ctx, geometry, filters, images, shift, scratch))
 
     @gradient
     def data_gradient(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output) -> None:
@@ -95,7 +95,7 @@ class Deconvolution(Layer):
         geometry = self._transposed(data_grad.shape, output_grad.shape)
         scratch = scratch_for(op_ctx, geometry, filters.dtype)
         images = with_three_axes(output_grad)
-        write(xp, data_grad, partial(correlate, xp, geometry, images, filters, None, scratch))
+        write(xp, data_grad, partial(correlate, op_ctx, geometry, images, filters, None, scratch))
 
     @gradient
     def weight_gradient(
@@ -105,7 +105,7 @@ class Deconvolution(Layer):
         geometry = self._transposed(data.shape, output_grad.shape)
         images, ograd = with_three_axes(output_grad), with_three_axes(widened(data))
         scratch = scratch_for(op_ctx, geometry, ograd.dtype)
-        total = correlate_weight_gradient(op_ctx.xp, geometry, images, ograd, scratch)
+        total = correlate_weight_gradient(op_ctx, geometry, images, ograd, scratch)
         weight_grad.assign(total.reshape(weight_grad.shape))
 
     @gradient(when=lambda prop: not prop.no_bias)

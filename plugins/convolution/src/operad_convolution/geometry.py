@@ -13,6 +13,9 @@ Triple = tuple[int, int, int]
 _COLUMNS: Final = 512
 _ELEMENTS: Final = 32768
 """Columns and elements that the right side of a product should have to be worth a call of BLAS."""
+_MOST_PARTS: Final = 8
+_PART_OPERATIONS: Final = 50_000_000
+"""Multiplications and additions that make a part worth handing to another thread."""
 _BUFFER_BYTES: Final = 16 << 20
 """Size that the row buffer should not exceed, so that it stays in cache."""
 
@@ -129,7 +132,13 @@ class Geometry:
         columns = max(_COLUMNS, _ELEMENTS // max(1, self.length))
         wanted = ceil(columns / max(1, self.out[2]))
         one = 4 * max(1, self.buffer_size(1))
-        return max(1, min(self.batch, wanted, _BUFFER_BYTES // one))
+        return max(1, min(self.batch, wanted, _BUFFER_BYTES // one, ceil(self.batch / self._parts_worth)))
+
+    @property
+    def _parts_worth(self) -> int:
+        """How many parts have work enough for a thread each."""
+        products = self.batch * prod(self.out) * self.filters * self.group_channels * prod(self.kernel)
+        return max(1, min(_MOST_PARTS, 2 * products // _PART_OPERATIONS))
 
     def buffer_shape(self, images: int) -> Shape:
         """Shape of the row buffer: (group, depth, height, channel, tap, image, column)."""

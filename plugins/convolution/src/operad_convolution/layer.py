@@ -97,9 +97,8 @@ def widened(array: Array) -> Array:
 
 
 def scratch_for(op_ctx: OpContext, geometry: Geometry, dtype: DType) -> Array:
-    """Scratch memory for one pass."""
-    size = scratch_size(geometry)
-    return op_ctx.requested[0].get_space((size,), dtype)
+    """Scratch memory for one pass: (threads, elements)."""
+    return op_ctx.requested[0].get_space((op_ctx.num_threads, scratch_size(geometry)), dtype)
 
 
 def write(xp: Any, output: Output, function: Callable[[Array], None]) -> None:
