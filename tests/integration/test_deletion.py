@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.integration.environments import CleanEnvironment
-from tools.workspace import GPU_EXTRA, ROOT, distributions, requirements
+from tests.integration.environments import COMPLETE, CleanEnvironment
+from tools.workspace import GPU_EXTRA, ROOT, requirements
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
-ALL = {d.name: d for d in distributions()}
+ALL = {d.name: d for d in COMPLETE}
 # Of those whose folders stand: the one nearly everything leans on, a heavy one, a loss.
 DELETED = [name for name in ("operad-elemwise", "operad-convolution", "operad-loss") if name in ALL]
 
