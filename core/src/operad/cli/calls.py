@@ -30,12 +30,14 @@ class Call(NamedTuple):
 
     Attributes:
         tensors: What it takes, arguments before auxiliary states; empty where it takes any number.
+        tensor_lists: Names of what it takes under one set of parameters or another, longest first.
         takes_any_number: Whether it takes any number of tensors.
         params: Its parameters that can be given by name.
         output_counts: How many outputs a call shows, depending on the parameters.
     """
 
     tensors: tuple[TensorArgument, ...]
+    tensor_lists: tuple[tuple[str, ...], ...]
     takes_any_number: bool
     params: tuple[Param, ...]
     output_counts: frozenset[int]
@@ -60,7 +62,7 @@ def call_of(op: type[OperatorProperty]) -> Call:
     counts = frozenset(prop.num_visible_outputs for prop in made)
     if op.key_var_num_args is not None:
         params = tuple(p for p in params if p.name != op.key_var_num_args)
-        return Call((), True, params, counts)
+        return Call((), (), True, params, counts)
     tensors = [
         TensorArgument(name, not all(name in names for names in lists), is_state)
         for is_state, lists in (
@@ -69,7 +71,10 @@ def call_of(op: type[OperatorProperty]) -> Call:
         )
         for name in _merged(lists)
     ]
-    return Call(tuple(tensors), False, params, counts)
+    every = {(*prop.list_arguments(), *prop.list_auxiliary_states()) for prop in made}
+    return Call(
+        tuple(tensors), tuple(sorted(every, key=lambda names: (-len(names), names))), False, params, counts
+    )
 
 
 def _merged(lists: list[list[str]]) -> list[str]:

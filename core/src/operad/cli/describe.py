@@ -185,7 +185,7 @@ class Description:
 @click.argument("operator", metavar="OP")
 @param_option
 def describe(operator: str, params: dict[str, str]) -> Description:
-    """Show what the operator OP declares: parameters, tensors, gradients, kernels.
+    """Show everything that the operator OP declares.
 
     Arguments and outputs may depend on parameters; --param says for which they are shown.
     """

@@ -90,7 +90,10 @@ class PluginList:
 @click.command(cls=Listing, result=PluginList)
 @click.option("--broken", is_flag=True, help="Import everything, and list only the plugins with a problem.")
 def plugins(broken: bool) -> PluginList:
-    """List the installed plugins and how they fare; imports none without --broken."""
+    """List the installed plugins and how they fare.
+
+    Imports none of them without --broken, and so cannot know which are broken.
+    """
     if not broken:
         return PluginList([listed_plugin(record) for record in registry.plugins()])
     # What a plugin prints while it is imported is no part of the result.

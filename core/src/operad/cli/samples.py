@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from operad.errors import OperadError, ParamError
+from operad.errors import OperadError, ParamError, ShapeError
 from operad.operator import OperatorProperty, Param, PartialShape, Shape, is_known
 
 _VALUES: Final[Mapping[str, Sequence[Any]]] = {
@@ -67,9 +67,11 @@ def sample_shapes(prop: OperatorProperty, given: Sequence[Shape] = ()) -> list[S
     None where nothing fitting was found.
 
     Raises:
-        ShapeError: The given shapes contradict each other.
+        ShapeError: The given shapes contradict each other, or there are too many.
     """
     count = len(prop.list_arguments())
+    if len(given) > count:
+        raise ShapeError(f"{prop.name}: got {len(given)} shapes, expected {count}, one an argument")
     if not count:
         return []
     unknown: list[PartialShape] = [None] * count

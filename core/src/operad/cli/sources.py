@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder
+from collections.abc import Iterable
+from importlib import machinery
+from importlib.machinery import ModuleSpec
+from typing import Final
+
+_LOADERS: Final = (
+    (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
+    (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
+    (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES),
+)
 
 
 def module_spec(module: str) -> ModuleSpec | None:
@@ -21,11 +29,19 @@ def module_spec(module: str) -> ModuleSpec | None:
     except ValueError:  # imported without a specification
         return None
     for part in rest:
-        folders: Sequence[str] | None = spec.submodule_search_locations if spec else None
-        if spec is None or folders is None:
+        if spec is None or spec.submodule_search_locations is None:
             return None
-        spec = PathFinder.find_spec(f"{spec.name}.{part}", folders)
+        spec = _spec_in(spec.submodule_search_locations, part)
     return spec
+
+
+def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
+    # Python's own path finder would want the package around a folder without __init__.py imported.
+    for folder in folders:
+        spec = machinery.FileFinder(folder, *_LOADERS).find_spec(name)
+        if spec is not None:
+            return spec
+    return None
 
 
 def first_line(value: str) -> str:

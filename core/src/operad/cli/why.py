@@ -103,7 +103,7 @@ def why(
     context: Context,
     params: dict[str, str],
 ) -> KernelChoice:
-    """Show which kernel the operator OP takes, and why the others are not taken.
+    """Show which kernel the operator OP takes, and why no other.
 
     Shapes and required parameters that are not given are made up, and shown.
     """

@@ -106,7 +106,10 @@ class Diagnosis:
 @click.command(cls=Listing, result=Diagnosis)
 @click.pass_context
 def doctor(ctx: click.Context) -> Diagnosis:
-    """Say what this installation is made of and what is wrong with it; loads no plugin."""
+    """Say what this installation is made of and what is wrong.
+
+    Loads no plugin, so it works where one is broken. Exit code 1: there is an error or a warning.
+    """
     root = ctx.find_root().command
     return diagnosis(list(root.commands) if isinstance(root, click.Group) else [])
 

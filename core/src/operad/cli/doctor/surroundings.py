@@ -20,7 +20,7 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
     """
     for text in config.unknown_settings():
         problem, _, hint = text.partition("; ")
-        yield error("settings", problem, f"{hint} Unset it or correct it")
+        yield error("settings", problem, f"{hint} (correct or unset it)")
     values = {}
     for reading in config.readings():
         values[reading.option.field] = reading.value

@@ -80,7 +80,7 @@ class WrittenStubs:
     help="Folder to write to; made if need be.",
 )
 def stubs(folder: Path) -> WrittenStubs:
-    """Write type stubs of the installed operators, for editors and type checkers.
+    """Write type stubs of the installed operators, for editors.
 
     Pyright and Pylance read the folder typings by themselves; for mypy set mypy_path = typings. Run it
     again when plugins were installed or removed.

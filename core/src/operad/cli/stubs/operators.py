@@ -12,7 +12,7 @@ from operad.operator import Param
 
 HEADER: Final = """\
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from numpy.typing import DTypeLike
 """
@@ -28,14 +28,22 @@ _TYPES: Final[Mapping[str, str]] = {
 
 def array_stub(name: str, call: Call, doc: str) -> str:
     """The function `operad.nd.<name>`."""
-    # Required ones first: by position any tensor goes, and by name the order does not matter.
-    ordered = sorted(call.tensors, key=lambda tensor: tensor.is_optional)
-    tensors = [(f"{t.name}: NDArray", t.is_optional) for t in ordered]
     out = "out: NDArray | Sequence[NDArray] | None = None"
     extras = [out, "ctx: Context | None = None", "name: str | None = None"]
     returns = {True: "NDArray", False: "list[NDArray]"}
     result = " | ".join(sorted({returns[count == 1] for count in call.output_counts}, reverse=True))
-    return _function(name, _parameters(call, "NDArray", tensors, extras), result, doc)
+    optional = [tensor.is_optional for tensor in call.tensors]
+    if optional == sorted(optional):
+        tensors = [(f"{t.name}: NDArray", t.is_optional) for t in call.tensors]
+        return _function(name, _parameters(call, "NDArray", tensors, extras), result, doc)
+    # One that may be missing stands before one that may not: each list of tensors is a call of its own.
+    texts = []
+    for names in call.tensor_lists:
+        tensors = [(f"{tensor}: NDArray", False) for tensor in names]
+        texts.append(
+            "@overload\n" + _function(name, _parameters(call, "NDArray", tensors, extras), result, doc)
+        )
+    return "\n".join(texts)
 
 
 def symbol_stub(name: str, call: Call, doc: str) -> str:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from operad import registry
+
+
+def test_each_operator_is_listed_once_with_its_other_names(acme, run_json):
+    (dense,) = [op for op in run_json("ops")["operators"] if op["name"] == "Dense"]
+    assert dense == {
+        "name": "Dense",
+        "aliases": ["dense"],
+        "distribution": "acme-ops",
+        "version": "1.5",
+        "entry_point": "acme_ops:Dense",
+        "rivals": [],
+    }
+
+
+def test_listing_imports_no_plugin(acme, run):
+    assert run("ops").exit_code == 0
+    assert not acme.is_imported("acme_ops")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [("DEN", ["Dense"]), ("d*", ["Dense", "double"]), ("?ouble", ["double"]), ("ense", ["Dense"])],
+)
+def test_a_pattern_is_a_part_or_a_glob_in_any_case(acme, run_json, pattern, found):
+    assert [op["name"] for op in run_json("ops", pattern)["operators"]] == found
+
+
+def test_nothing_that_matches_is_a_finding(acme, run):
+    done = run("ops", "nothing")
+    assert (done.exit_code, done.stdout) == (1, "no installed operator matches; operad ops lists all\n")
+
+
+def test_a_plugin_can_be_asked_for_by_any_spelling(acme, run_json):
+    assert len(run_json("ops", "--plugin", "Acme_Ops")["operators"]) == 3
+    assert run_json("ops", "--plugin", "other")["operators"] == []
+
+
+def test_a_name_of_two_plugins_shows_both(acme, run, run_json):
+    acme.install("rival", operators={"double": "rival:double"})
+    registry.refresh()
+    (double,) = run_json("ops", "double")["operators"]
+    assert {double["distribution"], *double["rivals"]} == {"acme-ops", "rival 1.0"}
+    assert "also in rival 1.0" in run("ops", "double").stdout
+
+
+def test_a_pipe_gets_aligned_columns_and_nothing_else(acme, run):
+    lines = run("ops").stdout.splitlines()
+    assert lines == [
+        "operator  provided by   other names",
+        "Dense     acme-ops 1.5  dense",
+        "double    acme-ops 1.5",
+        "Many      acme-ops 1.5",
+    ]

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+
+from operad.cli.page import Mark, PlainPage, RichPage
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def on_a_terminal(*words, columns=100, env=None):
+    """What a program prints when standard output and error are a terminal, and its exit code."""
+    parent, child = pty.openpty()
+    settings = {"TERM": "xterm-256color", "COLUMNS": str(columns), **(env or {})}
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "CI")
+    }
+    process = subprocess.Popen(
+        [sys.executable, *words], stdin=child, stdout=child, stderr=child, env={**kept, **settings}
+    )
+    os.close(child)
+    pieces = []
+    while True:
+        ready, _, _ = select.select([parent], [], [], 60)
+        assert ready, "the program printed nothing for a minute"
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:  # Linux: the other end is closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(parent)
+    return b"".join(pieces).decode().replace("\r\n", "\n"), process.wait(timeout=60)
+
+
+def test_a_terminal_gets_tables_and_colours():
+    text, code = on_a_terminal("-m", "operad.cli", "doctor", env={"OPERAD_ENGIN": "naive"})
+    assert code == 1
+    assert "\x1b[1;31merror" in text
+    assert "──" in text
+    assert "unknown setting OPERAD_ENGIN" in ESCAPE.sub("", text)
+
+
+def test_json_on_a_terminal_has_no_colours():
+    text, _ = on_a_terminal("-m", "operad.cli", "plugins", "--json")
+    assert text.startswith("{\n")
+    assert "\x1b" not in text
+
+
+def test_a_terminal_shows_progress_and_leaves_none_of_it(tmp_path):
+    text, code = on_a_terminal("-m", "operad.cli", "stubs", "--out", str(tmp_path), columns=200)
+    assert code == 0
+    assert "reading operators" in text
+    lines = [line for line in ESCAPE.sub("", text.rpartition("reading operators")[2]).splitlines() if line]
+    assert lines[-4:] == [
+        str(tmp_path / "operad" / name) for name in ("py.typed", "__init__.pyi", "nd.pyi", "sym.pyi")
+    ]
+
+
+def test_brackets_are_no_markup():
+    program = (
+        "from operad.cli.page import Mark, page\n"
+        "page().text('[bold]shape[/bold] [3, 4]')\n"
+        "page().table(['a'], [[Mark('[red]x', 'good')]])"
+    )
+    text = ESCAPE.sub("", on_a_terminal("-c", program)[0])
+    assert "[bold]shape[/bold] [3, 4]" in text
+    assert "[red]x" in text
+
+
+def test_plain_text_is_neither_wrapped_nor_cut(capsys):
+    PlainPage().table(["name", "text"], [["a", "word " * 100], [Mark("bb", "bad"), "two\nlines"]])
+    assert capsys.readouterr().out.splitlines() == [
+        "name  text",
+        f"a     {('word ' * 100).rstrip()}",
+        "bb    two lines",
+    ]
+
+
+def test_sections_are_apart_and_nothing_is_empty(capsys):
+    page = PlainPage()
+    page.heading("First")
+    page.pairs([("key", "value"), ("longer", Mark("other", "quiet"))])
+    page.table(["no", "rows"], [])
+    page.pairs([])
+    page.heading("Second")
+    page.text("end")
+    expected = "First\nkey:     value\nlonger:  other\n\nSecond\nend\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_both_pages_show_the_same_words(capsys):
+    for page in (PlainPage(), RichPage()):
+        page.heading("Head")
+        page.text(Mark("text", "name"))
+        page.table(["column"], [["cell"]])
+        page.table(["absent"], [])
+        page.pairs([("key", "value")])
+        words = set(re.findall(r"\w+", capsys.readouterr().out))
+        assert words == {"Head", "text", "column", "cell", "key", "value"}

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from operad import nd, registry, sym
+from operad.cli.calls import call_of
+from operad.cli.stubs.faces import names_of, stub_of
+from operad.cli.stubs.operators import array_stub, symbol_stub, type_text
+from operad.operator import OperatorProperty, param
+
+PROGRAM = """
+import operad as od
+from operad import nd, sym
+from operad.context import Context
+
+x = nd.array([[1.0]])
+y: nd.NDArray = nd.Dense(x, x, x, mean=x, units=3, mode="exact")
+twice: od.NDArray = nd.double(x, 3.0, out=x)
+pair: list[od.NDArray] = nd.Many(x, x, dim=0)
+also: list[od.NDArray] = nd.Many([x, x])
+z: od.NDArray = nd.zeros((2, 3), ctx=od.cpu(1))
+s: od.Symbol = sym.Dense(sym.var("data"), units=3, name="fc")
+place: Context = od.cpu()
+
+nd.duble(x)  # 1
+nd.Dense(x, x, x, x)  # 2
+nd.Dense(x, x, x, mean=x, units=3, mode="fats")  # 3
+nd.double("text")  # 4
+sym.Dense(x, units=3)  # 5
+"""
+
+
+@pytest.fixture
+def written(acme, run, tmp_path):
+    """The folder of stubs of one plugin."""
+    assert run("stubs", "--out", str(tmp_path / "typings")).exit_code == 0
+    return tmp_path / "typings"
+
+
+def definitions(text):
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_mypy_takes_right_calls_and_refuses_wrong_ones(written, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    (tmp_path / "mypy.ini").write_text(f"[mypy]\nmypy_path = {written}\nstrict = true\n")
+    words = [
+        "--config-file",
+        "mypy.ini",
+        "--cache-dir",
+        "cache",
+        "--no-error-summary",
+        "--hide-error-context",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *words, str(program)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    lines = [PROGRAM.splitlines()[int(line.split(":")[1]) - 1] for line in errors]
+    assert [line.rpartition("# ")[2] for line in lines] == ["1", "2", "3", "4", "5"], done.stdout
+
+
+def test_every_name_is_declared_with_its_docstring(written):
+    functions = definitions((written / "operad" / "nd.pyi").read_text())
+    assert {"Dense", "dense", "double", "Many", "zeros"} <= set(functions)
+    assert ast.get_docstring(functions["Dense"]) == "A documented operator."
+
+
+def test_the_package_says_that_it_is_partial(written):
+    assert (written / "operad" / "py.typed").read_text() == "partial\n"
+
+
+def test_an_operator_that_cannot_be_loaded_is_left_out_and_said_so(acme, run, run_json, tmp_path):
+    acme.install("bad", operators={"lost": "bad_gone:lost"})
+    registry.refresh()
+    found = run_json("stubs", "--out", str(tmp_path))
+    assert [entry["name"] for entry in found["skipped"]] == ["lost"]
+    assert found["operators"] == 4
+    assert run("stubs", "--out", str(tmp_path)).exit_code == 1
+    assert "lost" not in definitions((tmp_path / "operad" / "nd.pyi").read_text())
+
+
+@pytest.mark.parametrize("module", [nd, sym])
+def test_a_face_declares_all_its_own_names(module):
+    stub = stub_of(module, without=("__getattr__", "__dir__"))
+    public = {name for name in names_of(module) if not name.startswith("_")}
+    assert public <= {name for name in public if f" {name}" in stub}
+    assert "__getattr__" not in stub
+    assert "_filled(" not in stub
+
+
+class Late(OperatorProperty):
+    """An operator whose declarations are in an inconvenient order."""
+
+    first = param(int, 1)
+    must = param(float)
+    ctx = param(str, "")
+    choice = param(int, None, choices=(1, 2))
+    shape = param("shape", ())
+
+    def list_arguments(self):
+        return ["maybe", "data"] if self.first > 1 else ["data"]
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[-1]], []
+
+
+def test_stubs_are_python_whatever_the_order_of_declarations():
+    call = call_of(Late)
+    text = array_stub("Late", call, 'It says """quoted""" and \\ more.')
+    long, short = ast.parse(text).body
+    assert ast.get_docstring(long) == 'It says """quoted""" and \\ more.'
+    assert [arg.arg for arg in long.args.args] == ["maybe", "data", "first"]
+    assert [arg.arg for arg in short.args.args] == ["data", "first"]
+    assert [arg.arg for arg in long.args.kwonlyargs] == ["must", "ctx", "choice", "shape", "out", "name"]
+    assert "ctx: Context | None = None" in text
+    assert "ctx: str = ''" in symbol_stub("Late", call, "")
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        (param(int), "int"),
+        (param(float, None), "float | None"),
+        (param("shape", ()), "int | Sequence[int]"),
+        (param("indices"), "int | Sequence[int | None]"),
+        (param(str, "a", choices=("a", "b")), "Literal['a', 'b']"),
+        (param("dtype", None), "DTypeLike | None"),
+    ],
+)
+def test_parameters_have_python_types(declared, text):
+    assert type_text(declared) == text
