@@ -9,10 +9,11 @@ from pathlib import Path
 
 from operad_sdk.new.render import TEMPLATES, newest, render
 from operad_sdk.new.requests import (
-    LICENCES,
     ScaffoldError,
     checked_together,
     distribution_name,
+    known_licence,
+    printable,
     request,
     write_requests,
 )
@@ -39,7 +40,7 @@ def create(
             are left out.
 
     Raises:
-        ScaffoldError: A name cannot be one, or there is something in the folder.
+        ScaffoldError: A name or the licence cannot be one, or there is something in the folder.
     """
     folder = Path(destination)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -53,20 +54,9 @@ def create(
     if licence is not None:
         answers["licence"] = known_licence(licence)
     if author is not None or not ask:
-        answers["author"] = author or default_author()
+        answers["author"] = printable(author or default_author())
     render(TEMPLATES, newest(TEMPLATES), answers, folder, ask=ask)
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def known_licence(licence: str) -> str:
-    """`licence`, which must be one of `LICENCES`.
-
-    Raises:
-        ScaffoldError: It is not.
-    """
-    if licence not in LICENCES:
-        raise ScaffoldError(f"licence is {licence!r}, expected one of {', '.join(LICENCES)}")
-    return licence
 
 
 def default_author() -> str:

@@ -7,14 +7,20 @@ what an update needs, without a network and without a repository to ask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import copier
 import yaml  # type: ignore[import-untyped]  # it ships no type information
 
-from operad_sdk.new.requests import ScaffoldError
+from operad_sdk.new.requests import (
+    ScaffoldError,
+    distribution_name,
+    known_licence,
+    printable,
+    read_requests,
+)
 
 ANSWERS_FILE: Final = ".copier-answers.yml"
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -53,8 +59,30 @@ def read_answers(folder: Path) -> tuple[int, dict[str, Any]]:
     file = folder / ANSWERS_FILE
     if not file.is_file():
         raise ScaffoldError(f"update {folder}: there is no {ANSWERS_FILE}, which `operad new` writes")
-    answers = yaml.safe_load(file.read_text(encoding="utf-8"))
-    number = answers.pop("template", None) if isinstance(answers, dict) else None
-    if not isinstance(number, int):
-        raise ScaffoldError(f"update {folder}: {ANSWERS_FILE} has no template number; restore the file")
+    try:
+        answers = yaml.safe_load(file.read_text(encoding="utf-8"))
+        number = answers.pop("template")
+        for key, check in _CHECKS.items():
+            check(answers[key])
+        _whole_number(number)
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ScaffoldError) as error:
+        what = str(error).splitlines()[0]
+        raise ScaffoldError(
+            f"update {folder}: {ANSWERS_FILE} is damaged ({what}); restore the file"
+        ) from error
     return number, answers
+
+
+def _whole_number(value: object) -> None:
+    if not isinstance(value, int):
+        raise ScaffoldError(f"{value!r} is no whole number")
+
+
+# A name becomes a path, and the file may come from anywhere.
+_CHECKS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "name": distribution_name,
+    "ops": read_requests,
+    "licence": known_licence,
+    "author": printable,
+    "year": _whole_number,
+}

@@ -136,3 +136,25 @@ def distribution_name(text: str) -> str:
     if package in ("operad", "operad_sdk") or package in sys.stdlib_module_names | set(keyword.kwlist):
         raise ScaffoldError(f"name {text!r}: the package {package} would hide another of that name")
     return name
+
+
+def known_licence(licence: str) -> str:
+    """`licence`, which must be one of `LICENCES`.
+
+    Raises:
+        ScaffoldError: It is not.
+    """
+    if licence not in LICENCES:
+        raise ScaffoldError(f"licence is {licence!r}, expected one of {', '.join(LICENCES)}")
+    return licence
+
+
+def printable(author: str) -> str:
+    """`author`, which must be one line.
+
+    Raises:
+        ScaffoldError: It is not.
+    """
+    if not author.strip() or not author.isprintable():
+        raise ScaffoldError(f"author is {author!r}, expected a name on one line")
+    return author

@@ -20,9 +20,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple, final
 
-from operad_sdk.new.create import known_licence
-from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, read_answers, render
-from operad_sdk.new.requests import ScaffoldError, checked_together, read_requests, request, write_requests
+from operad_sdk.new.render import TEMPLATES, newest, read_answers, render
+from operad_sdk.new.requests import (
+    ScaffoldError,
+    checked_together,
+    known_licence,
+    printable,
+    read_requests,
+    request,
+    write_requests,
+)
 
 _LABELS: Final = ("yours", "the template you started from", "the newest template")
 
@@ -89,7 +96,6 @@ def update(
         render(templates, newest(templates), new, theirs)
         names = sorted(_files(base) | _files(theirs))
         steps = {name: _step(folder / name, base / name, theirs / name) for name in names}
-    steps[ANSWERS_FILE] = _Step("written", steps[ANSWERS_FILE].content)
     for name, step in steps.items():  # only now: until here an error changes nothing
         _apply(step, folder / name)
     return Update(*(_names(steps, outcome) for outcome in Update.__dataclass_fields__))
@@ -104,7 +110,7 @@ def _changes(
     if licence is not None:
         changes["licence"] = known_licence(licence)
     if author is not None:
-        changes["author"] = author
+        changes["author"] = printable(author)
     return changes
 
 
