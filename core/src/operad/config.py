@@ -7,13 +7,14 @@ never passes silently.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _available_cores() -> int:
@@ -56,8 +57,14 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def _path(text: str) -> Path:
+    from pathlib import Path  # noqa: PLC0415 - lazy: 5 ms that import need not pay
+
+    return Path(text)
+
+
 def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "operad"
+    return _path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "operad"
 
 
 class Option(NamedTuple):
@@ -91,7 +98,7 @@ OPTIONS: Final = (
            "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's."),
     Option("safe", "OPERAD_SAFE", _flag, lambda: False,
            "Load no plugin at all."),
-    Option("cache_dir", "OPERAD_CACHE_DIR", Path, _cache_folder,
+    Option("cache_dir", "OPERAD_CACHE_DIR", _path, _cache_folder,
            "Folder for compiled kernels and tuning results."),
     Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",
            "Back end of scalar mappers; `auto` takes NumPy for small arrays and numba for large ones."),
@@ -140,6 +147,8 @@ def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
     known = [option.variable for option in OPTIONS]
     for name in environ:
         if name.startswith("OPERAD_") and name not in known:
+            import difflib  # noqa: PLC0415 - lazy: only errors need it
+
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known settings: {', '.join(known)}"
             yield f"unknown setting {name}; {hint}"

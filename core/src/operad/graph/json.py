@@ -17,7 +17,6 @@ Source: nnvm/src/pass/saveload_json.cc and src/nnvm/legacy_json_util.cc.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, final
@@ -56,6 +55,8 @@ def to_json(graph: Graph) -> str:
         "heads": [[ids[node], index, 0] for node, index in graph.outputs],
         "attrs": {"mxnet_version": ["int", MXNET_VERSION]},
     }
+    import json  # noqa: PLC0415 - lazy: 2 ms that import need not pay
+
     return json.dumps(document, indent=2)
 
 
@@ -94,6 +95,8 @@ def from_json(text: str, lookup: Callable[[str], type[OperatorProperty]] = regis
         FormatError: The text is no such file; the message names the node.
         OperatorNotFoundError: An operator is not installed (or another of `lookup`'s errors).
     """
+    import json  # noqa: PLC0415 - lazy, as above
+
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

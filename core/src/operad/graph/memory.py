@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from operad.context import Context
 from operad.graph.infer import ShapeTable, TypeTable
@@ -32,6 +31,9 @@ from operad.graph.liveness import Buffer, Liveness
 from operad.graph.packing import as_ints, live_bytes, pack, round_up, take_turns
 from operad.graph.steps import Steps
 from operad.operator import OpReq
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ALIGNMENT: Final = 64
 """Bytes that every placement is a multiple of."""

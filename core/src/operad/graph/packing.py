@@ -21,12 +21,15 @@ a new one; offsets let many small buffers share what one large buffer leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
 
 _IMPROVING: Final = 20_000
 """How many placements improvement may spend: about half a second, and nothing at the bound."""

@@ -12,14 +12,16 @@ predecessors are those it needs, the one before it in its lane, and all of their
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from operad.context import Context, cpu
 from operad.graph.ir import BackwardNode, Entry, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def values_read(node: Node) -> Sequence[Entry]:

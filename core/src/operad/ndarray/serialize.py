@@ -23,8 +23,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -32,6 +31,9 @@ from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import write_atomically
 from operad.ndarray.ndarray import NDArray, array
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LIST_MAGIC: Final = 0x112
 _V1_MAGIC: Final = 0xF993FAC8
@@ -47,7 +49,7 @@ def save(fname: str | Path, data: NDArray | Sequence[NDArray] | Mapping[str, NDA
         fname: Path of the file.
         data: One array, a list of them, or a mapping from names to arrays.
     """
-    write_atomically(Path(fname), dumps(data))
+    write_atomically(fname, dumps(data))
 
 
 def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
@@ -85,7 +87,8 @@ def load(fname: str | Path) -> list[NDArray] | dict[str, NDArray]:
     Raises:
         FormatError: The file is not such a file, or is cut short; the message says where.
     """
-    return loads(Path(fname).read_bytes(), str(fname))
+    with open(fname, "rb") as file:
+        return loads(file.read(), str(fname))
 
 
 def loads(content: bytes, what: str = "bytes") -> list[NDArray] | dict[str, NDArray]:

@@ -10,8 +10,7 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context, current_context
 from operad.dtypes import DType, as_dtype
@@ -24,6 +23,9 @@ from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import renamed, substitute
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 Unknown = tuple[None, None, None]
@@ -234,7 +236,7 @@ class Symbol(SymbolArithmetic):
 
     def save(self, fname: str | Path) -> None:
         """Write `tojson()` to a file, whole or not at all."""
-        write_atomically(Path(fname), self.tojson().encode())
+        write_atomically(fname, self.tojson().encode())
 
     def debug_str(self) -> str:
         """The nodes, one a line, with operators and inputs."""
@@ -334,4 +336,5 @@ def load_json(text: str) -> Symbol:
 
 def load(fname: str | Path) -> Symbol:
     """The symbol in a file that `save` or MXNet 1.x wrote."""
-    return load_json(Path(fname).read_text(encoding="utf-8"))
+    with open(fname, encoding="utf-8") as file:
+        return load_json(file.read())
