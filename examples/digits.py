@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import operad as od
-from operad import autograd, nd, sym
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from sklearn.datasets import load_digits
 
+import operad as od
 from examples.pictures import draw_curves, draw_network
+from operad import autograd, nd, sym
 
 BATCH = 64
 EPOCHS = 30

@@ -10,6 +10,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+
 from operad.graph import Entry, OpNode
 
 if TYPE_CHECKING:

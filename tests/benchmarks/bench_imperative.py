@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import operad as od
 
+import operad as od
 from tests.benchmarks.case import Case, optional_module
 
 SIDE = 16
