@@ -43,6 +43,9 @@ OGRAD: Final = "ograd"
 OUT: Final = "out_value"
 """Name by which a gradient function asks for the value of the output."""
 
+_WITHOUT_POSITIONAL_OUT: Final = (np.maximum, np.minimum)
+"""Ufuncs for which NumPy deprecates an output given by position."""
+
 
 @final
 class Gradient:
@@ -275,7 +278,7 @@ class SimpleOperator(Operator):
 
     def _direct(self) -> Callable[..., object]:
         function, params = self._simple.function, self._params
-        if isinstance(function, np.ufunc) and not params:
+        if isinstance(function, np.ufunc) and not params and function not in _WITHOUT_POSITIONAL_OUT:
             return function
         if len(self._simple.arguments) == 1:
             return lambda data, out: function(data, *params, out=out)
