@@ -67,6 +67,14 @@ class CleanEnvironment:
         self.add_libraries(_third_party(names))
         self._pip("install", "--no-index", "--find-links", str(self._wheelhouse), *names)
 
+    def install_project(self, folder: Path, extra: str) -> None:
+        """Install a project outside the workspace in place, as its author does, with one of its extras.
+
+        What it requires from outside the workspace has to be there: see `add_libraries`.
+        """
+        options = ["--no-index", "--find-links", str(self._wheelhouse), "--no-build-isolation"]
+        self._pip("install", *options, "--editable", f"{folder}[{extra}]")
+
     def uninstall(self, name: str) -> None:
         """Uninstall one distribution of the workspace."""
         self._pip("uninstall", "--yes", name)

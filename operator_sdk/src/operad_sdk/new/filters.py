@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, final
@@ -17,28 +16,18 @@ from operad_sdk.new.requests import ScaffoldError, distribution_name, read_reque
 class Filters(Extension):
     """The filters of the template.
 
-    `operators` reads a line of operators, `in_import_order` sorts them the way imports are sorted, and
-    `why_no_...` says what is wrong with an answer, or nothing.
+    `operators` reads a line of operators; `why_no_...` says what is wrong with an answer, or nothing.
     """
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         environment.filters["operators"] = _operators
-        environment.filters["in_import_order"] = _in_import_order
         environment.filters["why_no_operators"] = _objection(read_requests)
         environment.filters["why_no_distribution"] = _objection(distribution_name)
 
 
 def _operators(line: str) -> list[dict[str, str]]:
     return [asdict(one) for one in read_requests(line)]
-
-
-def _in_import_order(operators: list[dict[str, str]]) -> list[dict[str, str]]:
-    def key(one: dict[str, str]) -> list[str | int]:
-        pieces = re.split(r"(\d+)", one["module"])  # every second one is a number: op2 before op10
-        return [int(piece) if piece.isdigit() else piece for piece in pieces]
-
-    return sorted(operators, key=key)
 
 
 def _objection(check: Callable[[str], Any]) -> Callable[[str], str]:
