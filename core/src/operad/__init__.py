@@ -1,15 +1,13 @@
-"""operad: a deep-learning runtime whose every operator is a separately installed plugin."""
+"""operad: a deep-learning runtime whose every operator is a separately installed plugin.
 
-from types import ModuleType as _ModuleType
+Importing this package imports contexts and errors only; `od.nd`, `od.sym` and the other faces are
+imported when they are first used, and so are those that plugins add (`od.optimizer`, `od.init`).
+"""
 
-from operad import autograd as autograd
-from operad import context as context
-from operad import engine as engine
-from operad import errors as errors
-from operad import nd as nd
-from operad import random as random
-from operad import registry as registry
-from operad import sym as sym
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from operad.context import Context as Context
 from operad.context import cpu as cpu
 from operad.context import cpu_pinned as cpu_pinned
@@ -17,20 +15,59 @@ from operad.context import current_context as current_context
 from operad.context import gpu as gpu
 from operad.context import num_gpus as num_gpus
 from operad.errors import OperadError as OperadError
-from operad.executor import Executor as Executor
-from operad.ndarray import NDArray as NDArray
-from operad.ndarray import waitall as waitall
-from operad.symbol import AttrScope as AttrScope
-from operad.symbol import Symbol as Symbol
-from operad.symbol import name as name
+
+if _TYPE_CHECKING:
+    from operad import autograd as autograd
+    from operad import context as context
+    from operad import engine as engine
+    from operad import errors as errors
+    from operad import nd as nd
+    from operad import operator as operator
+    from operad import random as random
+    from operad import registry as registry
+    from operad import sym as sym
+    from operad.executor import Executor as Executor
+    from operad.ndarray import NDArray as NDArray
+    from operad.ndarray import waitall as waitall
+    from operad.symbol import AttrScope as AttrScope
+    from operad.symbol import Symbol as Symbol
+    from operad.symbol import name as name
+
+    symbol = sym
 
 __version__ = "0.1.0"
 
-symbol = sym
+_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
+_NAMES = {
+    "AttrScope": "operad.symbol",
+    "Executor": "operad.executor",
+    "NDArray": "operad.nd",
+    "Symbol": "operad.sym",
+    "name": "operad.symbol",
+    "waitall": "operad.nd",
+}
 
 
-def __getattr__(face: str) -> _ModuleType:
-    """Faces that plugins add, such as `od.optimizer` and `od.init`."""
-    if face.startswith("__"):
-        raise AttributeError(f"module 'operad' has no attribute {face!r}")
-    return registry.namespace(face)
+def __getattr__(name: str) -> _Any:
+    """A face or name of the core, else a face that a plugin adds."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad' has no attribute {name!r}")
+    if name in ("sym", "symbol"):
+        # MXNet has both names for the face; the package behind it is called `operad.symbol` as well.
+        globals()["sym"] = globals()["symbol"] = _import_module("operad.sym")
+        return globals()[name]
+    if name in _FACES:
+        return _import_module(f"operad.{name}")
+    found = getattr(_import_module(_NAMES[name]), name) if name in _NAMES else _plugin_face(name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FACES, *_NAMES, "sym", "symbol"})
+
+
+def _plugin_face(name: str) -> _Any:
+    from operad import registry  # noqa: PLC0415 - needed only where the core has no such name
+
+    return registry.namespace(name)

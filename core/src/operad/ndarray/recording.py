@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, final
 
 if TYPE_CHECKING:
@@ -74,5 +75,8 @@ def set_frontend(found: Frontend) -> None:
 
 def frontend() -> Frontend:
     """The autograd module."""
-    assert _frontend is not None, "operad.autograd sets the front end when operad is imported"
+    if _frontend is None:
+        # The layer above, by name only: programs that never differentiate do not import it.
+        import_module("operad.autograd")
+    assert _frontend is not None, "importing operad.autograd sets the front end"
     return _frontend
