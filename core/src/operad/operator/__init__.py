@@ -26,4 +26,4 @@ from operad.operator.simple import OUT as OUT
 from operad.operator.simple import Gradient as Gradient
 from operad.operator.simple import SimpleOp as SimpleOp
 from operad.operator.simple import SimpleOpProperty as SimpleOpProperty
-from operad.operator.simple import simple_property as simple_property
+from operad.operator.simple_operator import simple_property as simple_property
