@@ -85,7 +85,8 @@ class Dot(OperatorProperty):
     def lhs_gradient(self, op_ctx: OpContext, output_grad: Array, rhs: Array, lhs_grad: Output) -> None:
         """The gradient of the output times `rhs`, transposed."""
         right = self._right(rhs)
-        ograd = output_grad.reshape(-1 if right.shape[1] else prod(lhs_grad.shape[1:]), right.shape[1])
+        kept = lhs_grad.shape[1:] if self.transpose_a else lhs_grad.shape[:-1]
+        ograd = output_grad.reshape(prod(kept), right.shape[1])
         if self.transpose_a:
             write_product(op_ctx.xp, right, ograd.T, lhs_grad)
         else:
@@ -95,7 +96,8 @@ class Dot(OperatorProperty):
     def rhs_gradient(self, op_ctx: OpContext, output_grad: Array, lhs: Array, rhs_grad: Output) -> None:
         """`lhs`, transposed, times the gradient of the output."""
         left = self._left(lhs)
-        ograd = output_grad.reshape(left.shape[0], -1 if left.shape[0] else prod(rhs_grad.shape[1:]))
+        kept = rhs_grad.shape[:-1] if self.transpose_b else rhs_grad.shape[1:]
+        ograd = output_grad.reshape(left.shape[0], prod(kept))
         if self.transpose_b:
             write_product(op_ctx.xp, ograd.T, left, rhs_grad)
         else:
