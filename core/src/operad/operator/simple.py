@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, final
 
-import numpy as np
-
 from operad.dtypes import DType
 from operad.errors import ShapeError
 from operad.operator.params import Param
@@ -35,9 +33,6 @@ OGRAD: Final = "ograd"
 """Name by which a gradient function asks for the gradient of the output."""
 OUT: Final = "out_value"
 """Name by which a gradient function asks for the value of the output."""
-
-_WITHOUT_POSITIONAL_OUT: Final = (np.maximum, np.minimum)
-"""Ufuncs for which NumPy deprecates an output given by position."""
 
 
 @final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from operad.operator.kernel import Kernel
 from operad.operator.property import Array, Operator, Shape
 from operad.operator.req import OpReq, assign
 from operad.operator.simple import OGRAD, OUT, SimpleOp, SimpleOpProperty
+
+_WITHOUT_POSITIONAL_OUT: Final = (np.maximum, np.minimum)
+"""Ufuncs for which NumPy deprecates an output given by position."""
 
 
 class SimpleOperator(Operator):
