@@ -6,7 +6,9 @@ from operad.cli.sources import first_line, module_spec, place
 
 SOURCE = '''
 import os as system
-from json import loads
+from json import loads as read
+from acme_read.inner.module import Thing as Again
+from acme_read.inner.module import circle
 
 class Thing:
     """A thing.
@@ -45,7 +47,14 @@ def test_the_first_line_of_a_docstring_is_read(package):
     assert first_line(f"{package}:plain") == ""
 
 
-@pytest.mark.parametrize("name", ["system", "loads", "name", "first", "second"])
+def test_a_name_imported_from_elsewhere_is_followed(package):
+    assert first_line(f"{package}:Again") == "A thing."
+    assert first_line(f"{package}:read").startswith("Deserialize")
+    with pytest.raises(LookupError, match="imported in a circle"):
+        first_line(f"{package}:circle")
+
+
+@pytest.mark.parametrize("name", ["system", "name", "first", "second"])
 def test_other_definitions_have_no_docstring(package, name):
     assert first_line(f"{package}:{name}") == ""
 
@@ -58,7 +67,7 @@ def test_what_is_not_defined_is_said(package):
 
 
 def test_a_place_is_a_file_and_the_line_of_the_definition(package, site):
-    assert place(f"{package}:Thing") == f"{site.folder / 'acme_read' / 'inner' / 'module.py'}:5"
+    assert place(f"{package}:Thing") == f"{site.folder / 'acme_read' / 'inner' / 'module.py'}:7"
     assert place(f"{package}:Thing.method") == place(f"{package}:Thing")
     assert place("sys:path") is None
     assert place("nowhere:thing") is None

@@ -14,6 +14,8 @@ from importlib import machinery
 from importlib.machinery import ModuleSpec
 from typing import Final
 
+_MOST_HOPS: Final = 8
+"""How often a name is followed from one module into the next."""
 _LOADERS: Final = (
     (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
     (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
@@ -47,23 +49,29 @@ def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
 def first_line(value: str) -> str:
     """The first line of the docstring of what `value`, as `module:name`, names; "" without one.
 
+    A name that the module imports from another is followed there.
+
     Raises:
         LookupError: The module is not there, or its text defines no such name.
         SyntaxError: It is no Python text.
     """
-    module, _, name = value.partition(":")
-    spec = module_spec(module.strip())
-    if spec is None:
-        raise LookupError(f"there is no module {module!r}")
-    if spec.origin is None or not spec.origin.endswith(".py"):
-        return ""
-    with open(spec.origin, encoding="utf-8") as file:
-        tree = ast.parse(file.read())
-    node = _definition(tree, name.strip())
-    if node is None:
-        raise LookupError(f"module {module!r} defines no {name!r}")
-    text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
-    return (text or "").partition("\n")[0]
+    module, _, name = (part.strip() for part in value.partition(":"))
+    for _ in range(_MOST_HOPS):
+        spec = module_spec(module)
+        if spec is None:
+            raise LookupError(f"there is no module {module!r}")
+        if spec.origin is None or not spec.origin.endswith(".py"):
+            return ""
+        with open(spec.origin, encoding="utf-8") as file:
+            node = _definition(ast.parse(file.read()), name)
+        if node is None:
+            raise LookupError(f"module {module!r} defines no {name!r}")
+        if not isinstance(node, ast.ImportFrom) or not node.module or node.level:
+            text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
+            return (text or "").partition("\n")[0]
+        name = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)
+        module = node.module
+    raise LookupError(f"{value!r} is imported in a circle")
 
 
 def place(value: str) -> str | None:

@@ -1,0 +1,1 @@
+"""What the toolkit adds to the command `operad`, one module a command (`operad.commands`)."""

@@ -1,0 +1,131 @@
+"""`operad new`: a new package of operators, or an older one brought up to date."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import click
+
+from operad.cli import Listing, Mark, Page
+from operad_sdk.commands.extras import extra
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scaffold:
+    """What `operad new` did; files by their path in the package.
+
+    Attributes:
+        folder: The package's folder.
+        written: Files that are new, or replaced where the author had not changed them.
+        merged: Files that the author and the template had both changed.
+        conflicts: Files that both had changed in the same lines, which are marked in the file.
+        removed: Files that the template no longer has, not changed by the author.
+        kept: Files that the template no longer has, but changed by the author.
+    """
+
+    folder: str
+    written: list[str]
+    merged: list[str]
+    conflicts: list[str]
+    removed: list[str]
+    kept: list[str]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where the author has to choose between lines."""
+        return int(bool(self.conflicts))
+
+    def show(self, page: Page) -> None:
+        """The files by what became of them, and what to do next."""
+        page.text(Mark(self.folder, "name"))
+        rows = [
+            (Mark(label, "bad" if label == "conflict" else "plain"), file)
+            for label, files in (
+                ("written", self.written),
+                ("merged", self.merged),
+                ("conflict", self.conflicts),
+                ("removed", self.removed),
+                ("kept", self.kept),
+            )
+            for file in files
+        ]
+        page.table(("what", "file"), rows)
+        if not rows:
+            page.text("nothing to change")
+        elif self.conflicts:
+            page.text("choose between the lines marked <<<<<<< and >>>>>>>")
+        elif not self.merged + self.removed + self.kept:
+            page.text(f"next: cd {self.folder} && pip install -e '.[test]' && pytest")
+
+
+@click.command(cls=Listing, result=Scaffold)
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--op",
+    "ops",
+    metavar="NAME:KIND",
+    multiple=True,
+    help="An operator to make; may be repeated. Kinds: unary, binary, broadcast, reduction, property, "
+    "stateful, mapper.",
+)
+@click.option("--name", help="Of the distribution; left out: the folder's.")
+@click.option("--licence", help="Apache-2.0 (the default), MIT, BSD-3-Clause or proprietary.")
+@click.option("--author", help="Whom the licence names; left out: the user that git knows.")
+@click.option("--update", "is_update", is_flag=True, help="Bring the package in FOLDER up to date instead.")
+def new(
+    folder: Path,
+    ops: tuple[str, ...],
+    name: str | None,
+    licence: str | None,
+    author: str | None,
+    is_update: bool,
+) -> Scaffold:
+    """Make a package of operators in FOLDER, ready to install and test.
+
+    On a terminal it asks for what is not given. With --update the package gets what changed in the
+    template since it was made, and the operators of further --op; what its author changed is kept.
+    """
+    requests = [_request(op) for op in ops]
+    if not is_update:
+        return _created(folder, requests, name, licence, author)
+    if name is not None:
+        raise click.UsageError("--name and --update: a package keeps its name")
+    return _updated(folder, requests, licence, author)
+
+
+def _created(
+    folder: Path, ops: list[tuple[str, str]], name: str | None, licence: str | None, author: str | None
+) -> Scaffold:
+    with extra("new"):
+        from operad_sdk.new import create  # noqa: PLC0415 - an extra
+    ask = not ops and sys.stdin.isatty()
+    files = create(folder, name, ops, licence=licence, author=author, ask=ask)
+    return Scaffold(str(folder), [path.relative_to(folder).as_posix() for path in files], [], [], [], [])
+
+
+def _updated(
+    folder: Path, ops: Iterable[tuple[str, str]], licence: str | None, author: str | None
+) -> Scaffold:
+    with extra("new"):
+        from operad_sdk.new import update  # noqa: PLC0415 - an extra
+    done = update(folder, ops, licence=licence, author=author)
+    return Scaffold(
+        str(folder),
+        list(done.written),
+        list(done.merged),
+        list(done.conflicts),
+        list(done.removed),
+        list(done.kept),
+    )
+
+
+def _request(text: str) -> tuple[str, str]:
+    name, sign, kind = text.rpartition(":")
+    if not sign:
+        raise click.UsageError(f"--op {text}: expected a name and a kind, such as smooth_l1:unary")
+    return name, kind
