@@ -5,6 +5,7 @@ imported when they are first used, and so are those that plugins add (`od.optimi
 """
 
 from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -38,6 +39,7 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
+_PACKAGES = ("cli", "config", "dtypes", "executor", "files", "graph", "ndarray", "resource", "storage")
 _NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",
@@ -58,6 +60,9 @@ def __getattr__(name: str) -> _Any:
         return globals()[name]
     if name in _FACES:
         return _import_module(f"operad.{name}")
+    if name in _PACKAGES:
+        # `from operad import storage` asks here first, and imports the package only if told no.
+        raise AttributeError(f"module 'operad' has no attribute {name!r} before it is imported")
     found = getattr(_import_module(_NAMES[name]), name) if name in _NAMES else _plugin_face(name)
     globals()[name] = found
     return found
@@ -68,6 +73,9 @@ def __dir__() -> list[str]:
 
 
 def _plugin_face(name: str) -> _Any:
+    if _find_spec(f"operad.{name}"):
+        # `from operad import storage` asks here first, and imports the module when told there is none.
+        raise AttributeError(f"module 'operad' has no attribute {name!r}; import operad.{name}")
     from operad import registry  # noqa: PLC0415 - needed only where the core has no such name
 
     return registry.namespace(name)
