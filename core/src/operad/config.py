@@ -149,8 +149,10 @@ def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
         if name.startswith("OPERAD_") and name not in known:
             import difflib  # noqa: PLC0415 - lazy: only errors need it
 
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known settings: {', '.join(known)}"
+            # The prefix is common to all, so likeness without it decides.
+            tails = [variable.removeprefix("OPERAD_") for variable in known]
+            close = difflib.get_close_matches(name.removeprefix("OPERAD_"), tails, n=1)
+            hint = f"did you mean OPERAD_{close[0]}?" if close else f"known settings: {', '.join(known)}"
             yield f"unknown setting {name}; {hint}"
 
 

@@ -290,9 +290,15 @@ class TestFiles:
         net = sym.Centre(net, momentum=0.25, name="c")
         return sym.Group([sym.SineCosine(net, name="sc")[1], net])
 
-    @pytest.mark.parametrize("copied", [
-        lambda s: sym.load_json(s.tojson()), lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy,
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "copied",
+        [
+            lambda s: sym.load_json(s.tojson()),
+            lambda s: pickle.loads(pickle.dumps(s)),
+            copy.copy,
+            copy.deepcopy,
+        ],
+    )
     def test_round_trips_keep_everything(self, copied):
         net = self.build()
         again = copied(net)

@@ -1,0 +1,53 @@
+"""What `import operad` imports. Counted, not timed: a count is the same on every machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+# Slow to import (each more than a millisecond), and not needed before something is done.
+HEAVY = {
+    "ast", "click", "cupy", "dataclasses", "difflib", "hypothesis", "importlib.metadata", "inspect", "json",
+    "llvmlite", "msgspec", "numba", "numpy.typing", "packaging", "pathlib", "pluggy", "rich", "subprocess",
+    "tempfile", "threadpoolctl", "traceback", "urllib.parse",
+}  # fmt: skip
+
+
+def imported_by(statements: str) -> set[str]:
+    """Modules that the statements import in a fresh process, beyond those of `import numpy`."""
+    program = (
+        "import json as j, sys, numpy; known = set(sys.modules)\n"
+        f"{statements}\n"
+        "print(j.dumps(sorted(set(sys.modules) - known)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True, timeout=60
+    )
+    return set(json.loads(done.stdout))
+
+
+def test_importing_operad_imports_little():
+    modules = imported_by("import operad")
+    assert not modules & HEAVY
+    assert not {name for name in modules if name.startswith("operad_")}
+    assert len(modules) <= 40
+
+
+def test_the_imperative_face_needs_no_graph():
+    modules = imported_by("import operad as od; od.nd.empty(2)")
+    assert not {
+        name for name in modules if name.split(".")[:2] in (["operad", "graph"], ["operad", "symbol"])
+    }
+    assert not modules & (HEAVY - {"pathlib", "urllib.parse"})  # a setting is a path
+
+
+def test_every_face_is_there_when_asked_for():
+    imported_by(
+        "import operad as od\n"
+        "x = od.nd.array([1.0]); x.attach_grad()\n"
+        "assert od.symbol is od.sym and od.sym.Symbol is od.Symbol and od.nd.NDArray is od.NDArray\n"
+        "assert od.Executor and od.AttrScope and od.name.Prefix and od.autograd.record and od.random.seed\n"
+        "od.waitall(); assert od.engine.get() and od.registry and od.cpu() is od.context.cpu(0)\n"
+        "assert 'nd' in dir(od) and 'sym' in dir(od)"
+    )
