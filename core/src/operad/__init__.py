@@ -39,7 +39,6 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
-_PACKAGES = ("cli", "config", "dtypes", "executor", "files", "graph", "ndarray", "resource", "storage")
 _NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",
@@ -60,9 +59,6 @@ def __getattr__(name: str) -> _Any:
         return globals()[name]
     if name in _FACES:
         return _import_module(f"operad.{name}")
-    if name in _PACKAGES:
-        # `from operad import storage` asks here first, and imports the package only if told no.
-        raise AttributeError(f"module 'operad' has no attribute {name!r} before it is imported")
     found = getattr(_import_module(_NAMES[name]), name) if name in _NAMES else _plugin_face(name)
     globals()[name] = found
     return found
