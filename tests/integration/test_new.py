@@ -1,0 +1,111 @@
+"""What `operad new` makes is green untouched, in an environment that holds nothing else.
+
+One package has an operator of every kind; among the slow tests each kind has a package of its own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple, final
+
+import pytest
+from packaging.requirements import Requirement
+
+from operad_sdk.new import KINDS
+from tests.integration.environments import COMPLETE, CleanEnvironment
+
+NAME = "acme-ops"
+CLI = ("-m", "operad.cli")
+PACKAGES = {"every kind": {f"{kind}_example": kind for kind in KINDS}}
+PACKAGES |= {kind: {"AcmeExample": kind} for kind in KINDS}
+
+pytestmark = pytest.mark.timeout(300)
+harness = pytest.mark.skipif(
+    find_spec("operad_sdk.check.suite") is None, reason="this operad-sdk has no contract_suite"
+)
+
+
+@final
+class Author(NamedTuple):
+    """Someone who ran `operad new` and `pip install`, and changed nothing.
+
+    Attributes:
+        environment: Where the package is installed, in place.
+        package: Its folder.
+        operators: The operators' names.
+    """
+
+    environment: CleanEnvironment
+    package: Path
+    operators: list[str]
+
+    def run(self, *words: str) -> str:
+        """What Python says to `words` in the package's folder."""
+        return self.environment.execute(*words, cwd=self.package)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.slow if name in KINDS else ()) for name in PACKAGES],
+)
+def author(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, wheels: dict[str, Path]
+) -> Author:
+    folder = tmp_path_factory.mktemp("author")
+    environment = CleanEnvironment(folder / "environment", next(iter(wheels.values())).parent)
+    environment.install("operad", "operad-sdk")
+    environment.add_libraries([*_extra("new"), *_extra("check"), "mypy", "ruff", "hatchling", "editables"])
+    ops = PACKAGES[request.param]
+    asked = [word for name, kind in ops.items() for word in ("--op", f"{name}:{kind}")]
+    environment.execute(*CLI, "new", str(folder / NAME), *asked, "--author", "Ada Lovelace")
+    environment.install_project(folder / NAME, "test")
+    return Author(environment, folder / NAME, list(ops))
+
+
+def _extra(name: str) -> list[str]:
+    """The libraries that an extra of the SDK asks for."""
+    (sdk,) = (d for d in COMPLETE if d.name == "operad-sdk")
+    return [Requirement(line).name for line in sdk.declared["project"]["optional-dependencies"][name]]
+
+
+@pytest.mark.parametrize("words", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff_has_nothing_to_say(author: Author, words: list[str]) -> None:
+    # Ruff is one program, the same in every environment.
+    command = [sys.executable, "-m", "ruff", *words, "--no-cache", "."]
+    done = subprocess.run(command, check=False, cwd=author.package, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_values_and_examples_hold(author: Author) -> None:
+    _all_pass(author.run("-m", "pytest", "-p", "no:cacheprovider", "--ignore=tests/test_contract.py"))
+
+
+@harness
+def test_types_are_strict(author: Author) -> None:
+    assert "Success" in author.run("-m", "mypy")
+
+
+@harness
+def test_every_test_passes(author: Author) -> None:
+    closing = author.run("-m", "pytest", "-p", "no:cacheprovider", "-v")
+    _all_pass(closing)
+    assert "test_contract.py" in closing
+
+
+@harness
+def test_operad_check_finds_nothing(author: Author) -> None:
+    author.run(*CLI, "check", "--plugin", NAME)
+
+
+def test_the_benchmark_times_every_operator(author: Author) -> None:
+    lines = author.run("benchmarks/bench_acme_ops.py").splitlines()
+    assert [line.split()[0] for line in lines] == author.operators
+
+
+def _all_pass(said: str) -> None:
+    closing = said.splitlines()[-1]
+    assert " passed" in closing
+    assert not [word for word in ("skipped", "warning", "xfailed") if word in closing], said
