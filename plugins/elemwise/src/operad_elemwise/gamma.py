@@ -1,0 +1,47 @@
+"""The gamma function and its logarithm; both gradients need the digamma function."""
+
+from __future__ import annotations
+
+from operad_sdk import from_mapper, mapper
+from operad_sdk import gamma as gamma_function
+from operad_sdk import lgamma as lgamma_function
+
+
+@mapper
+def gamma_value(data: float) -> float:
+    """Gamma function of every element, `(x - 1)!` for whole numbers.
+
+    Within 16 units in the last place of the type.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.gamma(od.nd.array([1, 4, 0.5])).asnumpy().round(4)
+        array([1.    , 6.    , 1.7725], dtype=float32)
+    """
+    return gamma_function(data)
+
+
+@mapper
+def gammaln_value(data: float) -> float:
+    """Logarithm of the absolute value of the gamma function of every element.
+
+    Within 8 units in the last place of the type, or of the number 1 where the value is smaller.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.gammaln(od.nd.array([1, 4, 100])).asnumpy().round(3)
+        array([  0.   ,   1.792, 359.134], dtype=float32)
+    """
+    return lgamma_function(data)
+
+
+gamma = from_mapper(gamma_value, name="gamma")
+gammaln = from_mapper(gammaln_value, name="gammaln")
