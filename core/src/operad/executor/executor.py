@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+from operad import registry
 from operad.context import Context
 from operad.errors import ArgumentError, BindError
 from operad.executor.arrays import Refit, complete_shapes
@@ -19,7 +20,7 @@ from operad.executor.lanes import cut
 from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
-from operad.graph import Entry, Graph, MemoryPlan, Node, OpNode
+from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode
 from operad.ndarray import NDArray, copy_into, empty, wrap
 from operad.operator import Operator
 
@@ -69,6 +70,7 @@ class Executor:
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._is_ready = False  # whether forward has run in training mode
         self._has_run_backward = False  # since then
+        registry.hooks().executor_bound(executor=self)
 
     def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None) -> None:
         program = self._program
@@ -239,9 +241,14 @@ class Executor:
                     for entry in node.inputs:
                         callback(entry.name, self._entry_array(entry))
                 Segment([node], segment.ctx, self._program, self._layout, self._operators).push(is_train)
-                for i in range(node.num_outputs):
-                    if self._program.is_written(node, i):
-                        callback(Entry(node, i).name, self._entry_array(Entry(node, i)))
+                written = [
+                    Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)
+                ]
+                outputs = [self._entry_array(entry) for entry in written]
+                for entry, array in zip(written, outputs, strict=True):
+                    callback(entry.name, array)
+                assert isinstance(node, (OpNode, BackwardNode))
+                registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
 
     def _entry_array(self, entry: Entry) -> NDArray:
         if entry in self._layout.bound:

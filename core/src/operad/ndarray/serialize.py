@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from operad import registry
 from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import write_atomically
@@ -50,6 +51,8 @@ def save(fname: str | Path, data: NDArray | Sequence[NDArray] | Mapping[str, NDA
         data: One array, a list of them, or a mapping from names to arrays.
     """
     write_atomically(fname, dumps(data))
+    names = list(data) if isinstance(data, Mapping) else []
+    registry.hooks().arrays_saved(path=str(fname), names=names)
 
 
 def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
