@@ -8,7 +8,7 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_pooling import Pooling
+from operad_pooling.pooling import Pooling
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(23)

@@ -1,3 +1,4 @@
-"""Pooling, `Pooling`."""
+"""Pooling of images.
 
-from operad_pooling.pooling import Pooling as Pooling
+Its module is imported when the operator is first used.
+"""
