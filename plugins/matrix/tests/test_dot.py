@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
-from operad_matrix import BatchDot, Dot
+from operad_matrix.dot import BatchDot, Dot
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(53)

@@ -8,7 +8,7 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
-from operad_matrix import KhatriRao
+from operad_matrix.khatri_rao import KhatriRao
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(59)
