@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
-from operad_reduce import CumSum
+from operad_reduce.cumulative import CumSum
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(47)

@@ -8,7 +8,11 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_reduce import Max, Mean, Min, Moments, NanProd, NanSum, Norm, Prod, Sum
+from operad_reduce.extrema import Max, Min
+from operad_reduce.moments import Moments
+from operad_reduce.norm import Norm
+from operad_reduce.products import NanProd, Prod
+from operad_reduce.sums import Mean, NanSum, Sum
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(41)
