@@ -1,23 +1,4 @@
-"""Arithmetic, comparison and logic of arrays whose shapes broadcast."""
+"""Arithmetic, comparison and logic of arrays whose shapes broadcast.
 
-from operad_broadcast.arithmetic import broadcast_add as broadcast_add
-from operad_broadcast.arithmetic import broadcast_div as broadcast_div
-from operad_broadcast.arithmetic import broadcast_hypot as broadcast_hypot
-from operad_broadcast.arithmetic import broadcast_maximum as broadcast_maximum
-from operad_broadcast.arithmetic import broadcast_minimum as broadcast_minimum
-from operad_broadcast.arithmetic import broadcast_mod as broadcast_mod
-from operad_broadcast.arithmetic import broadcast_mul as broadcast_mul
-from operad_broadcast.arithmetic import broadcast_power as broadcast_power
-from operad_broadcast.arithmetic import broadcast_sub as broadcast_sub
-from operad_broadcast.comparison import broadcast_equal as broadcast_equal
-from operad_broadcast.comparison import broadcast_greater as broadcast_greater
-from operad_broadcast.comparison import broadcast_greater_equal as broadcast_greater_equal
-from operad_broadcast.comparison import broadcast_lesser as broadcast_lesser
-from operad_broadcast.comparison import broadcast_lesser_equal as broadcast_lesser_equal
-from operad_broadcast.comparison import broadcast_logical_and as broadcast_logical_and
-from operad_broadcast.comparison import broadcast_logical_or as broadcast_logical_or
-from operad_broadcast.comparison import broadcast_logical_xor as broadcast_logical_xor
-from operad_broadcast.comparison import broadcast_not_equal as broadcast_not_equal
-from operad_broadcast.repetition import BroadcastAxis as BroadcastAxis
-from operad_broadcast.repetition import BroadcastLike as BroadcastLike
-from operad_broadcast.repetition import BroadcastTo as BroadcastTo
+Each family is a module of its own, imported when one of its operators is first used.
+"""
