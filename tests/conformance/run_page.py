@@ -144,7 +144,7 @@ class Page:
         if block.options.get("no-run"):
             _checked(["bash", "-n", "-c", block.text])
             return
-        _bash(block.text)
+        _bash(f"set -o pipefail\n{block.text}")
 
     def console(self, block: Block) -> None:
         """Run each command and compare what it prints."""
@@ -160,7 +160,7 @@ def _bash(commands: str) -> str:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch, "folder")
         script = f"trap 'pwd -P > {shlex.quote(str(folder))}' EXIT\n{commands}"
-        printed = _checked(["bash", "-euo", "pipefail", "-c", script])
+        printed = _checked(["bash", "-eu", "-c", script])
         os.chdir(folder.read_text().rstrip("\n"))
     return printed
 
