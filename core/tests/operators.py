@@ -336,6 +336,10 @@ class SquareLossOperator(CastOperator):
 class Take(OperatorProperty):
     """Rows of a table by integer indices, which have no gradient."""
 
+    name = "take"
+    axis = param(int, 0, choices=(0,))
+    mode = param(str, "clip", choices=("clip",))
+
     def list_arguments(self):
         return ["table", "indices"]
 
@@ -345,7 +349,7 @@ class Take(OperatorProperty):
         return list(in_shapes), [out], []
 
     def infer_type(self, in_types):
-        return [in_types[0], np.dtype(np.int32)], [in_types[0]], []
+        return [in_types[0], in_types[1] or np.dtype(np.int32)], [in_types[0]], []
 
     def differentiable_inputs(self):
         return [True, False]
@@ -356,7 +360,7 @@ class Take(OperatorProperty):
 
 class TakeOperator(CastOperator):
     def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0][in_data[1]])
+        assign(out_data[0], req[0], np.take(in_data[0], in_data[1], axis=0, mode=self.prop.mode))
 
     def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
         grad = np.zeros_like(in_grad[0])

@@ -97,7 +97,7 @@ def test_types_and_shapes_may_be_attributes_of_variables():
 
 class TestIntegers:
     def taken(self):
-        return sym.Take(sym.var("table"), sym.var("indices"), name="take")
+        return sym.take(sym.var("table"), sym.var("indices"), name="take")
 
     def test_have_no_gradient(self):
         with pytest.raises(GradientError, match=r"argument 'indices' has type int32.*grad_req to 'null'"):

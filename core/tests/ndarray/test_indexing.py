@@ -160,6 +160,17 @@ class TestRecorded:
             buffer[key] = y[0].detach()
         np.testing.assert_array_equal(buffer[0].asnumpy(), 2 * VALUES[0])
 
+    def test_gradients_flow_through_rows_chosen_by_number(self):
+        x = nd.array(VALUES)
+        x.attach_grad()
+        with autograd.record():
+            y = x[[-1, 0, -1]]
+        y.backward()
+        np.testing.assert_array_equal(y.asnumpy(), VALUES[[-1, 0, -1]])
+        np.testing.assert_array_equal(x.grad.asnumpy()[:, 0, 0], [1, 0, 0, 2])
+        with autograd.record(), pytest.raises(IndexOutOfRangeError):
+            x[[4]]
+
     def test_masks_are_refused(self):
         x = nd.array(VALUES)
         x.attach_grad()

@@ -64,6 +64,7 @@ def test_values_and_strings_are_read(type_, given_, value):
         (int, 2.5), (int, "x"), (int, None), (int, "(1,)"), (int, [1]), (int, np.ones(2)),
         (float, "x"), (float, 1j), (bool, "yes"), (bool, 2), (str, 3),
         ("shape", "(2.5,)"), ("shape", "(1"), ("shape", "__import__('os')"), ("shape", "x"), ("shape", None),
+        ("shape", "-" * 100_000), ("shape", "(" * 100_000),
         ("floats", ("x",)), ("dtype", "float33"), ("dtype", None), ("dtype", "complex64"),
     ],
 )  # fmt: skip

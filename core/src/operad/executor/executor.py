@@ -20,7 +20,7 @@ from operad.executor.lanes import cut
 from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
-from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode
+from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode, Variable
 from operad.ndarray import NDArray, copy_into, empty, wrap
 from operad.operator import Operator
 
@@ -228,7 +228,8 @@ class Executor:
 
         Args:
             callback: What to call; None to stop.
-            monitor_all: Report the inputs of every node as well.
+            monitor_all: Report the inputs of every node as well: `fc1_data`, and variables also under
+                their own names.
         """
         self._monitor = None if callback is None else (callback, monitor_all)
 
@@ -238,8 +239,8 @@ class Executor:
         for segment in segments:
             for node in segment.nodes:
                 if monitor_all:
-                    for entry in node.inputs:
-                        callback(entry.name, self._entry_array(entry))
+                    for name, entry in _named_inputs(node):
+                        callback(name, self._entry_array(entry))
                 Segment([node], segment.ctx, self._program, self._layout, self._operators).push(is_train)
                 written = [
                     Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)
@@ -342,3 +343,16 @@ class Executor:
 def _check_context(name: str, array: NDArray, ctx: Context) -> None:
     if array.context is not ctx:
         raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")
+
+
+def _named_inputs(node: Node) -> list[tuple[str, Entry]]:
+    """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
+    if not isinstance(node, OpNode):
+        return [(entry.name, entry) for entry in node.inputs]
+    arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
+    found: dict[tuple[str, Entry], None] = {}
+    for argument, entry in zip(arguments, node.inputs, strict=True):
+        if isinstance(entry.node, Variable):
+            found[entry.name, entry] = None
+        found[f"{node.name}_{argument}", entry] = None
+    return list(found)

@@ -136,7 +136,10 @@ def _check_broadcast(source: tuple[int, ...], target: tuple[int, ...]) -> None:
 def _gathered(array: NDArray, key: Any) -> NDArray:
     if recording_state.recorder is not None and recording_state.recorder.tracks(array):
         if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
-            return invoke("take", (array, array._like(key, dtype=key.dtype)), {"axis": 0, "mode": "clip"})
+            _index_shape(array, key)
+            # `take` clips, so what is out of range was refused, and negative indices are counted here.
+            rows = np.where(key < 0, key + array.shape[0], key)
+            return invoke("take", (array, array._like(rows, dtype=key.dtype)), {"axis": 0, "mode": "clip"})
         raise BindError(
             "indexing with masks or several index arrays is not recorded; use take, pick or gather_nd"
         )

@@ -203,9 +203,11 @@ def _literal(text: str) -> Any:
     import ast  # noqa: PLC0415 - lazy, as msgspec is
     import re  # noqa: PLC0415 - as above
 
+    text = re.sub(r"(?<=\d)L\b", "", text)  # Python 2 wrote (3L, 3L)
+    text = re.sub(r"\binf\b", "1e999", text)  # infinity is no literal
     try:
-        return ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text))  # Python 2 wrote (3L, 3L)
-    except (SyntaxError, ValueError) as error:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"cannot read {text!r}") from error
 
 
