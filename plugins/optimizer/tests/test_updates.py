@@ -61,12 +61,12 @@ def test_blocks_give_what_the_whole_array_gives(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in UPDATES if "lamb" not in name])
 def test_a_rate_as_an_array_is_a_rate_as_a_number(name: str) -> None:
     states, params = UPDATES[name]
-    given = arrays(states, (5,), "float64")
+    given = [od.nd.array(value, dtype="float64") for value in arrays(states, (5,))]
     update = getattr(od.nd, name)
-    expected = update(*map(od.nd.array, given), **params)
+    expected = update(*(value.copy() for value in given), **params)
     rest = {key: value for key, value in params.items() if key != "lr"}
     rate = od.nd.array([params["lr"]], dtype="float64")
-    weight, grad, *aux = map(od.nd.array, given)
+    weight, grad, *aux = given
     np.testing.assert_array_equal(update(weight, grad, rate, *aux, **rest).asnumpy(), expected.asnumpy())
 
 

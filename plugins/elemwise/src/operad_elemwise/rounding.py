@@ -72,5 +72,7 @@ def rint(data: Array, out: Array) -> None:
 
     Source: mshadow_op::rint, src/operator/mshadow_op.h.
     """
-    np.floor(data, out=out)
-    np.add(out, np.subtract(data, out) > 0.5, out=out)
+    np.trunc(data, out=out)
+    fraction = np.subtract(data, out)  # exact, which the distance from the floor is not
+    np.add(out, fraction > 0.5, out=out)
+    np.subtract(out, (fraction <= -0.5).astype(out.dtype), out=out)

@@ -32,7 +32,7 @@ class Zeros(_Filled):
 
     def forward(self, output: Output) -> None:
         """Fill with 0."""
-        output.assign(0)
+        output.assign(output.dtype.type(0))
 
 
 @operator("_ones")
@@ -52,7 +52,7 @@ class Ones(_Filled):
 
     def forward(self, output: Output) -> None:
         """Fill with 1."""
-        output.assign(1)
+        output.assign(output.dtype.type(1))
 
 
 @operator("_full")

@@ -1,0 +1,223 @@
+"""Arithmetic and comparisons of two arrays, and of an array and a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad import registry
+from operad.errors import DTypeError, ShapeError
+from operad_sdk.testing import check_forward, gradient_check
+
+RNG = np.random.default_rng(2)
+FLOATS = ["float16", "float32", "float64"]
+TOLERANCE = {"float16": 4e-3, "float32": 2e-6, "float64": 1e-12}
+
+BINARY = {
+    "elemwise_add": np.add,
+    "elemwise_sub": np.subtract,
+    "elemwise_mul": np.multiply,
+    "elemwise_div": np.divide,
+    "_mod": np.remainder,
+    "_power": np.power,
+    "_hypot": np.hypot,
+    "_maximum": np.maximum,
+    "_minimum": np.minimum,
+}
+SCALAR = {
+    "_plus_scalar": np.add,
+    "_minus_scalar": np.subtract,
+    "_rminus_scalar": lambda x, s: s - x,
+    "_mul_scalar": np.multiply,
+    "_div_scalar": np.divide,
+    "_rdiv_scalar": lambda x, s: s / x,
+    "_mod_scalar": np.remainder,
+    "_rmod_scalar": lambda x, s: np.remainder(s, x),
+    "_power_scalar": np.power,
+    "_rpower_scalar": lambda x, s: np.power(s, x),
+    "_maximum_scalar": np.maximum,
+    "_minimum_scalar": np.minimum,
+    "_hypot_scalar": np.hypot,
+}
+COMPARISONS = {
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "lesser": np.less,
+    "lesser_equal": np.less_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+}
+
+
+def pair(dtype: str = "float64", shape: tuple[int, ...] = (3, 4)) -> list[Any]:
+    return [RNG.uniform(0.3, 3, shape).astype(dtype) for _ in range(2)]
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_two_arrays_are_combined_in_their_type(name: str, dtype: str) -> None:
+    lhs, rhs = pair(dtype)
+    expected = BINARY[name](lhs.astype("float64"), rhs.astype("float64"))
+    (out,) = check_forward(
+        registry.get(name), [lhs, rhs], expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
+    )
+    assert out.dtype == dtype
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_both_operands_have_gradients(name: str) -> None:
+    gradient_check(registry.get(name), pair())
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_empty_and_strided_operands_are_no_exception(name: str) -> None:
+    op = registry.get(name)
+    check_forward(op, [np.zeros((0, 2), "float32")] * 2, np.zeros((0, 2)))
+    lhs, rhs = pair(shape=(4, 6))
+    check_forward(op, [lhs[::2, ::3], rhs.T[::3, ::2].T], BINARY[name], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [("elemwise_add", {(True, True): []}), ("elemwise_mul", {(True, False): [1], (False, True): [0]})],
+)
+def test_only_what_a_requested_gradient_needs_is_kept(name: str, reads: Any) -> None:
+    prop = registry.get(name)()
+    for wanted, kept in reads.items():
+        entries = prop.backward_dependency(wanted)
+        assert [entry.index for entry in entries if entry.kind == "in_data"] == kept
+
+
+@pytest.mark.parametrize("name", SCALAR)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("scalar", [1.5, 2.0])
+def test_a_number_is_combined_in_the_type_of_the_array(name: str, dtype: str, scalar: float) -> None:
+    data = pair(dtype)[0]
+    expected = SCALAR[name](data.astype("float64"), scalar)
+    tolerance = TOLERANCE[dtype]
+    (out,) = check_forward(
+        registry.get(name), [data], expected, rtol=tolerance, atol=tolerance, scalar=scalar
+    )
+    assert out.dtype == dtype
+
+
+@pytest.mark.parametrize("name", SCALAR)
+@pytest.mark.parametrize("scalar", [1.25, 2.0])
+def test_arithmetic_with_a_number_has_a_gradient(name: str, scalar: float) -> None:
+    gradient_check(registry.get(name), [pair()[0]], scalar=scalar)
+
+
+@pytest.mark.parametrize("name", [name for name in SCALAR if name not in ("_mod_scalar", "_rmod_scalar")])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_gradients_with_a_number_keep_the_type(name: str, dtype: str) -> None:
+    x = od.nd.array(pair()[0], dtype=dtype)
+    x.attach_grad()
+    with od.autograd.record():
+        y = getattr(od.nd, name)(x, scalar=1.5)
+    y.backward()
+    assert x.grad.dtype == dtype
+
+
+@pytest.mark.parametrize("name", ["_power_scalar", "_rpower_scalar"])
+def test_a_zero_in_a_power_gives_a_gradient_of_zero_not_nan(name: str) -> None:
+    gradient_check(registry.get(name), [np.array([0.0, 1.0, 2.0])], [np.zeros(3)], scalar=0.0)
+
+
+def test_the_gradient_of_zero_to_a_power_is_zero_by_the_exponent() -> None:
+    gradients = gradient_check(
+        registry.get("_power"), [np.zeros(2), np.array([1.0, 2.0])], [None, np.zeros(2)]
+    )
+    np.testing.assert_array_equal(gradients[1], np.zeros(2))
+
+
+def test_equal_elements_give_their_gradient_to_the_left_one() -> None:
+    for name in ("_maximum", "_minimum"):
+        both = [np.array([1.0, 2.0])] * 2
+        gradients = gradient_check(registry.get(name), both, [None, np.zeros(2)])
+        assert (gradients[0] > 0).all()
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "bool"])
+def test_comparisons_give_ones_and_zeros_in_the_type_of_the_arrays(name: str, dtype: str) -> None:
+    lhs, rhs = np.array([0, 1, 0, 1, 2, 1]).astype(dtype), np.array([0, 0, 1, 1, 1, 2]).astype(dtype)
+    (out,) = check_forward(registry.get(f"_{name}"), [lhs, rhs], COMPARISONS[name](lhs, rhs))
+    assert out.dtype == dtype
+    (out,) = check_forward(registry.get(f"_{name}_scalar"), [lhs], COMPARISONS[name](lhs, 1), scalar=1.0)
+    assert out.dtype == dtype
+
+
+def test_comparisons_have_no_gradient() -> None:
+    assert registry.get("_greater")().differentiable_inputs() == [False, False]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_integers_divide_towards_zero_and_by_zero_give_zero(dtype: str) -> None:
+    lhs, rhs = np.array([7, -7, 7, -7, 5], dtype), np.array([2, 2, -2, -2, 0], dtype)
+    check_forward(registry.get("elemwise_div"), [lhs, rhs], np.array([3, -3, -3, 3, 0]))
+    check_forward(registry.get("_div_scalar"), [lhs], np.array([3, -3, 3, -3, 2]), scalar=2)
+    check_forward(registry.get("_div_scalar"), [lhs], np.zeros(5), scalar=0)
+    check_forward(registry.get("_rdiv_scalar"), [rhs], np.array([3, 3, -3, -3, 0]), scalar=7)
+    check_forward(registry.get("_mod"), [lhs, rhs], np.array([1, 1, -1, -1, 0]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_remainder_by_zero_is_zero(dtype: str) -> None:
+    data = np.array([1.5, -2.0], dtype)
+    check_forward(registry.get("_mod"), [data, np.zeros_like(data)], np.zeros(2))
+    check_forward(registry.get("_mod_scalar"), [data], np.zeros(2), scalar=0.0)
+    check_forward(registry.get("_rmod_scalar"), [np.zeros_like(data)], np.zeros(2), scalar=2.0)
+
+
+def test_integers_have_negative_powers_too() -> None:
+    base = np.array([1, 2, -1], "int32")
+    check_forward(registry.get("_power"), [base, np.array([-1, 3, -1], "int32")], np.array([1, 8, -1]))
+    check_forward(registry.get("_power_scalar"), [base], np.array([1, 0, 1]), scalar=-2)
+    check_forward(registry.get("_rpower_scalar"), [base], np.array([2, 4, 0]), scalar=2)
+
+
+def test_a_fraction_is_cut_off_before_it_meets_integers() -> None:
+    assert (od.nd.array([1, 2], dtype="int32") + 1.5).asnumpy().tolist() == [2, 3]
+
+
+def test_shapes_and_types_must_be_alike() -> None:
+    x = od.nd.array([1.0, 2.0])
+    with pytest.raises(ShapeError, match="elemwise_add: rhs"):
+        od.nd.elemwise_add(x, od.nd.array([1.0]))
+    with pytest.raises(DTypeError, match="one element type"):
+        od.nd.elemwise_add(x, od.nd.array([1.0, 2.0], dtype="float64"))
+
+
+def test_pythons_operators_are_these_operators() -> None:
+    x, y = od.nd.array([5.0, -7.0]), od.nd.array([2.0, 3.0])
+    a, b = x.asnumpy(), y.asnumpy()
+    pairs = [
+        (x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x % y, a % b), (y**x, b**a),
+        (x + 2, a + 2), (2 - x, 2 - a), (2 / x, 2 / a), (x % 3, a % 3), (y**2, b**2), (2**y, 2**b),
+        (-x, -a), (x > y, a > b), (x <= 5, a <= 5), (x == y, a == b),
+    ]  # fmt: skip
+    for ours, theirs in pairs:
+        np.testing.assert_allclose(ours.asnumpy(), theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*BINARY, *(f"_{name}" for name in COMPARISONS)])
+def test_a_symbol_of_two_arrays_computes_what_the_function_computes(name: str) -> None:
+    lhs, rhs = (od.nd.array(value, dtype="float32") for value in pair())
+    symbol = getattr(od.sym, name)(od.sym.var("a"), od.sym.var("b"))
+    bound = symbol.bind(od.cpu(), {"a": lhs, "b": rhs})
+    np.testing.assert_array_equal(bound.forward()[0].asnumpy(), getattr(od.nd, name)(lhs, rhs).asnumpy())
+
+
+@pytest.mark.parametrize("name", [*SCALAR, *(f"_{name}_scalar" for name in COMPARISONS)])
+def test_a_symbol_with_a_number_computes_what_the_function_computes(name: str) -> None:
+    data = od.nd.array(pair()[0], dtype="float32")
+    bound = getattr(od.sym, name)(od.sym.var("x"), scalar=1.5).bind(od.cpu(), {"x": data})
+    np.testing.assert_array_equal(
+        bound.forward()[0].asnumpy(), getattr(od.nd, name)(data, scalar=1.5).asnumpy()
+    )
