@@ -193,3 +193,37 @@ def test_listed_kernels_are_kept():
         forward = assign
 
     assert Own.kernels == []
+
+
+@pytest.mark.parametrize("known", [0, 1], ids=["itself", "from another argument"])
+def test_the_first_argument_has_an_accepted_type(known):
+    @operator("Scaled")
+    class Scaled(OperatorProperty):
+        accepts = "floating"
+        spec = "data:(N), scale:(N) -> output:(N)"
+
+        def forward(self, data, scale, output):
+            output.assign(data * scale)
+
+    types = [None, None]
+    types[known] = np.dtype("float16")
+    assert Scaled().infer_type(types)[1] == [np.dtype("float16")]
+    types[known] = np.dtype("int32")
+    with pytest.raises(DTypeError, match="Scaled: data is int32, expected a floating type"):
+        Scaled().infer_type(types)
+
+
+def test_types_are_checked_without_a_spec_too():
+    @operator("Twice")
+    class Twice(OperatorProperty):
+        accepts = "number"
+
+        def infer_shape(self, in_shapes):
+            return list(in_shapes), list(in_shapes), []
+
+        def forward(self, data, output):
+            output.assign(2 * data)
+
+    assert Twice().infer_type([np.dtype("int8")])[1] == [np.dtype("int8")]
+    with pytest.raises(DTypeError, match="Twice: data is bool, expected a number type"):
+        Twice().infer_type([np.dtype("bool")])

@@ -24,14 +24,22 @@ def type_rule(operator: str, accepts: Accepts, result: ResultType) -> Callable[[
     """
     if accepts == "any" and result is None:
         return None
-    kinds = _KINDS[accepts]
     fixed = as_dtype(result) if isinstance(result, str) else None
 
     def output_type(dtype: DType) -> DType:
-        if dtype.kind not in kinds:
-            raise DTypeError(f"{operator}: data is {dtype}, expected a {accepts} type; cast with astype")
+        check_accepted(operator, "data", dtype, accepts)
         if fixed is not None:
             return fixed
         return result(dtype) if callable(result) else dtype
 
     return output_type
+
+
+def check_accepted(operator: str, argument: str, dtype: DType, accepts: Accepts) -> None:
+    """Refuse an argument of another family of element types.
+
+    Raises:
+        DTypeError: It says which argument of `operator` has which type.
+    """
+    if dtype.kind not in _KINDS[accepts]:
+        raise DTypeError(f"{operator}: {argument} is {dtype}, expected a {accepts} type; cast with astype")

@@ -42,6 +42,7 @@ from operad.operator import (
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator.kernel import KernelPredicate
 from operad_sdk.contract import NO_DECLARATIONS, Contract
+from operad_sdk.element_types import Accepts, check_accepted
 from operad_sdk.errors import DeclarationError
 from operad_sdk.kernels import kernel
 from operad_sdk.method_operator import MethodOperator
@@ -70,6 +71,7 @@ class OperatorProperty(CoreProperty):
         spec: A line of the shape language, or a method that returns one.
         device: Where `forward` and the gradients run: `"any"` for code that uses only functions
             which dispatch on their arrays, else `"cpu"` or `"gpu"`.
+        accepts: Element types that the first argument may have: any, number, integer, floating.
         forward_inplace: Pairs (argument, output) by name that may share memory in `forward`.
         backward_inplace: Pairs (array read, gradient) that may share memory in `backward`;
             `@gradient(inplace=...)` says it for other gradients.
@@ -78,6 +80,7 @@ class OperatorProperty(CoreProperty):
 
     spec: Any = None
     device: ClassVar[str] = "any"
+    accepts: ClassVar[Accepts] = "any"
     forward_inplace: ClassVar[Sequence[tuple[str, str]]] = ()
     backward_inplace: ClassVar[Sequence[tuple[str, str]]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
@@ -149,8 +152,11 @@ class OperatorProperty(CoreProperty):
         return self._bound.infer_shape_backward(in_shapes, out_shapes)
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What follows from the types in `spec`."""
-        return self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
+        """What follows from the types in `spec`, where `accepts` admits the first argument's."""
+        inferred = self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
+        if inferred[0] and inferred[0][0] is not None:
+            check_accepted(self.name, self.list_arguments()[0], inferred[0][0], self.accepts)
+        return inferred
 
     def differentiable_inputs(self) -> list[bool]:
         """The arguments whose gradients are computed."""
