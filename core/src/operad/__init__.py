@@ -6,7 +6,7 @@ imported when they are first used, and so are those that plugins add (`od.optimi
 
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad.context import Context as Context
@@ -17,7 +17,7 @@ from operad.context import gpu as gpu
 from operad.context import num_gpus as num_gpus
 from operad.errors import OperadError as OperadError
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from operad import autograd as autograd
     from operad import context as context
     from operad import engine as engine
@@ -38,8 +38,8 @@ if _TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
-_NAMES = {
+_LAZY_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
+_LAZY_NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",
     "NDArray": "operad.nd",
@@ -51,27 +51,19 @@ _NAMES = {
 
 def __getattr__(name: str) -> _Any:
     """A face or name of the core, else a face that a plugin adds."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad' has no attribute {name!r}")
     if name in ("sym", "symbol"):
         # MXNet has both names for the face; the package behind it is called `operad.symbol` as well.
         globals()["sym"] = globals()["symbol"] = _import_module("operad.sym")
         return globals()[name]
-    if name in _FACES:
+    if name in _LAZY_FACES:
         return _import_module(f"operad.{name}")
-    found = getattr(_import_module(_NAMES[name]), name) if name in _NAMES else _plugin_face(name)
-    globals()[name] = found
-    return found
+    if name in _LAZY_NAMES:
+        return getattr(_import_module(_LAZY_NAMES[name]), name)
+    if name.startswith("__") or _find_spec(f"operad.{name}"):
+        # `from operad import storage` asks here first, and imports the module when told there is none.
+        raise AttributeError(f"module 'operad' has no attribute {name!r}")
+    return _import_module("operad.registry").namespace(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FACES, *_NAMES, "sym", "symbol"})
-
-
-def _plugin_face(name: str) -> _Any:
-    if _find_spec(f"operad.{name}"):
-        # `from operad import storage` asks here first, and imports the module when told there is none.
-        raise AttributeError(f"module 'operad' has no attribute {name!r}; import operad.{name}")
-    from operad import registry  # noqa: PLC0415 - needed only where the core has no such name
-
-    return registry.namespace(name)
+    return sorted({*globals(), *_LAZY_FACES, *_LAZY_NAMES, "sym", "symbol"})
