@@ -2,4 +2,6 @@
 
 from operad.cli.group import main
 
-main(prog_name="operad")
+# Processes that a command starts import this module again, under another name.
+if __name__ == "__main__":
+    main(prog_name="operad")

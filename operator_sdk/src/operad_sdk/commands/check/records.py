@@ -1,0 +1,149 @@
+"""What `operad check` prints: the harness's report, for people and as JSON.
+
+The harness needs libraries that are an extra, and a listing must be known without them. So its
+report comes here as plain data, and these records say what is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, final
+
+from operad.cli import Mark, Page
+
+_RED: Final = ("failed", "no evidence", "unexpected pass")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckFailure:
+    """A broken contract.
+
+    Attributes:
+        message: One line: found, expected.
+        fix: One suggestion.
+        case: The smallest case found, in one line.
+        script: A program that fails in the same way.
+    """
+
+    message: str
+    fix: str
+    case: str
+    script: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """One check of one operator.
+
+    Attributes:
+        check_id: What ran; `operad explain` says what it is for.
+        status: passed, does not apply, expected failure, failed, no evidence, unexpected pass or blocked.
+        examples: Cases it was shown.
+        evidence: Things it compared, by name.
+        reason: Why a failure is expected, or what it lacks.
+        failure: What is broken, or null.
+        seconds: Time it took.
+    """
+
+    check_id: str
+    status: str
+    examples: int
+    evidence: dict[str, int]
+    reason: str
+    failure: CheckFailure | None
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckedOperator:
+    """All checks of one operator.
+
+    Attributes:
+        operator: Its name.
+        distribution: Who provides it.
+        version: Of that distribution.
+        profile: How much was tried: dev, ci or nightly.
+        seed: Of everything random.
+        outcomes: What each check found.
+        red_ids: Ids of the checks under which something is wrong.
+        seconds: Time that all checks took together.
+    """
+
+    operator: str
+    distribution: str
+    version: str
+    profile: str
+    seed: int
+    outcomes: list[CheckOutcome]
+    red_ids: list[str]
+    seconds: float
+
+    @property
+    def provider(self) -> str:
+        """Distribution and version."""
+        return f"{self.distribution} {self.version}".strip()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What `operad check` found.
+
+    Attributes:
+        passed: Whether nothing is wrong and every operator could be loaded.
+        operators: The operators checked.
+        unusable: Operators that could not be checked: name and error.
+    """
+
+    passed: bool
+    operators: list[CheckedOperator]
+    unusable: dict[str, str]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where something is wrong."""
+        return int(not self.passed)
+
+    def show(self, page: Page) -> None:
+        """One row an operator, then what is wrong, each with its program."""
+        page.table(
+            ("operator", "provided by", "result", "checks", "examples", "seconds"),
+            [
+                (
+                    Mark(op.operator, "name"),
+                    op.provider,
+                    Mark(" ".join(op.red_ids), "bad") if op.red_ids else Mark("passed", "good"),
+                    str(sum(outcome.status == "passed" for outcome in op.outcomes)),
+                    str(sum(outcome.examples for outcome in op.outcomes)),
+                    f"{op.seconds:.1f}",
+                )
+                for op in self.operators
+            ],
+        )
+        for op, outcome in self._with("expected failure"):
+            page.text(f"{op.operator}: {outcome.check_id} fails as expected: {outcome.reason}")
+        for op, outcome in self._with(*_RED):
+            _show_failure(page, op, outcome)
+        for name, error in self.unusable.items():
+            page.heading(f"{name} could not be checked")
+            page.text(error)
+
+    def _with(self, *statuses: str) -> Iterator[tuple[CheckedOperator, CheckOutcome]]:
+        for op in self.operators:
+            yield from ((op, outcome) for outcome in op.outcomes if outcome.status in statuses)
+
+
+def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> None:
+    page.heading(f"{outcome.check_id} {outcome.status}: {op.operator} of {op.provider}")
+    if outcome.failure is None:
+        page.text(outcome.reason)
+    else:
+        page.text(Mark(outcome.failure.message, "bad"))
+        page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
+        page.text("This program fails in the same way:")
+        page.text("\n".join(f"    {line}" for line in outcome.failure.script.splitlines()))
+    page.text(Mark(f"operad explain {outcome.check_id}", "quiet"))

@@ -1,0 +1,24 @@
+"""The command `operad`, run in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from operad.cli import main
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    """Runs `operad` in this process."""
+    return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture
+def run_json(run: Callable[..., Result]) -> Callable[..., Any]:
+    """Runs `operad ... --json`, and reads what it printed on standard output."""
+    return lambda *words: json.loads(run(*words, "--json").stdout)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from operad_sdk.commands.new import new
+from operad_sdk.new import KINDS, LICENCES
+
+OPTIONS = {option.name: option for option in new.params}
+
+
+def test_a_package_is_made_and_its_files_are_listed(run_json, tmp_path):
+    folder = tmp_path / "acme-losses"
+    found = run_json("new", folder, "--op", "huber:unary", "--op", "RowNorm:property", "--author", "A. Smith")
+    assert found["folder"] == str(folder)
+    assert sorted(found["written"]) == sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+    assert {"pyproject.toml", "src/acme_losses/huber.py"} <= set(found["written"])
+    assert 'name = "acme-losses"' in (folder / "pyproject.toml").read_text()
+
+
+def test_name_and_licence_are_taken(run, tmp_path):
+    words = ("--op", "huber:unary", "--name", "other-name", "--licence", "MIT", "--author", "A. Smith")
+    assert run("new", tmp_path / "folder", *words).exit_code == 0
+    assert (tmp_path / "folder" / "src" / "other_name").is_dir()
+    assert "MIT License" in (tmp_path / "folder" / "LICENSE").read_text()
+
+
+def test_text_says_what_to_do_next(run, tmp_path):
+    text = run("new", tmp_path / "acme-one", "--op", "huber:unary").stdout
+    assert f"cd {tmp_path / 'acme-one'} && pip install -e '.[test]' && pytest" in text
+
+
+def test_an_update_that_changes_nothing_says_so(run, tmp_path):
+    run("new", tmp_path / "acme-one", "--op", "huber:unary")
+    done = run("new", tmp_path / "acme-one", "--update")
+    assert (done.exit_code, done.stdout) == (0, f"{tmp_path / 'acme-one'}\nnothing to change\n")
+
+
+def test_an_update_adds_operators(run, run_json, tmp_path):
+    run("new", tmp_path / "acme-one", "--op", "huber:unary")
+    found = run_json("new", tmp_path / "acme-one", "--update", "--op", "RowNorm:property")
+    assert "src/acme_one/row_norm.py" in found["written"]
+    assert found["conflicts"] == []
+
+
+def test_a_conflict_is_a_finding(run, tmp_path):
+    folder = tmp_path / "acme-one"
+    run("new", folder, "--op", "huber:unary")
+    project = folder / "pyproject.toml"
+    lines = project.read_text().splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("huber = "))
+    lines[place] += "  # mine"
+    project.write_text("\n".join(lines) + "\n")
+    done = run("new", folder, "--update", "--op", "RowNorm:property")
+    assert done.exit_code == 1
+    assert "conflict  pyproject.toml" in done.stdout
+    assert "<<<<<<<" in project.read_text()
+
+
+def test_what_cannot_be_made_is_an_error_of_one_line(run, tmp_path):
+    done = run("new", tmp_path / "acme-one", "--op", "huber:unarry")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: operator 'huber': kind is 'unarry', expected one of unary, ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--op", "huber"), "expected a name and a kind, such as smooth_l1:unary"),
+        (("--update", "--name", "x"), "a package keeps its name"),
+    ],
+)
+def test_what_cannot_be_understood_is_a_usage_error(run, tmp_path, words, message):
+    done = run("new", tmp_path / "acme-one", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_the_help_names_every_kind_and_licence():
+    assert f"Kinds: {', '.join(KINDS)}." in OPTIONS["ops"].help
+    assert all(licence in OPTIONS["licence"].help for licence in LICENCES)
