@@ -61,6 +61,12 @@ def test_unnamed_parameters_are_refused(function):
         read_signature(function, "test")
 
 
+def test_out_stands_behind_what_is_given_by_position() -> None:
+    with pytest.raises(DeclarationError, match="takes 'out' before 'alpha'; put it last"):
+        read_signature(lambda data, out, alpha=1.0: None, "test")
+    assert read_signature(lambda data, alpha=1.0, *, out: None, "test").takes_out
+
+
 def test_reserved_names_are_known():
     signature = read_signature(lambda op_ctx, x, out: 0, "test")
     assert signature.names == ("op_ctx", "x")

@@ -51,12 +51,18 @@ def read_signature(function: Callable[..., Any], what: str) -> Signature:
     """The signature of `function`, called `what` in messages.
 
     Raises:
-        DeclarationError: It takes `*args` or `**kwargs`, whose names nobody knows.
+        DeclarationError: It takes `*args` or `**kwargs`, whose names nobody knows; or `out`, which is
+            given by name, stands in the way of what is given by position.
     """
     parameters = dict(inspect.signature(function).parameters)
     for name, parameter in parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise DeclarationError(f"{what} takes {parameter}; name every parameter, expected no *{name}")
+    behind = list(parameters)[list(parameters).index(OUT) + 1 :] if OUT in parameters else []
+    if behind and parameters[behind[0]].kind is not inspect.Parameter.KEYWORD_ONLY:
+        raise DeclarationError(
+            f"{what} takes 'out' before {behind[0]!r}; put it last, after a '*' if need be"
+        )
     names = tuple(name for name in parameters if name != OUT)
     keyword_only = frozenset(name for name in names if parameters[name].kind is parameters[name].KEYWORD_ONLY)
     return Signature(what, names, keyword_only, OUT in parameters, parameters)
