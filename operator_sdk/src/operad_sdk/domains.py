@@ -176,7 +176,7 @@ class Probabilities(Domain):
         if not np.prod(shape):
             return np.zeros(shape)
         weights = rng.integers(1, 16, shape).astype(np.float64)
-        values = np.floor(weights / weights.sum(self.axis, keepdims=True) * 256) / 256
+        values: Array = np.floor(weights / weights.sum(self.axis, keepdims=True) * 256) / 256
         first = np.take(values, [0], self.axis)
         missing = 1 - values.sum(self.axis, keepdims=True)
         np.put_along_axis(values, np.zeros_like(first, np.intp), first + missing, self.axis)

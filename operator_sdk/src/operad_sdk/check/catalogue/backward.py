@@ -1,0 +1,80 @@
+"""Group B: the backward pass."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+BACKWARD: Final = (
+    Check(
+        "B301",
+        "each element of each gradient is the derivative of the outputs",
+        "A gradient that is wrong by a factor, a sign or one element still trains, only worse.",
+        "@square.gradient\ndef _(ograd, data): return ograd * data    # and the factor 2?",
+        "Derive it again for the element printed; a loss that ignores the head gradient declares so.",
+    ),
+    Check(
+        "B302",
+        "the gradient along any direction is the derivative along it, on larger arrays too",
+        "Mistakes that need size show here: blocks, strides, axes that small arrays do not have.",
+        "data_grad.assign(ograd[:4].sum(0))    # right up to four rows",
+        "Look at what changes with the shape printed.",
+    ),
+    Check(
+        "B303",
+        "the gradient is linear in the gradient of the output",
+        "The chain rule is linear. What is not, is wrong in every network in which something follows.",
+        "data_grad.assign(np.sign(ograd) * slope)",
+        "Multiply by the gradient of the output once; clip gradients elsewhere.",
+    ),
+    Check(
+        "B304",
+        "an operator that declares to ignore the gradient of the output does so",
+        "Heads of networks are losses: what a user passes as their gradient must not matter if so documented.",
+        'Contract(ignores_head_gradient="a loss")    # and ograd is multiplied in',
+        "Remove the declaration, or the use of ograd.",
+    ),
+    Check(
+        "B305",
+        "every mixture of write, add and null requests gives the same gradients",
+        "`grad_req='add'` accumulates over batches; where several paths meet, gradients are added in place.",
+        "in_grad[0][...] = value    # whatever req[0]",
+        "Write through data_grad.assign or .writing(), or operad.operator.assign.",
+    ),
+    Check(
+        "B306",
+        "backward runs wherever forward does, and its results have the shape and type of their arguments",
+        "A gradient of another shape is silently repeated to fill the array, or fails in the middle of a run.",
+        "bias_grad.assign(ograd.sum())    # one number for all of them",
+        "Sum over exactly the axes that were broadcast.",
+    ),
+    Check(
+        "B307",
+        "every element of every gradient is written, or added to",
+        "Memory of gradients is recycled: what is not written holds values of another array.",
+        "with data_grad.writing() as out:\n    out[rows] = ograd    # and the other rows?",
+        "Fill with zeros first.",
+    ),
+    Check(
+        "B308",
+        "outputs do not depend smoothly on arguments that are declared to have no gradient",
+        "Zeros then flow where a gradient should; the layers below never learn.",
+        "def forward(self, data, scale, output): output.assign(data * scale)    # and no scale_grad",
+        "Write the missing gradient, or declare Contract(no_numeric_gradient=reason).",
+    ),
+    Check(
+        "B309",
+        "backward changes nothing but the gradients",
+        "It reads arrays that belong to others: the head gradient may be summed into a second gradient.",
+        "def backward(self, output_grad, data, data_grad):\n    output_grad *= data",
+        "Compute into the gradient or a new array; sharing memory is declared with inplace=.",
+    ),
+    Check(
+        "B310",
+        "the same arrays give the same gradients, bit for bit, whatever ran before and however it is called",
+        "As for forward; and an operator that keeps something from forward in self gives another node's gradient.",
+        "def forward(self, data, output): self.mask = data > 0",
+        "Keep what backward needs in an output, hidden if need be.",
+    ),
+)

@@ -1,0 +1,40 @@
+"""The catalogue, assembled from the groups."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final
+
+from operad.errors import ArgumentError
+from operad_sdk.check.catalogue.backward import BACKWARD
+from operad_sdk.check.catalogue.dtype import DTYPE
+from operad_sdk.check.catalogue.entry import Check
+from operad_sdk.check.catalogue.evidence import EVIDENCE
+from operad_sdk.check.catalogue.forward import FORWARD
+from operad_sdk.check.catalogue.mapper import MAPPER
+from operad_sdk.check.catalogue.memory import MEMORY
+from operad_sdk.check.catalogue.runtime import RUNTIME
+from operad_sdk.check.catalogue.static import STATIC
+
+_GROUPS: Final = (STATIC, FORWARD, BACKWARD, MEMORY, RUNTIME, DTYPE, MAPPER, EVIDENCE)
+CATALOGUE: Final[dict[str, Check]] = {check.id: check for group in _GROUPS for check in group}
+
+
+def explain(id: str) -> str:
+    """What `operad explain ID` prints.
+
+    Raises:
+        ArgumentError: There is no such check.
+    """
+    check = CATALOGUE.get(id.upper())
+    if check is None:
+        close = difflib.get_close_matches(id.upper(), CATALOGUE, n=1)
+        hint = (
+            f"did you mean {close[0]!r}?" if close else f"ids run from {min(CATALOGUE)} to {max(CATALOGUE)}"
+        )
+        raise ArgumentError(f"explain: check {id!r} is unknown; {hint}")
+    example = "\n".join(f"    {line}" for line in check.example.splitlines())
+    return (
+        f"{check.id} ({check.group}): {check.title}.\n\n"
+        f"Why:\n    {check.why}\n\nBroken by:\n{example}\n\nFix:\n    {check.fix}\n"
+    )

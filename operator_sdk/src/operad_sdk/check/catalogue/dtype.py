@@ -1,0 +1,55 @@
+"""Group D: element types and devices."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+DTYPE: Final = (
+    Check(
+        "D601",
+        "every element type that is accepted works, every other is refused with a DTypeError",
+        "Type inference is a promise, as shape inference is. A kernel that then raises does so in the middle "
+        "of a run.",
+        '@unary("erf")    # accepts any type\ndef erf(data): return special_erf(data)    # and fails for int8',
+        'Say accepts="floating", or infer_type; or list what is meant in Contract(dtypes=...).',
+    ),
+    Check(
+        "D602",
+        "outputs in each floating type are those of float64, within a tolerance",
+        "Half and single precision lose digits; more than a few times what the inputs' own rounding costs is "
+        "a mistake of the computation.",
+        "variance = (data**2).mean() - data.mean()**2",
+        "Rearrange the computation, accumulate in a wider type, or declare Contract(tolerances=...).",
+    ),
+    Check(
+        "D603",
+        "gradients in each floating type are those of float64, within a tolerance",
+        "As for outputs.",
+        "grad.assign(ograd * (np.float16(y) - y * y))",
+        "As for outputs.",
+    ),
+    Check(
+        "D604",
+        "float64 is computed in float64",
+        "Numbers that pass through float32 on the way keep seven digits of sixteen; numeric gradients of "
+        "networks that use the operator fail for no visible reason.",
+        'output.assign(np.exp(data.astype("float32")))',
+        "Compute in the type of the arrays: data.dtype, not a fixed one.",
+    ),
+    Check(
+        "D605",
+        "the GPU gives what the CPU gives, within a tolerance",
+        "A network is trained on one and used on the other.",
+        "output.assign(np.exp(data))    # np, not op_ctx.xp, on a CuPy array",
+        "Use op_ctx.xp, or write a kernel for the device that agrees with the other.",
+    ),
+    Check(
+        "D606",
+        "all kernels that apply give the same, within a tolerance",
+        "Which kernel runs depends on shapes, types and what is installed; what an operator means does not.",
+        '@smooth.kernel("cpu", priority=1)\ndef fast(data, sigma): ...    # forgets sigma',
+        "Correct the kernel that differs, or narrow its when= condition.",
+    ),
+)

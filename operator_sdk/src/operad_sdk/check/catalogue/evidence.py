@@ -1,0 +1,41 @@
+"""Group X: what the checks themselves are worth."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+EVIDENCE: Final = (
+    Check(
+        "X801",
+        "every check that applies compared something",
+        "A check whose examples are all empty, constant or refused passes whatever the operator does.",
+        "labels = np.zeros(n)    # every example in class 0, so every other class is untested",
+        "Declare domains, parameter values or shapes that exercise the operator: "
+        "Contract(inputs=..., params=..., shapes=...).",
+    ),
+    Check(
+        "X802",
+        "every expected failure has a reason",
+        "A failure that nobody explains is a bug that nobody mends.",
+        'Contract(expected_failures={"F212": ""})',
+        "Say why it is expected, and where that is tracked.",
+    ),
+    Check(
+        "X803",
+        "every expected failure fails",
+        "An exemption that is no longer needed would hide the next mistake.",
+        'Contract(expected_failures={"B301": "the slope at 0"})    # and B301 passes',
+        "Remove the declaration.",
+    ),
+    Check(
+        "X804",
+        "the checks notice faults that are put into this operator",
+        "That all checks pass says little if they would pass for a wrong operator too. So the operator is "
+        "broken on purpose, in every way that could apply to it, and some check must fail each time.",
+        "Contract(inputs={'data': Integers(0, 0)})    # all-zero examples: half a gradient is no different",
+        "Give examples on which the fault named shows: Contract(inputs=..., params=..., shapes=..., "
+        "reference=...).",
+    ),
+)

@@ -1,0 +1,75 @@
+"""Group M: the memory contract."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+MEMORY: Final = (
+    Check(
+        "M401",
+        "backward reads only what it declares",
+        "Arrays that are not declared are recycled before the backward pass: they are gone, or hold "
+        "something else.",
+        "def declare_backward_dependency(self, out_grad, in_data, out_data):\n"
+        "    return [out_grad[0]]    # and backward uses in_data[0]",
+        "Declare the array, or compute without it. Gradients that name what they read declare it.",
+    ),
+    Check(
+        "M402",
+        "what backward declares to read, it reads",
+        "A declared array is kept from the forward to the backward pass, for nothing: in a deep network that "
+        "is most of the memory.",
+        "@tanh.gradient\ndef _(ograd, data, out_value): return ograd * (1 - out_value**2)",
+        "Leave it out of the declaration, or out of the gradient's parameters; a shape is also that of the "
+        "gradient itself.",
+    ),
+    Check(
+        "M403",
+        "forward gives the same where declared pairs share memory",
+        "A pair that is declared is used wherever the input is not needed any more: the result then "
+        "overwrites what is still to be read.",
+        '@operator("Centre")\nclass Centre:\n    forward_inplace = [("data", "output")]\n'
+        "    def forward(self, data, output):\n        output.assign(0)\n        output.assign(data - data.mean())",
+        "Read everything before the first write, or do not declare the pair.",
+    ),
+    Check(
+        "M404",
+        "backward gives the same where declared pairs share memory",
+        "As for forward; with several gradients, the first one written overwrites what the next one reads.",
+        '@gradient(inplace=[("output_grad", "lhs_grad")])\ndef backward(self, output_grad, lhs, rhs, lhs_grad, '
+        "rhs_grad):\n    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
+        "Compute all values before the first is written, or do not declare the pair.",
+    ),
+    Check(
+        "M405",
+        "nothing outside the arrays is written, or matters",
+        "Beside every array lie others. A kernel that runs over the end destroys them, and nobody will look "
+        "for the fault there.",
+        "for i in range(0, size, 8): store8(out + i, ...)    # size is no multiple of 8",
+        "Bound every loop by the size of the array itself, the last block too.",
+    ),
+    Check(
+        "M406",
+        "nothing outside a temp space is written, and several spaces of one request are one memory",
+        "Temp space is handed from operator to operator. Asking a resource twice gives the same memory "
+        "twice.",
+        "a = op_ctx.requested[0].get_space(shape, dtype)\nb = op_ctx.requested[0].get_space(shape, dtype)    # is a",
+        "Ask once and split the space, or request TEMP_SPACE twice.",
+    ),
+    Check(
+        "M407",
+        "results do not depend on what outputs and gradients held before",
+        "Their memory is recycled: it holds anything, and something else the next time.",
+        "np.maximum(out, data, out=out)    # where out was meant to be zero",
+        "Write before reading: np.maximum(0, data, out=out).",
+    ),
+    Check(
+        "M408",
+        "results do not depend on what temp space held before, nor on what it holds after the call",
+        "It is scratch: other operators use it between two calls.",
+        "scratch = op_ctx.requested[0].get_space(shape, dtype)\nscratch += data    # += to what?",
+        "Write it before reading it; what backward needs from forward is an output, hidden if need be.",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Group R: operators as engines and executors run them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+RUNTIME: Final = (
+    Check(
+        "R501",
+        "one property serves several shapes at once",
+        "A property belongs to a node, not to a shape: the same network runs with batches of two sizes, turn "
+        "by turn.",
+        "def infer_shape(self, in_shapes):\n    self.rows = in_shapes[0][0]    # and forward uses self.rows",
+        "Take shapes from the arrays, or keep them in the operator that create_operator makes for them.",
+    ),
+    Check(
+        "R502",
+        "two operators in two threads do not disturb each other",
+        "The engine runs independent nodes at once. What they share must not be written: module variables, "
+        "class attributes, caches.",
+        "_scratch = np.empty(1 << 20)    # one for the whole module\ndef forward(self, data, output):\n"
+        "    np.exp(data, out=_scratch[:data.size])",
+        "Use local arrays, or temp space from op_ctx.requested.",
+    ),
+    Check(
+        "R503",
+        "imperative, symbolic, naive and threaded runs give the same, bit for bit, in any order",
+        "All of them are the same program. A result that depends on which one ran it cannot be debugged.",
+        "def forward(self, op_ctx, in_data, req, out_data, aux):\n    if req[0] == OpReq.INPLACE: ...  # another sum",
+        "Look for what differs between the two runs printed: requests, sharing, the order of calls.",
+    ),
+    Check(
+        "R504",
+        "an exception surfaces where the result is read, and names operator, node and plugin",
+        "An operator that swallows an exception gives out what happened to be in memory.",
+        "try:\n    output.assign(solve(data))\nexcept Exception:\n    pass",
+        "Let exceptions pass; the engine brings them to the reader.",
+    ),
+)

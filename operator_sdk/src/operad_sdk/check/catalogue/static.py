@@ -1,0 +1,82 @@
+"""Group S: the operator as it stands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from operad_sdk.check.catalogue.entry import Check
+
+STATIC: Final = (
+    Check(
+        "S101",
+        "the entry point's name is the operator's own, or that of an alias beside it",
+        "Graphs are saved under the operator's own name. If no entry point has it, a saved file cannot be "
+        "loaded.",
+        'ReLU6 = "acme_ops.relu:relu6"    # and in the code: @unary("relu_6")',
+        "Give the entry point and the decorator one name; an alias is a second entry point.",
+    ),
+    Check(
+        "S102",
+        "tensor and parameter names are identifiers, all different, and the lists agree with each other",
+        "Names are keyword arguments of calls and prefixes of saved arrays; two that are alike hide one another.",
+        'spec = "data:(N), scale:(N) -> output:(N)"\nscale = param(float, 1.0)',
+        "Rename one of them; list one flag an argument in differentiable_inputs.",
+    ),
+    Check(
+        "S103",
+        "parameters survive the trip to strings and back",
+        "Graphs are saved as JSON, where parameters are strings. An operator whose parameters do not come "
+        "back equal is another operator after loading.",
+        "def get_params(self):\n    return {'alpha': f'{self.alpha:.2f}'}",
+        "Leave get_params to param(...), or print every digit.",
+    ),
+    Check(
+        "S104",
+        "parameters within their bounds are accepted, and others refused with a ParamError",
+        "A wrong parameter that passes shows up later, as a shape error or a wrong result.",
+        "def __init__(self, **params):\n    super().__init__(**{k: v for k, v in params.items() if k in KNOWN})",
+        "Say the bounds in param(...), and raise ParamError for what depends on several parameters.",
+    ),
+    Check(
+        "S105",
+        "every default is a value that the parameter itself accepts",
+        "Defaults are not validated when used, but they are when a saved graph is loaded: it then fails.",
+        "num_group = param(int, 0, ge=1)",
+        "Change the default or the bounds; a parameter that may be left out altogether has the default None.",
+    ),
+    Check(
+        "S106",
+        "every pair declared to share memory can: both are there, and of one shape and type for some case",
+        "A pair that never matches is a saving that never happens, and often a wrong name.",
+        'forward_inplace = (("data", "output"),)    # but output is (N,), data (N, D)',
+        "Delete the pair, or name the array that has the output's shape.",
+    ),
+    Check(
+        "S107",
+        "the operator and each of its parameters are documented",
+        "Generated documentation, `operad describe` and editors show these texts.",
+        "alpha = param(float, 1.0)    # no doc=",
+        "Give the class or function a docstring whose first line says what it computes, and param(doc=...).",
+    ),
+    Check(
+        "S108",
+        "the docstring has an example, and the example gives what it says",
+        "An example is what most readers look at first; one that is wrong misleads all of them.",
+        '""">>> od.nd.twice(od.nd.array([1])).asnumpy()\narray([3.], dtype=float32)"""',
+        "Add a doctest (lines that start with >>>), or correct its output.",
+    ),
+    Check(
+        "S109",
+        "what the backward pass declares to read exists, and asking for fewer gradients never reads more",
+        "The executor keeps exactly the arrays that are declared, and no others.",
+        "def declare_backward_dependency(self, out_grad, in_data, out_data):\n    return [out_grad[1]]    # hidden",
+        "Return entries of the lists that are handed in, and only gradients of visible outputs.",
+    ),
+    Check(
+        "S110",
+        "what the contract names exists, and every exemption has a reason",
+        "A misspelt name in a contract declares nothing, silently.",
+        'Contract(inputs={"lable": Integers(0, 9)})',
+        "Use names of arguments, auxiliary states and parameters, ids of checks, and say why.",
+    ),
+)

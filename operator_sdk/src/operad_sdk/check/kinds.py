@@ -1,0 +1,42 @@
+"""Kinds of cases: what a check wants of its examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseKind:
+    """What cases are like.
+
+    Attributes:
+        name: For reports, and the key under which cases are kept.
+        sizes: Sizes of axes, smallest example first.
+        ranks: Numbers of axes where any will do, smallest example first.
+        dtypes: Element types to try, the preferred first; the first two that the operator takes
+            are used.
+        max_elements: Largest number of elements of all inputs together.
+        share: Examples of this kind, as a part of the profile's number.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = (2, 1, 3, 4)
+    ranks: tuple[int, ...] = (2, 1, 3, 0, 4)
+    dtypes: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
+    max_elements: int = 400
+    share: float = 1.0
+
+
+ORDINARY: Final = CaseKind("ordinary")
+"""For properties of a forward pass."""
+
+EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3))
+"""Axes of length 0 and 1, and no axes at all."""
+
+SMOOTH: Final = CaseKind("smooth", sizes=(2, 1, 3), dtypes=("float64",), max_elements=40, share=0.5)
+"""Small arrays in float64, for derivatives element by element."""
+
+WIDE: Final = CaseKind("wide", sizes=(3, 2, 5, 1, 7), dtypes=("float64",), max_elements=1000)
+"""Larger arrays in float64, for derivatives along directions and for identities of gradients."""

@@ -1,0 +1,132 @@
+"""What checks found, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, final
+
+
+class Status(StrEnum):
+    """How a check of one operator ended."""
+
+    PASSED = "passed"
+    INAPPLICABLE = "does not apply"
+    EXPECTED = "expected failure"
+    FAILED = "failed"
+    NO_EVIDENCE = "no evidence"
+    UNEXPECTED_PASS = "unexpected pass"  # noqa: S105 - no password
+    BLOCKED = "blocked"
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it is an error. What is blocked is red in the check that blocks it."""
+        return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken contract.
+
+    Attributes:
+        message: One line: found, expected.
+        fix: One suggestion.
+        case: The smallest case found, in one line.
+        script: A program that fails in the same way.
+    """
+
+    message: str
+    fix: str
+    case: str
+    script: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One check of one operator.
+
+    Attributes:
+        check_id: What ran.
+        status: How it ended.
+        examples: Cases it was shown.
+        evidence: Things it compared, by name.
+        reason: Why a failure is expected, a check does not apply or is blocked, or what it did not find.
+        failure: What is broken.
+        seconds: Time it took.
+    """
+
+    check_id: str
+    status: Status
+    examples: int = 0
+    evidence: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+    @property
+    def red_id(self) -> str | None:
+        """The id under which it is red: its own, or that of the rule on evidence it breaks."""
+        if self.status is Status.NO_EVIDENCE:
+            return "X801"
+        if self.status is Status.UNEXPECTED_PASS:
+            return "X803"
+        return self.check_id if self.status.is_red else None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OperatorReport:
+    """All checks of one operator."""
+
+    operator: str
+    distribution: str
+    version: str
+    profile: str
+    seed: int
+    outcomes: Sequence[Outcome]
+
+    @property
+    def red_ids(self) -> list[str]:
+        """The ids under which something is red, sorted."""
+        return sorted({found for outcome in self.outcomes if (found := outcome.red_id)})
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is red."""
+        return not self.red_ids
+
+    @property
+    def seconds(self) -> float:
+        """Time that all checks took together."""
+        return sum(outcome.seconds for outcome in self.outcomes)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {**asdict(self), "red_ids": self.red_ids, "seconds": self.seconds}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The reports of several operators.
+
+    Attributes:
+        operators: In the order asked for.
+        unusable: Operators that could not be loaded: name and error.
+    """
+
+    operators: Sequence[OperatorReport]
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is red and everything could be loaded."""
+        return not self.unusable and all(report.passed for report in self.operators)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        operators = [report.to_json() for report in self.operators]
+        return {"passed": self.passed, "operators": operators, "unusable": dict(self.unusable)}

@@ -1,0 +1,91 @@
+"""The checks: functions registered under the ids that the catalogue explains.
+
+A check takes one of three things:
+
+* a `Trial`, with `kind=` the kind of cases it wants; the usual form. It is shown many, and a
+  failure is made smaller by looking for a smaller case on which it fails;
+* a list of trials, with `kind=` and `pooled=True`: for statements about several cases together;
+* a `Subject`: for statements about the operator as it stands.
+
+It raises `Violation` where the contract is broken, and otherwise returns its evidence: how many
+things it compared, or how many under each of several names, all of which must then come up in some
+case. None says that the check does not apply to such a trial; that must follow from what the
+operator declares, never from values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, TypeVar, final
+
+from operad.errors import ArgumentError
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.kinds import CaseKind
+
+Evidence = int | Mapping[str, int] | None
+F = TypeVar("F", bound=Callable[[Any], Evidence])
+
+GROUPS: Final = (
+    *("static", "forward", "partial", "backward", "derivative", "requests", "random"),
+    *("memory", "inplace", "zones", "sharing", "engines", "exceptions", "dtype", "precision", "device"),
+    *("mapper", "evidence"),
+)
+"""Modules of `operad_sdk.check.checks`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckFunction:
+    """A registered check.
+
+    Attributes:
+        id: Its id in the catalogue.
+        run: The function.
+        kind: The cases it wants; None: it takes the subject.
+        pooled: Whether it takes all trials at once.
+        reports_raising: Whether it is the check that reports code which raises.
+    """
+
+    id: str
+    run: Callable[[Any], Evidence]
+    kind: CaseKind | None
+    pooled: bool
+    reports_raising: bool
+
+
+_checks: Final[dict[str, CheckFunction]] = {}
+
+
+def check(
+    id: str, kind: CaseKind | None = None, *, pooled: bool = False, reports_raising: bool = False
+) -> Callable[[F], F]:
+    """Register a check under its id in the catalogue."""
+    assert id in CATALOGUE, f"{id} is not in the catalogue"
+
+    def register(function: F) -> F:
+        assert id not in _checks, f"{id} is registered twice"
+        _checks[id] = CheckFunction(id, function, kind, pooled, reports_raising)
+        return function
+
+    return register
+
+
+def all_checks() -> dict[str, CheckFunction]:
+    """Every check by id, in order."""
+    for group in GROUPS:
+        import_module(f"operad_sdk.check.checks.{group}")
+    return dict(sorted(_checks.items()))
+
+
+def find_check(id: str) -> CheckFunction:
+    """The check of that id.
+
+    Raises:
+        ArgumentError: There is none.
+    """
+    found = all_checks().get(id)
+    if found is None:
+        raise ArgumentError(f"check {id!r} is unknown; expected one of {', '.join(all_checks())}")
+    return found

@@ -1,0 +1,203 @@
+"""Running checks on operators and collecting what they find."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, final
+
+from operad_sdk.check.case import Case
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.profile import Profile, profile_of
+from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
+from operad_sdk.check.repro import run_on, script
+from operad_sdk.check.session import Session
+from operad_sdk.check.shrink import smallest
+from operad_sdk.check.subject import Subject, subject_of
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+Progress = Callable[[Outcome], None]
+
+
+def check_operator(
+    operator: Any,
+    *,
+    checks: Sequence[str] | None = None,
+    profile: str | Profile | None = None,
+    progress: Progress | None = None,
+) -> OperatorReport:
+    """Check one operator.
+
+    Args:
+        operator: A name, a property class, or what a decorator returned.
+        checks: Ids to run; None: all.
+        profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
+        progress: Called after each check.
+    """
+    session = Session(subject_of(operator), profile_of(profile))
+    chosen = [find_check(id) for id in checks] if checks is not None else list(all_checks().values())
+    outcomes = []
+    for check in chosen:
+        outcome = run_check(session, check)
+        outcomes.append(outcome)
+        if progress is not None:
+            progress(outcome)
+    subject, used = session.subject, session.profile
+    return OperatorReport(subject.name, subject.distribution, subject.version, used.name, used.seed, outcomes)
+
+
+def run_check(session: Session, check: CheckFunction) -> Outcome:
+    """Run one check, and judge it by what the author expects."""
+    begin = perf_counter()
+    run = _Run(session, check)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an operator's warnings are not the harness's errors
+        status, reason, failure = run.verdict()
+    expected = session.subject.contract.expected_failures.get(check.id)
+    if expected is not None and status in (Status.FAILED, Status.PASSED):
+        is_failure = status is Status.FAILED
+        status = Status.EXPECTED if is_failure else Status.UNEXPECTED_PASS
+        reason = expected if is_failure else f"it passes, though a failure is expected: {expected}"
+    evidence = dict(run.evidence)
+    return Outcome(check.id, status, run.examples, evidence, reason, failure, seconds=perf_counter() - begin)
+
+
+Verdict = tuple[Status, str, Failure | None]
+
+
+@final
+class _Run:
+    """One check of one operator, while it runs."""
+
+    def __init__(self, session: Session, check: CheckFunction) -> None:
+        self.session = session
+        self.check = check
+        self.subject: Subject = session.subject
+        self.examples = 0
+        self.evidence: Counter[str] = Counter()
+        self.blocked: list[str] = []
+
+    def verdict(self) -> Verdict:
+        """Run the check on its cases."""
+        kind = self.check.kind
+        try:
+            pool = self.session.pool(kind) if kind is not None else []
+        except OperatorRaised as error:
+            return Status.BLOCKED, str(error), None
+        if kind is None:
+            return self._on_subject()
+        if not pool:
+            return Status.NO_EVIDENCE, _no_cases(kind.name), None
+        found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
+        return found or self._judged()
+
+    def _on_subject(self) -> Verdict:
+        self.examples = 1
+        try:
+            self._count(self.check.run(self.subject))
+        except Violation as error:
+            return self._failed(error, ())
+        except OperatorRaised as error:
+            return Status.BLOCKED, str(error), None
+        return self._judged()
+
+    def _on_pool(self, pool: Sequence[Case]) -> Verdict | None:
+        trials = []
+        for case in sorted(pool, key=lambda case: case.size):
+            try:
+                trials.append(Trial(self.subject, case))
+            except OperatorRaised as error:
+                self.blocked.append(str(error))
+        self.examples = len(trials)
+        try:
+            self._count(self.check.run(trials) if trials else None)
+        except Violation as error:
+            return self._failed(error, error.cases)
+        except OperatorRaised as error:
+            self.blocked.append(str(error))
+        return None
+
+    def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
+        profile = self.session.profile
+        end = perf_counter() + profile.seconds
+        for case in pool:
+            if self.examples >= profile.least and perf_counter() > end:
+                break
+            self.examples += 1
+            try:
+                self._count(self._evidence(case))
+            except Violation:
+                return self._shrunk(case)
+            except OperatorRaised as error:
+                self.blocked.append(str(error))
+        return None
+
+    def _evidence(self, case: Case) -> Evidence:
+        """The check's evidence; code that raises breaks the contract for the check that reports it."""
+        try:
+            return run_on(self.check, self.subject, [case])
+        except OperatorRaised as error:
+            if self.check.reports_raising:
+                raise Violation(str(error)) from error
+            raise
+
+    def _shrunk(self, first: Case) -> Verdict:
+        kind = self.check.kind
+        assert kind is not None
+
+        def fails(case: Case) -> bool:
+            try:
+                self._evidence(case)
+            except Violation:
+                return True
+            except OperatorRaised:
+                pass
+            return False
+
+        case = smallest(self.session, kind, first, fails)
+        for candidate in (case, first):
+            try:
+                self._evidence(candidate)
+            except (Violation, OperatorRaised) as error:
+                violation = error if isinstance(error, Violation) else Violation(str(error))
+                return self._failed(violation, [candidate])
+        return self._failed(Violation("it failed once and passed when run again on the same case"), [first])
+
+    def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
+        fix = error.fix or CATALOGUE[self.check.id].fix
+        case = "; ".join(case.describe() for case in cases)
+        program = script(self.check.id, self.subject, cases, error.message)
+        return Status.FAILED, "", Failure(error.message, fix, case, program)
+
+    def _judged(self) -> Verdict:
+        """The verdict where nothing failed."""
+        missing = sorted(name for name, count in self.evidence.items() if not count)
+        if not self.evidence:
+            if self.blocked:
+                return Status.BLOCKED, self.blocked[0], None
+            return Status.INAPPLICABLE, "nothing that this operator declares is of that sort", None
+        if missing:
+            subject = ", ".join(missing) if missing != ["compared"] else "anything"
+            return (
+                Status.NO_EVIDENCE,
+                f"{self.examples} examples, none of which says anything about {subject}",
+                None,
+            )
+        return Status.PASSED, "", None
+
+    def _count(self, evidence: Evidence) -> None:
+        if evidence is None:
+            return
+        for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
+            self.evidence[name] += count
+
+
+def _no_cases(kind: str) -> str:
+    return (
+        f"no case of kind {kind!r} was found that the operator accepts; "
+        "declare Contract(params=..., shapes=..., inputs=...)"
+    )

@@ -1,0 +1,96 @@
+"""Shapes that an operator with given parameters accepts.
+
+From a spec line, shapes follow from sizes for its free names. Where there is none, they are searched
+for: the first argument gets a shape, the operator's own inference says what it can of the others,
+and what it leaves open is tried, until inference accepts all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from operad.operator import OperatorProperty, PartialShape, Shape, SimpleOpProperty, is_known
+from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.subject import Subject
+
+_TRIES = 6
+
+
+def argument_shapes(
+    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind
+) -> list[Shape] | None:
+    """Shapes of the arguments; None where none were found."""
+    sizes, ranks = st.sampled_from(kind.sizes), st.sampled_from(kind.ranks)
+
+    def shape() -> Shape:
+        return tuple(draw(sizes) for _ in range(draw(ranks)))
+
+    def choose(name: str, is_sequence: bool) -> Any:
+        return shape() if is_sequence else draw(sizes)
+
+    declared = subject.contract.shapes
+    if declared is not None:
+        return [tuple(s) for s in declared(prop, lambda values: draw(st.sampled_from(list(values))))]
+    if _alike(prop):
+        return [shape()] * len(prop.list_arguments())
+    if getattr(prop, "spec", None) is not None:
+        return _accepted(prop, prop._bound.example(choose))  # type: ignore[attr-defined]  # the toolkit's own
+    for _ in range(_TRIES):
+        found = _searched(draw, prop, shape, kind)
+        if found is not None:
+            return found
+    return None
+
+
+def _alike(prop: OperatorProperty) -> bool:
+    return isinstance(prop, SimpleOpProperty) and prop.simple.shape_function is None
+
+
+def _searched(
+    draw: st.DrawFn, prop: OperatorProperty, shape: Callable[[], Shape], kind: CaseKind
+) -> list[Shape] | None:
+    """One attempt: fill the arguments one after another, and infer after each."""
+    count = len(prop.list_arguments())
+    shapes: list[PartialShape] = [None] * count
+    for place in range(count):
+        inferred = _inferred(prop, shapes)
+        if inferred is None:
+            return None
+        shapes = inferred
+        if is_known(shapes[place]):
+            continue
+        known = shapes[place]
+        if known is not None:
+            shapes[place] = tuple(draw(st.sampled_from(kind.sizes)) if s is None else s for s in known)
+        else:
+            shapes[place] = draw(st.sampled_from(_relatives(shapes[:place]))) if place else None
+            shapes[place] = shapes[place] if shapes[place] is not None else shape()
+    return _accepted(prop, [tuple(size or 0 for size in s or ()) for s in shapes])  # all known by now
+
+
+def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
+    """Shapes that often go with those before: the same, its ends, one with ones, or another (None)."""
+    first = next((s for s in before if s), ())
+    found: list[PartialShape] = [first, None]
+    if first:
+        found += [first[:1], first[1:], first[:-1], first[-1:], first[::-1]]
+        found += [tuple(1 for _ in first), (1, *first[1:]), (*first[:-1], 1)]
+    return list(dict.fromkeys(found))
+
+
+def _inferred(prop: OperatorProperty, shapes: Sequence[PartialShape]) -> list[PartialShape] | None:
+    try:
+        return list(prop.infer_shape(list(shapes))[0])
+    except Exception:  # noqa: BLE001 - whatever refuses these shapes; F206 looks at how
+        return None
+
+
+def _accepted(prop: OperatorProperty, shapes: Sequence[Shape]) -> list[Shape] | None:
+    try:
+        outputs = prop.infer_shape(list(shapes))[1]
+    except Exception:  # noqa: BLE001 - as above
+        return None
+    return list(shapes) if all(is_known(shape) for shape in outputs) else None

@@ -1,0 +1,95 @@
+"""From a case that fails to the smallest that fails in the same check.
+
+Hypothesis makes the structure smaller: parameters, sizes, mode, seed. Then values are replaced,
+element by element, by simpler ones that their domains accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from hypothesis.errors import HypothesisException
+
+from operad_sdk.check.case import Case
+from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.session import Session
+from operad_sdk.check.strategies import STATE, domain_of
+
+_MAX_RUNS: Final = 300
+_SIMPLE: Final = (1.0, 0.5, 2.0, 0.0, -1.0)
+
+Fails = Callable[[Case], bool]
+
+
+class _Enough(BaseException):  # noqa: N818 - no error: ends a search, past every `except Exception`
+    """The search has run long enough."""
+
+
+def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Case:
+    """The smallest case found on which `fails`, at most as large as `first`."""
+    best, runs = first, 0
+
+    def look(case: Case) -> None:
+        nonlocal best, runs
+        runs += 1
+        if runs > _MAX_RUNS + session.profile.examples:
+            raise _Enough
+        if fails(case):
+            best = min(best, case, key=lambda candidate: candidate.size)
+            raise AssertionError
+
+    try:
+        session.examine(kind, look, shrink=True)
+    except (AssertionError, _Enough, HypothesisException, ExceptionGroup):
+        pass  # how the search ended; a check whose verdict changes from run to run ends it early
+    return _with_simple_values(session, best, fails)
+
+
+def _with_simple_values(session: Session, case: Case, fails: Fails) -> Case:
+    for runs, candidate in enumerate(_simpler(session, case)):
+        if runs > _MAX_RUNS:
+            break
+        if fails(candidate.case):
+            candidate.accept()
+            case = candidate.case
+    return case
+
+
+class _Candidate:
+    """A case with one element replaced; `accept` keeps the replacement for those that follow."""
+
+    def __init__(self, case: Case, accept: Callable[[], None]) -> None:
+        self.case = case
+        self.accept = accept
+
+
+def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
+    arrays: dict[str, dict[str, Any]] = {"inputs": dict(case.inputs), "aux": dict(case.aux)}
+    contract = session.subject.contract
+    for group, default in (("inputs", None), ("aux", STATE)):
+        for name, array in list(arrays[group].items()):
+            declared = contract.domain(name) or default or domain_of(contract, name)
+            for place in np.ndindex(array.shape):
+                for value in _SIMPLE:
+                    now = arrays[group][name]
+                    if now[place] == value:
+                        break
+                    if not declared.accepts(value):
+                        continue
+                    changed = now.copy()
+                    changed[place] = value
+                    kept = False
+
+                    def accept(group: str = group, name: str = name, changed: Any = changed) -> None:
+                        nonlocal kept
+                        kept = True
+                        arrays[group][name] = changed
+
+                    tried = {**arrays, group: {**arrays[group], name: changed}}
+                    smaller = replace(case, inputs=tried["inputs"], aux=tried["aux"])
+                    yield _Candidate(smaller, accept)
+                    if kept:
+                        break

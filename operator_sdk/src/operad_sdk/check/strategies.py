@@ -1,0 +1,143 @@
+"""Hypothesis strategies for cases.
+
+What can shrink in a telling way is drawn one by one: parameters, sizes, mode. Values are drawn
+through one seed, because a report's values are made simple afterwards, element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from operad.dtypes import DType
+from operad.errors import OperadError
+from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.case import Case
+from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.params import parameters
+from operad_sdk.check.shapes import argument_shapes
+from operad_sdk.check.subject import Subject
+from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.contract import Contract
+from operad_sdk.domains import Domain, Real
+
+Array = npt.NDArray[Any]
+
+DATA: Domain = Real()
+"""Where nothing is declared."""
+STATE: Domain = Real(0.375, 2.125)
+"""An auxiliary state where nothing is declared; it may be a variance."""
+
+
+@st.composite
+def cases(draw: st.DrawFn, subject: Subject, kind: CaseKind) -> Case:
+    """Cases of one kind that the operator's inference accepts."""
+    params = draw(parameters(subject))
+    prop = made(subject, params)
+    assume(prop is not None)
+    assert prop is not None
+    try:
+        shapes = argument_shapes(draw, subject, prop, kind)
+    except OperadError:  # these sizes and parameters do not go together
+        shapes = None
+    assume(shapes is not None and sum(int(np.prod(s)) for s in shapes) <= kind.max_elements)
+    assert shapes is not None
+    usable = [found for dtype in kind.dtypes if (found := completed_types(subject, prop, np.dtype(dtype)))]
+    assume(usable)
+    types = draw(st.sampled_from(usable[:2]))
+    is_train = draw(st.sampled_from((True, False)))
+    seed = draw(st.integers(0, 2**16))
+    return case_of(subject, prop, params, shapes, types, is_train, seed)
+
+
+def case_of(
+    subject: Subject,
+    prop: OperatorProperty,
+    params: Mapping[str, Any],
+    shapes: Sequence[Shape],
+    types: tuple[Sequence[DType], Sequence[DType]],
+    is_train: bool,
+    seed: int,
+) -> Case:
+    """The case of these choices, with values that `seed` determines.
+
+    Args:
+        types: Element types of the arguments and of the auxiliary states.
+    """
+    rng = np.random.default_rng(seed)
+    names = prop.list_arguments()
+    by_name = dict(zip(names, shapes, strict=True))
+    inputs = {
+        name: _values(rng, domain_of(subject.contract, name), shape, dtype, prop, by_name)
+        for name, shape, dtype in zip(names, shapes, types[0], strict=True)
+    }
+    aux_shapes: Sequence[PartialShape] = prop.infer_shape(list(shapes))[2]
+    aux = {
+        name: _values(rng, subject.contract.domain(name) or STATE, tuple(shape or ()), dtype, prop, by_name)  # type: ignore[arg-type]
+        for name, shape, dtype in zip(prop.list_auxiliary_states(), aux_shapes, types[1], strict=True)
+        if is_known(shape)
+    }
+    return Case(params=params, inputs=inputs, aux=aux, is_train=is_train, seed=seed)
+
+
+def domain_of(contract: Contract, name: str) -> Domain:
+    """The domain of an argument."""
+    return contract.domain(name) or DATA
+
+
+def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None:
+    """The property; None where the operator refuses these parameters.
+
+    Raises:
+        OperatorRaised: It raises something that is no error of ours, which no refusal is.
+    """
+    try:
+        prop: OperatorProperty = subject.cls(**params)
+        prop.list_arguments()
+    except OperadError:
+        return None
+    except Exception as error:
+        raise OperatorRaised("the constructor", error) from error
+    return prop
+
+
+def completed_types(
+    subject: Subject, prop: OperatorProperty, base: DType
+) -> tuple[list[DType], list[DType]] | None:
+    """Types of arguments and auxiliary states, `base` where the operator leaves a choice.
+
+    None where the operator does not take `base`, or where the choice is none: a type that is not
+    `base` throughout is of one kind only.
+    """
+    if subject.contract.dtypes and base.name not in subject.contract.dtypes:
+        return None
+    known: list[Any] = [None] * len(prop.list_arguments())
+    outputs: list[Any]
+    aux: list[Any]
+    try:
+        while True:
+            known, outputs, aux = prop.infer_type(known)
+            # compared by identity: NumPy says that float64 == None
+            unknown = [place for place, dtype in enumerate(known) if dtype is None]
+            if not unknown:
+                break
+            known[unknown[0]] = base
+        if any(dtype is None for dtype in [*outputs, *aux]):
+            return None
+    except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
+        return None
+    return list(known), list(aux)
+
+
+def _values(
+    rng: np.random.Generator, domain: Domain, shape: Shape, dtype: DType, prop: OperatorProperty, shapes: Any
+) -> Array:
+    values = domain.draw(rng, shape, prop, shapes)
+    if dtype.kind in "iu":
+        values = np.abs(np.rint(values)) if dtype.kind == "u" else np.rint(values)
+    return np.asarray(values).astype(dtype).reshape(shape)

@@ -1,0 +1,250 @@
+"""Running an operator on a case, on plain arrays, with every buffer in the caller's hand.
+
+Nothing of an engine or executor is involved: a `Trial` does what they may do, so that a check can
+do it one thing at a time. Arrays not given are made: copies of the case's inputs, outputs full of
+poison. Everything that the operator's own code raises comes out as `OperatorRaised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from operad.context import cpu
+from operad.dtypes import DType
+from operad.operator import BackwardEntry, OpContext, Operator, OperatorProperty, OpReq, Shape
+from operad.resource import ResourceRequest
+from operad_sdk.check.case import Case
+from operad_sdk.check.resources import SPACE_FILL, resources_for
+from operad_sdk.check.subject import Subject
+from operad_sdk.check.violation import OperatorRaised
+
+Array = npt.NDArray[Any]
+Keep = Callable[[BackwardEntry, Array], Array | None]
+"""What a backward pass sees in place of an array: the array, another, or None."""
+
+POISON = 113
+"""What integer outputs are filled with before they are written, as NaN does for floating ones."""
+
+
+class Call(Enum):
+    """The ways an executor may call an operator."""
+
+    PLAIN = "forward"
+    PREPARED = "prepare_forward"
+    DIRECT = "direct"
+
+
+class Forward(NamedTuple):
+    """What a forward pass left: outputs, auxiliary states, and the inputs it was given."""
+
+    outputs: list[Any]
+    aux: list[Array]
+    inputs: list[Array]
+
+
+@final
+class Trial:
+    """An operator bound to the shapes and types of a case.
+
+    Attributes:
+        subject: The operator under test.
+        case: What it runs on.
+        prop: Its property with the case's parameters.
+        arguments: Names; `outputs` and `states` likewise.
+        in_shapes: Shapes of the arguments; `out_shapes` as inferred. Types likewise.
+
+    Raises:
+        OperatorRaised: The property cannot be made, or inference raises.
+    """
+
+    def __init__(self, subject: Subject, case: Case) -> None:
+        self.subject = subject
+        self.case = case
+        with raising("the constructor"):
+            self.prop: OperatorProperty = subject.cls(**case.params)
+        with raising("inference"):
+            self.arguments = list(self.prop.list_arguments())
+            self.outputs = list(self.prop.list_outputs())
+            self.states = list(self.prop.list_auxiliary_states())
+            self.visible = self.prop.num_visible_outputs
+            self.inputs: list[Array] = [case.inputs[name] for name in self.arguments]
+            self.aux: list[Array] = [case.aux[name] for name in self.states]
+            self.in_shapes: list[Shape] = [array.shape for array in self.inputs]
+            self.in_types: list[DType] = [array.dtype for array in self.inputs]
+            self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
+            self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
+
+    @cached_property
+    def operator(self) -> Operator:
+        """One operator, the same for the whole trial."""
+        return self.new_operator()
+
+    def new_operator(self) -> Operator:
+        """An operator that has run nothing yet."""
+        with raising("create_operator"):
+            return self.prop.create_operator(cpu(), self.in_shapes, self.in_types)
+
+    def forward(
+        self,
+        inputs: Sequence[Array] | None = None,
+        *,
+        req: Sequence[OpReq] | None = None,
+        outputs: Sequence[Any] | None = None,
+        aux: Sequence[Array] | None = None,
+        call: Call = Call.PLAIN,
+        operator: Operator | None = None,
+        is_train: bool | None = None,
+        resources: Sequence[Any] | None = None,
+        seed: int | None = None,
+    ) -> Forward:
+        """Run the forward pass.
+
+        Args:
+            inputs: Default: copies of the case's.
+            req: Default: WRITE for all.
+            outputs: Default: poisoned arrays.
+            aux: Default: copies of the case's.
+            operator: Default: the trial's own.
+            resources: In place of those that the operator's requests and `seed` give.
+        """
+        operator = operator or self.operator
+        given = list(inputs) if inputs is not None else [array.copy() for array in self.inputs]
+        arrays = list(outputs) if outputs is not None else self.poisoned_outputs()
+        states = list(aux) if aux is not None else [array.copy() for array in self.aux]
+        requests = list(req) if req is not None else [OpReq.WRITE] * len(arrays)
+        op_ctx = self.context(self.prop.forward_resource(self.in_shapes), is_train, resources, seed)
+        with raising("forward"):
+            if call is Call.PLAIN:
+                operator.forward(op_ctx, given, requests, arrays, states)
+            elif call is Call.PREPARED:
+                operator.prepare_forward(op_ctx, given, requests, arrays, states)()
+            else:
+                assert operator.direct is not None
+                operator.direct(*given, *arrays)
+        return Forward(arrays, states, given)
+
+    @cached_property
+    def result(self) -> Forward:
+        """One forward pass on the case as it is."""
+        return self.forward()
+
+    @cached_property
+    def out_grads(self) -> list[Any]:
+        """One array a visible output, from the case or made from its seed; None for hidden outputs."""
+        made = self.case.out_grads or [
+            self.lattice(shape, dtype, salt)
+            for salt, (shape, dtype) in enumerate(zip(self.out_shapes, self.out_types, strict=True))
+            if salt < self.visible
+        ]
+        return [*made, *[None] * (len(self.outputs) - self.visible)]
+
+    def backward(
+        self,
+        out_grads: Sequence[Any] | None = None,
+        *,
+        inputs: Sequence[Array] | None = None,
+        outputs: Sequence[Array] | None = None,
+        req: Sequence[OpReq] | None = None,
+        in_grads: Sequence[Any] | None = None,
+        aux: Sequence[Array] | None = None,
+        keep: Keep | None = None,
+        operator: Operator | None = None,
+        prepared: bool = False,
+        is_train: bool | None = None,
+        resources: Sequence[Any] | None = None,
+        fill: int = SPACE_FILL,
+    ) -> list[Any]:
+        """Run the backward pass; returns the gradients, None where the request is NULL.
+
+        Args:
+            out_grads: One an output; None for hidden ones. Default: `self.out_grads`.
+            inputs: Default: the case's; `outputs`: those of `self.result`. Copies are handed over.
+            req: Default: WRITE for every argument that a gradient flows to, else NULL.
+            in_grads: Default: poisoned arrays, None where nothing is wanted.
+            keep: Replaces what the pass sees of each array; default: every array, declared or not.
+        """
+        operator = operator or self.operator
+        requests = list(req) if req is not None else self.write_requests()
+        sources = {
+            "out_grad": out_grads if out_grads is not None else self.out_grads,
+            "in_data": inputs if inputs is not None else self.inputs,
+            "out_data": outputs if outputs is not None else self.result.outputs,
+        }
+        given = {
+            kind: [None if array is None else _kept(keep, kind, i, array) for i, array in enumerate(arrays)]
+            for kind, arrays in sources.items()
+        }
+        grads = list(in_grads) if in_grads is not None else self.poisoned_gradients(requests)
+        states = list(aux) if aux is not None else [array.copy() for array in self.result.aux]
+        needs = self.prop.backward_resource(self.in_shapes)
+        op_ctx = self.context(needs, is_train, resources, None, fill)
+        data = (given["out_grad"], given["in_data"], given["out_data"])
+        with raising("backward"):
+            if prepared:
+                operator.prepare_backward(op_ctx, *data, requests, grads, states)()
+            else:
+                operator.backward(op_ctx, *data, requests, grads, states)
+        return grads
+
+    def context(
+        self,
+        requests: Sequence[ResourceRequest],
+        is_train: bool | None = None,
+        resources: Sequence[Any] | None = None,
+        seed: int | None = None,
+        fill: int = SPACE_FILL,
+    ) -> OpContext:
+        """The context of one run, with stand-ins for what is requested."""
+        found = tuple(resources) if resources is not None else None
+        if found is None:
+            found = resources_for(requests, self.case.seed if seed is None else seed, fill)
+        return OpContext(cpu(), self.case.is_train if is_train is None else is_train, found)
+
+    def differentiable(self) -> list[bool]:
+        """The arguments that a gradient flows to: declared so, and floating."""
+        flags = self.prop.differentiable_inputs()
+        return [flag and dtype.kind == "f" for flag, dtype in zip(flags, self.in_types, strict=True)]
+
+    def write_requests(self) -> list[OpReq]:
+        """WRITE where a gradient flows, else NULL."""
+        return [OpReq.WRITE if flows else OpReq.NULL for flows in self.differentiable()]
+
+    def poisoned_outputs(self) -> list[Array]:
+        """New outputs full of NaN, or of `POISON`."""
+        return [poisoned(shape, dtype) for shape, dtype in zip(self.out_shapes, self.out_types, strict=True)]
+
+    def poisoned_gradients(self, req: Sequence[OpReq]) -> list[Array | None]:
+        """New gradients full of poison; None where nothing is wanted."""
+        described = zip(req, self.in_shapes, self.in_types, strict=True)
+        return [None if r is OpReq.NULL else poisoned(shape, dtype) for r, shape, dtype in described]
+
+    def lattice(self, shape: Shape, dtype: Any, salt: int) -> Array:
+        """Multiples of 1/8 between -2 and 2, none of them 0, which the case's seed and `salt` determine."""
+        values = np.random.default_rng([self.case.seed, salt]).integers(-16, 17, shape) / 8
+        return np.where(values == 0, 0.125, values).astype(dtype)
+
+
+def poisoned(shape: Shape, dtype: Any) -> Array:
+    """An array that shows where it was not written."""
+    return np.full(shape, np.nan if np.dtype(dtype).kind == "f" else POISON, dtype)
+
+
+@contextmanager
+def raising(where: str) -> Iterator[None]:
+    """Turn what the operator's code raises into `OperatorRaised`; floating-point warnings are off."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except Exception as error:
+        raise OperatorRaised(where, error) from error
+
+
+def _kept(keep: Keep | None, kind: str, index: int, array: Array) -> Array | None:
+    return array.copy() if keep is None else keep(BackwardEntry(kind, index), array)
