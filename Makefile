@@ -48,11 +48,13 @@ layers: setup
 
 tables: setup
 	$(RUN) -m tools.operator_table --check
+	$(RUN) -m tools.cli_reference --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
 	$(RUN) -m ruff format .
 	$(RUN) -m tools.operator_table
+	$(RUN) -m tools.cli_reference
 
 clean:  ## remove everything that make made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

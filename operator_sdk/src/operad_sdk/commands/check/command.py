@@ -25,7 +25,9 @@ from operad_sdk.commands.extras import extra
     type=click.Choice(["dev", "ci", "nightly"]),
     help="How much to try; left out: what HYPOTHESIS_PROFILE names, else dev.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores.")
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
+)
 def check(
     names: tuple[str, ...], plugin: str | None, is_all: bool, profile: str | None, jobs: int | None
 ) -> CheckRun:

@@ -1,0 +1,30 @@
+"""The reference of the command line says what the commands do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from operad.cli import main
+from tools.cli_reference import PAGE, reference
+from tools.workspace import ROOT, distributions
+
+
+def test_the_page_is_what_the_commands_say() -> None:
+    assert (ROOT / PAGE).read_text() == reference(), f"{PAGE} is stale; run `make format`"
+
+
+def test_every_command_of_the_core_and_the_toolkit_has_a_section() -> None:
+    sections = re.findall(r"^### `operad (\w+)`$", reference(), re.MULTILINE)
+    (toolkit,) = [d for d in distributions() if d.name == "operad-sdk"]
+    assert sections == [*sorted(main.commands), *sorted(toolkit.entry_points("operad.commands"))]
+
+
+@pytest.mark.parametrize("command", ["ops", "check", "doctor"])
+def test_a_listing_has_its_keys(command: str) -> None:
+    section = reference().partition(f"### `operad {command}`")[2].partition("\n### ")[0]
+    (option,) = [line for line in section.splitlines() if line.startswith("| `--json`")]
+    assert "JSON" in option
+    assert "\nJSON:\n\n| key | type | meaning |\n" in section
+    assert not re.search(r"\|\s*\|$", section, re.MULTILINE), "a key has no meaning"
