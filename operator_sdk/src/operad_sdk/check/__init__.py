@@ -1,10 +1,13 @@
-"""The contract harness: find what is wrong with an operator, and show it.
+"""The contract harness: whether an operator keeps what it promises to the system.
 
-Needs the extra `check`: `pip install operad-sdk[check]`.
+`check_operator` checks one operator, `contract_suite` makes pytest tests of all checks of a plugin,
+and `operad check` does either from the command line. Needs `pip install operad-sdk[check]`.
 """
 
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
 from operad_sdk.check.case import Case as Case
-from operad_sdk.check.catalogue import explain as explain
 from operad_sdk.check.outcome import Failure as Failure
 from operad_sdk.check.outcome import OperatorReport as OperatorReport
 from operad_sdk.check.outcome import Outcome as Outcome
@@ -14,3 +17,15 @@ from operad_sdk.check.profile import Profile as Profile
 from operad_sdk.check.repro import verify as verify
 from operad_sdk.check.runner import check_operator as check_operator
 from operad_sdk.check.violation import Violation as Violation
+
+if TYPE_CHECKING:
+    from operad_sdk.check.suite import contract_suite as contract_suite
+
+
+def __getattr__(name: str) -> _Any:
+    # Only tests need pytest: a program that reproduces a failure does without.
+    if name != "contract_suite":
+        raise AttributeError(f"module 'operad_sdk.check' has no attribute {name!r}")
+    from operad_sdk.check.suite import contract_suite  # noqa: PLC0415
+
+    return contract_suite

@@ -119,7 +119,12 @@ class Benchmark:
 @param_option
 @click.option("--against", type=click.Choice(["numpy"]), help="Compare values and times with NumPy's.")
 @click.option(
-    "--rounds", type=click.IntRange(min=1), default=ROUNDS, show_default=True, help="Turns of each."
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=ROUNDS,
+    show_default=True,
+    help="Turns of each.",
 )
 def bench(
     operator: str,
