@@ -41,6 +41,10 @@ dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem } .by { color:
 label { margin-right: 1rem } .legend span { margin-right: 1.2rem }
 """
 
+_FILTER: Final = (
+    '<p><label><input type="checkbox" id="only"> broken only</label>'
+    '<label>find <input id="find" size="24"></label></p>'
+)
 _SCRIPT: Final = """
 const only = document.getElementById('only'), find = document.getElementById('find');
 function show() {
@@ -62,16 +66,18 @@ def page(report: Mapping[str, Any], heading: str = "Operator contract report") -
     count = len(operators) + len(report["unusable"])
     examples = sum(outcome["examples"] for op in operators for outcome in op["outcomes"])
     seconds = sum(op["seconds"] for op in operators)
+    summary = (
+        f'<p class="sum">{count} operators, {len(ids)} checks, {examples:,} examples in {seconds:,.0f} s '
+        f"of checking: {verdict}.</p>"
+    )
     return "".join(
         [
             '<!doctype html><html lang="en"><meta charset="utf-8">',
             f"<title>{escape(heading)}</title><style>{_STYLE}</style>",
             f"<h1>{escape(heading)}</h1>",
-            f'<p class="sum">{count} operators, {len(ids)} checks, {examples:,} examples in {seconds:,.0f} s '
-            f"of checking: {verdict}.</p>",
+            summary,
             _legend(),
-            '<p><label><input type="checkbox" id="only"> broken only</label>'
-            '<label>find <input id="find" size="24"></label></p>',
+            _FILTER,
             _table(operators, ids),
             _findings(operators, report["unusable"]),
             _explanations(ids),
@@ -89,7 +95,8 @@ def _table(operators: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> str:
     head = "".join(f'<th title="{escape(CATALOGUE[id].title, quote=True)}">{id}</th>' for id in ids)
     rows = "".join(_row(op, ids) for op in operators)
     return (
-        f'<div class="scroll"><table><thead><tr><th class="op">operator</th>{head}<th>seconds</th></tr></thead>'
+        f'<div class="scroll"><table><thead><tr><th class="op">operator</th>{head}<th>seconds</th></tr>'
+        "</thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -159,7 +166,8 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
 
 def _explanations(ids: Sequence[str]) -> str:
     entries = "".join(
-        f"<details><summary><b>{id}</b> {escape(CATALOGUE[id].title)}</summary><p>{escape(CATALOGUE[id].why)}</p>"
+        f"<details><summary><b>{id}</b> {escape(CATALOGUE[id].title)}</summary>"
+        f"<p>{escape(CATALOGUE[id].why)}</p>"
         f"<pre>{escape(CATALOGUE[id].example)}</pre><p>Fix: {escape(CATALOGUE[id].fix)}</p></details>"
         for id in ids
     )

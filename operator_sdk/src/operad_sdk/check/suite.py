@@ -76,8 +76,8 @@ def named_operators(name: str) -> list[str]:
     ]
     if not found:
         raise ArgumentError(
-            f"contract_suite: no installed operator belongs to {name!r}; expected an importable package or a "
-            "distribution with entry points in the group operad.operators (is it installed, pip install -e .?)"
+            f"contract_suite: no installed operator belongs to {name!r}; expected an importable package or "
+            "a distribution with entry points in the group operad.operators; install it, pip install -e ."
         )
     return sorted(found)
 

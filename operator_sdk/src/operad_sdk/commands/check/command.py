@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import msgspec
@@ -29,7 +30,12 @@ from operad_sdk.commands.extras import extra
     "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
 )
 def check(
-    names: tuple[str, ...], plugin: str | None, is_all: bool, profile: str | None, jobs: int | None
+    names: tuple[str, ...],
+    plugin: str | None,
+    is_all: bool,
+    profile: str | None,
+    html: Path | None,
+    jobs: int | None,
 ) -> CheckRun:
     """Check whether operators keep their contract.
 
@@ -47,7 +53,12 @@ def check(
         for name, result in checked(wanted, profile, jobs, check_one):
             found[name] = result
             advance(name)
-    return _run([(name, found[name]) for name in dict.fromkeys(wanted)])
+    run = _run([(name, found[name]) for name in dict.fromkeys(wanted)])
+    if html is not None:
+        from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
+
+        html.write_text(page(msgspec.to_builtins(run)), encoding="utf-8")
+    return run
 
 
 def check_one(name: str, profile: str | None) -> Found:
