@@ -196,8 +196,9 @@ def test_cupy_without_a_device_is_a_warning():
     assert "warning" not in [f.level for f in surroundings.library_findings(libraries, 1)]
 
 
-def test_a_library_that_is_absent_has_no_version(site, run_json):
+def test_a_library_that_is_absent_has_no_version(site, run_json, monkeypatch):
+    monkeypatch.setattr(facts, "_LIBRARIES", (("numpy", "numpy", "arrays"), ("gone", "no_such_library", "")))
     versions = {entry["name"]: entry["version"] for entry in run_json("doctor")["libraries"]}
     assert versions["numpy"] is not None
-    assert versions["copier"] is None  # hidden here, as everything installed is
-    assert run_json("doctor")["versions"]["operad-sdk"] is None
+    assert versions["gone"] is None
+    assert run_json("doctor")["versions"]["operad-sdk"] is None  # hidden, as everything installed is

@@ -13,6 +13,8 @@ from typing import Final, final
 from operad.cli import Mark, Page
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
+_RULES: Final = {"no evidence": "X801", "unexpected pass": "X803"}
+"""Rules on evidence: what is broken where a check itself finds nothing wrong."""
 
 
 @final
@@ -146,4 +148,4 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
         page.text("This program fails in the same way:")
         page.text("\n".join(f"    {line}" for line in outcome.failure.script.splitlines()))
-    page.text(Mark(f"operad explain {outcome.check_id}", "quiet"))
+    page.text(Mark(f"operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))
