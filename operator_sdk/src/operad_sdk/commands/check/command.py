@@ -27,6 +27,12 @@ from operad_sdk.commands.extras import extra
     help="How much to try; left out: what HYPOTHESIS_PROFILE names, else dev.",
 )
 @click.option(
+    "--html",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write one self-contained page for a browser as well.",
+)
+@click.option(
     "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
 )
 def check(
