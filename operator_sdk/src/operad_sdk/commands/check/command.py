@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from operad import config, registry
 from operad.cli import Listing, progress
 from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
+from operad.files import write_atomically
 from operad_sdk.commands.check.records import CheckedOperator, CheckRun
 from operad_sdk.commands.check.workers import Found, checked
 from operad_sdk.commands.extras import extra
@@ -63,7 +65,7 @@ def check(
     if html is not None:
         from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
 
-        html.write_text(page(msgspec.to_builtins(run)), encoding="utf-8")
+        write_atomically(html.absolute(), page(msgspec.to_builtins(run)).encode())
     return run
 
 
@@ -75,6 +77,8 @@ def check_one(name: str, profile: str | None) -> Found:
         report = check_operator(name, profile=profile)
     except OperadError as error:
         return str(error)
+    except Exception:  # noqa: BLE001 - the other operators are checked all the same
+        return traceback.format_exc()
     plain: Found = msgspec.to_builtins(report.to_json())
     return plain
 
