@@ -121,7 +121,8 @@ class Output:
 def _is_same(array: Array, value: Any) -> bool:
     """Whether `value` is the same elements in the same memory and order as `array`."""
     return (
-        getattr(value, "dtype", None) == array.dtype
+        isinstance(value, type(array))  # NumPy's scalars are no arrays
+        and value.dtype == array.dtype
         and value.size == array.size
         and value.flags.c_contiguous
         and array.flags.c_contiguous

@@ -1,0 +1,166 @@
+"""Group M: declared pairs forced to share memory, as a memory plan may have them do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from operad.operator import BackwardEntry, OpReq
+from operad_sdk.check.bits import expect_same
+from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Array, Call, Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+Pairs = dict[int, int]
+"""Place of the input by place of the output that overwrites it."""
+
+_MOST = 12
+"""Choices of pairs that are tried in one case."""
+
+_WAYS = ((Call.PLAIN, OpReq.INPLACE), (Call.PREPARED, OpReq.INPLACE), (Call.PLAIN, OpReq.WRITE))
+"""How a pair is used: by an executor in two ways, and by `out=` of an imperative call."""
+
+
+@check("M403", ORDINARY)
+def forward_in_place(trial: Trial) -> Evidence:
+    """Every choice of pairs, and one array as several arguments, all of them declared."""
+    places = range(len(trial.outputs))
+    declared = trial.prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
+    if not declared:
+        return None
+    usable = [(i, o) for i, o in declared if _fits(trial.inputs[i], trial.out_shapes[o], trial.out_types[o])]
+    compared = 0
+    for pairs in choices(usable):
+        what = ", ".join(f"{trial.outputs[o]} overwrites {trial.arguments[i]}" for o, i in pairs.items())
+        compared += _forward_over(trial, list(trial.inputs), pairs, what)
+    for (first, output), (second, other) in combinations(usable, 2):
+        one, two = trial.inputs[first], trial.inputs[second]
+        if output == other and (one.shape, one.dtype) == (two.shape, two.dtype):
+            inputs = [one if i == second else array for i, array in enumerate(trial.inputs)]
+            names = f"{trial.arguments[first]} and {trial.arguments[second]}"
+            what = f"{trial.outputs[output]} overwrites one array that is both {names}"
+            compared += _forward_over(trial, inputs, {output: first}, what, shared=second)
+    return compared
+
+
+def _forward_over(
+    trial: Trial, inputs: list[Array], pairs: Pairs, what: str, shared: int | None = None
+) -> int:
+    """Compare a run in place with one that is not; `shared` is a further place of the first input."""
+    expected = _forward(trial, inputs)
+    compared = 0
+    for call, request in _WAYS:
+        if request is OpReq.WRITE and not _are_alike(trial, pairs):
+            continue
+        given = [array.copy(order="C") for array in inputs]
+        outputs = trial.poisoned_outputs()
+        for output, source in pairs.items():
+            if shared is not None:
+                given[shared] = given[source]
+            outputs[output] = given[source].reshape(trial.out_shapes[output])
+        req = [request if o in pairs else OpReq.WRITE for o in range(len(outputs))]
+        try:
+            trial.forward(given, req=req, outputs=outputs, call=call)
+        except OperatorRaised as error:
+            raise Violation(f"where {what}, {error}") from error
+        compared += expect_same(trial.outputs, outputs, expected, f"where {what}")
+    return compared
+
+
+def _are_alike(trial: Trial, pairs: Pairs) -> bool:
+    """Whether one array object could be both of each pair, as it is for `out=`."""
+    return all(trial.in_shapes[source] == tuple(trial.out_shapes[o]) for o, source in pairs.items())
+
+
+def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
+    return trial.forward([array.copy() for array in inputs]).outputs
+
+
+@check("M404", ORDINARY)
+def backward_in_place(trial: Trial) -> Evidence:
+    """Every choice of pairs for all gradients and for each alone."""
+    compared = None
+    for req in request_vectors(trial):
+        found = _backward_pairs(trial, req)
+        if found is None:
+            continue
+        compared = compared or 0
+        reads, usable = found
+        keep = {entry: array_of(trial, entry) for entry in reads}
+        expected = _backward(trial, req, keep, {})
+        for pairs in choices(usable):
+            compared += _backward_over(trial, req, keep, {o: reads[i] for o, i in pairs.items()}, expected)
+    return compared
+
+
+def _backward_pairs(
+    trial: Trial, req: Sequence[OpReq]
+) -> tuple[list[BackwardEntry], list[tuple[int, int]]] | None:
+    """What is read, and the pairs (place in it, gradient) that may share memory; None if none is declared."""
+    entries = all_entries(trial)
+    groups = {kind: [e for e in entries if e.kind == kind] for kind in ("out_grad", "in_data", "out_data")}
+    grads = list(range(len(trial.arguments)))
+    declared = trial.prop.backward_inplace_option(
+        groups["out_grad"], groups["in_data"], groups["out_data"], grads
+    )
+    reads = trial.prop.backward_dependency([r is not OpReq.NULL for r in req])
+    wanted = [(e, g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
+    if not wanted:
+        return None
+    usable = [
+        (reads.index(e), g)
+        for e, g in wanted
+        if _fits(array_of(trial, e), trial.in_shapes[g], trial.in_types[g])
+    ]
+    return list(reads), usable
+
+
+def _backward_over(
+    trial: Trial,
+    req: Sequence[OpReq],
+    keep: dict[BackwardEntry, Array],
+    pairs: dict[int, BackwardEntry],
+    expected: Sequence[Any],
+) -> int:
+    names = [f"gradient of {name}" for name in trial.arguments]
+    what = ", ".join(f"the {names[g]} overwrites {entry_name(trial, e)}" for g, e in pairs.items())
+    try:
+        found = _backward(trial, req, keep, pairs)
+    except OperatorRaised as error:
+        raise Violation(f"where {what}, {error}") from error
+    return expect_same(names, found, expected, f"where {what}")
+
+
+def _backward(
+    trial: Trial, req: Sequence[OpReq], keep: dict[BackwardEntry, Array], pairs: dict[int, BackwardEntry]
+) -> list[Any]:
+    held = {entry: array.copy(order="C") for entry, array in keep.items()}
+    grads = trial.poisoned_gradients(req)
+    for place, entry in pairs.items():
+        grads[place] = held[entry].reshape(trial.in_shapes[place])
+    requests = [OpReq.INPLACE if place in pairs else r for place, r in enumerate(req)]
+    return trial.backward(req=requests, in_grads=grads, keep=lambda entry, _: held.get(entry))
+
+
+def choices(usable: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
+    """Sets of pairs in which no array stands twice: what a planner may choose, largest sets first."""
+    found = 0
+    for count in range(len(usable), 0, -1):
+        for chosen in combinations(usable, count):
+            pairs = {output: source for source, output in chosen}
+            if len(pairs) == len(chosen) == len(set(pairs.values())):
+                yield pairs
+                found += 1
+                if found == _MOST:
+                    return
+
+
+def _fits(array: Array, shape: Any, dtype: Any) -> bool:
+    """The planner's condition: as many bytes, one type."""
+    size = 1
+    for axis in shape:
+        size *= axis
+    return array.dtype == dtype and array.size == size

@@ -1,0 +1,181 @@
+"""Group M: which arrays a pass reads, and what it does with their old contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from operad.operator import BackwardEntry, OpReq
+from operad_sdk.check.bits import expect_same, first_difference
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import POISON, Array, Trial, poisoned
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+FILLS = ("garbage", "other garbage", "zeros")
+"""What recycled memory may hold."""
+
+
+@check("M401", ORDINARY)
+def undeclared_arrays(trial: Trial) -> Evidence:
+    """Undeclared arrays are absent, as in an executor, or recycled."""
+    compared = None
+    for req in request_vectors(trial):
+        declared = set(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
+        hidden = [entry for entry in all_entries(trial) if entry not in declared]
+        if not hidden:
+            continue
+        compared = compared or 0
+        names = [f"gradient of {name}" for name in trial.arguments]
+        expected = trial.backward(req=req)
+        without = ", ".join(entry_name(trial, entry) for entry in hidden)
+        try:
+            absent = trial.backward(req=req, keep=lambda e, a: a.copy() if e in declared else None)
+        except OperatorRaised as error:
+            message = f"without what it does not declare ({without}), {error}"
+            raise Violation(message) from error
+        compared += expect_same(names, absent, expected, f"without {without}")
+        for fill in FILLS:
+            recycled = trial.backward(
+                req=req,
+                keep=lambda e, a, fill=fill: a.copy() if e in declared else filled(a, fill),  # type: ignore[misc]
+            )
+            expect_same(names, recycled, expected, f"where undeclared arrays ({without}) hold {fill}")
+    return compared
+
+
+@check("M402", ORDINARY, pooled=True)
+def unread_arrays(trials: Sequence[Trial]) -> Evidence:
+    """Each declared array is replaced by others; something must change for some parameters."""
+    seen: dict[tuple[str, BackwardEntry], list[Trial]] = {}
+    read: set[tuple[str, BackwardEntry]] = set()
+    for trial in trials:
+        if not any(trial.differentiable()) or _raises(trial):
+            continue
+        req = trial.write_requests()
+        for entry in trial.prop.backward_dependency([r is not OpReq.NULL for r in req]):
+            key = (_variant(trial), entry)
+            if key in read or array_of(trial, entry).size < 2:
+                continue
+            seen.setdefault(key, []).append(trial)
+            if _is_read(trial, entry, req):
+                read.add(key)
+    everywhere = {entry for _, entry in read}
+    for (variant, entry), group in seen.items():
+        if (variant, entry) in read or (entry in everywhere and not _is_conclusive(group, entry)):
+            continue
+        witness = max(group, key=lambda trial: array_of(trial, entry).size)
+        name, size_bytes = entry_name(witness, entry), array_of(witness, entry).nbytes
+        where = f" with {witness.prop!r}" if entry in everywhere else ""
+        raise Violation(
+            f"backward declares to read {name} and never does{where}: {size_bytes} bytes are kept for nothing",
+            cases=[witness.case],
+        )
+    return len(read) if seen else None
+
+
+@check("M407", ORDINARY)
+def old_contents_of_results(trial: Trial) -> Evidence:
+    """Outputs and gradients hold other things before the run."""
+    expected = trial.result
+    compared = 0
+    for fill in FILLS:
+        outputs = [filled(array, fill) for array in trial.poisoned_outputs()]
+        found = trial.forward(outputs=outputs)
+        compared += expect_same(trial.outputs, found.outputs, expected.outputs, f"where outputs held {fill}")
+    req = trial.write_requests()
+    if any(r is not OpReq.NULL for r in req):
+        gradients = trial.backward(req=req)
+        names = [f"gradient of {name}" for name in trial.arguments]
+        for fill in FILLS:
+            held = [None if g is None else filled(g, fill) for g in trial.poisoned_gradients(req)]
+            again = trial.backward(req=req, in_grads=held)
+            compared += expect_same(names, again, gradients, f"where gradients held {fill}")
+    return compared
+
+
+def request_vectors(trial: Trial) -> Iterator[list[OpReq]]:
+    """All gradients wanted, then each alone."""
+    full = trial.write_requests()
+    wanted = [place for place, r in enumerate(full) if r is not OpReq.NULL]
+    if wanted:
+        yield full
+    if len(wanted) > 1:
+        for place in wanted:
+            yield [r if i == place else OpReq.NULL for i, r in enumerate(full)]
+
+
+def all_entries(trial: Trial) -> list[BackwardEntry]:
+    """What a backward pass could read."""
+    return [
+        *[BackwardEntry("out_grad", i) for i in range(trial.visible)],
+        *[BackwardEntry("in_data", i) for i in range(len(trial.arguments))],
+        *[BackwardEntry("out_data", i) for i in range(len(trial.outputs))],
+    ]
+
+
+def array_of(trial: Trial, entry: BackwardEntry) -> Array:
+    """The array that an entry stands for."""
+    groups = {"out_grad": trial.out_grads, "in_data": trial.inputs, "out_data": trial.result.outputs}
+    array: Array = groups[entry.kind][entry.index]
+    return array
+
+
+def entry_name(trial: Trial, entry: BackwardEntry) -> str:
+    """The entry in words."""
+    if entry.kind == "in_data":
+        return f"argument {trial.arguments[entry.index]}"
+    output = trial.outputs[entry.index]
+    return f"output {output}" if entry.kind == "out_data" else f"gradient of output {output}"
+
+
+def filled(array: Array, fill: str) -> Array:
+    """Another array like `array`, with that in it."""
+    if fill == "zeros":
+        return np.zeros_like(array)
+    if fill == "garbage":
+        return poisoned(array.shape, array.dtype)
+    values = np.random.default_rng(array.size + POISON).integers(1, 9, array.shape)
+    return np.asarray(values * 0.75 if array.dtype.kind == "f" else values, array.dtype)
+
+
+def _variant(trial: Trial) -> str:
+    """The parameters that choose between computations; numbers, such as an exponent of 1, do not."""
+    declared = type(trial.prop).params
+    chosen = {
+        name: getattr(trial.prop, name)
+        for name, param in declared.items()
+        if param.choices is not None or param.type is bool
+    }
+    return repr(chosen)
+
+
+def _raises(trial: Trial) -> bool:
+    """Whether the passes fail on this case, which other checks report."""
+    try:
+        trial.backward()
+    except OperatorRaised:
+        return True
+    return False
+
+
+def _is_read(trial: Trial, entry: BackwardEntry, req: Sequence[OpReq]) -> bool:
+    expected = trial.backward(req=req)
+    original = array_of(trial, entry)
+    replacements = [filled(original, fill) for fill in FILLS]
+    replacements += [-replacements[1], original[..., ::-1]] if original.dtype.kind in "fi" else []
+    for replacement in replacements:
+        try:
+            found = trial.backward(req=req, keep=lambda e, a, r=replacement: (r if e == entry else a).copy())  # type: ignore[misc]
+        except OperatorRaised:
+            return True  # it looked at the values, and did not like them
+        pairs = zip(found, expected, strict=True)
+        if any(one is not None and first_difference(one, other) is not None for one, other in pairs):
+            return True
+    return False
+
+
+def _is_conclusive(group: Sequence[Trial], entry: BackwardEntry) -> bool:
+    """Whether these trials are enough to say that nothing is read for their parameters."""
+    return len(group) >= 4 and sum(array_of(trial, entry).size for trial in group) >= 32
