@@ -155,7 +155,7 @@ def test_help_imports_neither_plugins_nor_heavy_libraries():
     program = (
         "import sys\nfrom operad.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit as stop:\n    code = stop.code\n"
-        "heavy = {'numba', 'rich', 'msgspec', 'cupy', 'pluggy', 'hypothesis', 'threadpoolctl'}\n"
+        "heavy = {'numba', 'rich', 'msgspec', 'cupy', 'pluggy', 'hypothesis', 'threadpoolctl', 'packaging'}\n"
         "found = {name.partition('.')[0] for name in sys.modules}\n"
         "guests = {name for name in found if name.startswith('operad_')}\n"
         "print(sorted(found & heavy | guests), code, file=sys.stderr)"

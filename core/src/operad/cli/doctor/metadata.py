@@ -9,8 +9,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from operad import registry
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.cli.plugin_commands import COMMANDS
@@ -132,6 +130,8 @@ def _requires(distribution: str) -> list[str]:
 
 
 def _unmet(line: str) -> str | None:
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - 40 ms of `--help`
+
     try:
         wanted = Requirement(line)
     except InvalidRequirement:
