@@ -40,7 +40,7 @@ class Overlay:
             "PATH": f"{self._bin}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "HYPOTHESIS_PROFILE": "dev",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "PIP_NO_BUILD_ISOLATION": "0",  # pip's spelling of --no-build-isolation: the option reads backwards
+            "PIP_NO_BUILD_ISOLATION": "0",  # without isolation: the option reads backwards
             "PIP_NO_INDEX": "1",
         }
         unwanted = ("PYTHONPATH", "VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
