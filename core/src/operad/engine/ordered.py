@@ -293,7 +293,10 @@ class OrderedEngine(Dispatcher):
         for failure in sleeper.failures:
             error = self._queue.surface(failure)
             if error is not None:
-                raise error
+                try:
+                    raise error
+                finally:
+                    del error, failure, sleeper  # this frame is part of the error's traceback
 
     def _is_settled(self, var: Var, write: bool) -> bool:
         if self._inbox or self._lock.locked():  # in this order: see `is_idle`
