@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Final, TypeVar, final
 
 from operad.errors import ArgumentError
@@ -26,13 +27,6 @@ from operad_sdk.check.kinds import CaseKind
 
 Evidence = int | Mapping[str, int] | None
 F = TypeVar("F", bound=Callable[[Any], Evidence])
-
-GROUPS: Final = (
-    *("static", "forward", "partial", "backward", "derivative", "requests", "random"),
-    *("memory", "inplace", "zones", "sharing", "engines", "exceptions", "dtype", "precision", "device"),
-    *("mapper", "evidence"),
-)
-"""Modules of `operad_sdk.check.checks`."""
 
 
 @final
@@ -74,8 +68,8 @@ def check(
 
 def all_checks() -> dict[str, CheckFunction]:
     """Every check by id, in order."""
-    for group in GROUPS:
-        import_module(f"operad_sdk.check.checks.{group}")
+    for module in iter_modules(import_module("operad_sdk.check.checks").__path__):
+        import_module(f"operad_sdk.check.checks.{module.name}")
     return dict(sorted(_checks.items()))
 
 

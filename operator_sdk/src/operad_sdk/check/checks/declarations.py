@@ -1,0 +1,121 @@
+"""Group S: lists of tensors, and declarations about arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from operad.operator import BackwardEntry, OpReq
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Trial, raising
+from operad_sdk.check.violation import Violation
+
+
+@check("S102", ORDINARY, reports_raising=True)
+def names(trial: Trial) -> Evidence:
+    """Names are identifiers and different; lists have the right lengths."""
+    prop = trial.prop
+    tensors = [*trial.arguments, *trial.states, *type(prop).params]
+    for name in [*tensors, *trial.outputs]:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise Violation(f"{name!r} is no identifier, and cannot be a keyword in a call")
+    for group in (tensors, trial.outputs):
+        twice = sorted({name for name in group if group.count(name) > 1})
+        if twice:
+            raise Violation(f"{twice[0]!r} names two things among {', '.join(group)}")
+    if not 1 <= trial.visible <= len(trial.outputs):
+        raise Violation(f"num_visible_outputs is {trial.visible}, and there are {len(trial.outputs)} outputs")
+    lengths = {
+        "differentiable_inputs()": (len(prop.differentiable_inputs()), len(trial.arguments)),
+        "inferred argument shapes": (len(prop.infer_shape(trial.in_shapes)[0]), len(trial.arguments)),
+        "inferred output shapes": (len(trial.out_shapes), len(trial.outputs)),
+        "inferred shapes of states": (len(prop.infer_shape(trial.in_shapes)[2]), len(trial.states)),
+        "inferred output types": (len(trial.out_types), len(trial.outputs)),
+    }
+    for what, (found, expected) in lengths.items():
+        if found != expected:
+            raise Violation(f"{what}: {found}, expected {expected}, one each")
+    return len(tensors) + len(trial.outputs)
+
+
+@check("S106", ORDINARY, pooled=True)
+def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
+    """Each pair that is declared fits in some case."""
+    fits: dict[str, bool] = {}
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        for name, matches in _pairs(trial):
+            fits[name] = fits.get(name, False) or matches
+            first.setdefault(name, trial)
+    for name, matches in fits.items():
+        if not matches:
+            raise Violation(
+                f"{name} are declared to share memory, and their shapes and types never agree",
+                cases=[first[name].case],
+            )
+    return dict.fromkeys(fits, 1) or None
+
+
+def _pairs(trial: Trial) -> list[tuple[str, bool]]:
+    ins = [("in_data", i) for i in range(len(trial.arguments))]
+    outs = [("out_data", i) for i in range(len(trial.outputs))]
+    heads = [("out_grad", i) for i in range(len(trial.outputs))]
+    grads = [("in_grad", i) for i in range(len(trial.arguments))]
+    with raising("forward_inplace_option"):
+        pairs = list(trial.prop.forward_inplace_option(ins, outs))
+    if any(trial.differentiable()):
+        with raising("backward_inplace_option"):
+            declared = trial.prop.backward_inplace_option(heads, ins, outs, grads)
+        pairs += [pair for pair in declared if trial.differentiable()[pair[1][1]]]
+    return [(f"{_name(trial, a)} and {_name(trial, b)}", _spec(trial, a) == _spec(trial, b)) for a, b in pairs]
+
+
+def _name(trial: Trial, entry: tuple[str, int]) -> str:
+    kind, index = entry
+    words = {"out_grad": "head gradient of ", "in_grad": "gradient of "}
+    return words.get(kind, "") + (trial.arguments if kind in ("in_data", "in_grad") else trial.outputs)[index]
+
+
+def _spec(trial: Trial, entry: tuple[str, int]) -> tuple[Any, Any]:
+    kind, index = entry
+    if kind in ("in_data", "in_grad"):
+        return trial.in_shapes[index], trial.in_types[index]
+    return tuple(trial.out_shapes[index]), trial.out_types[index]
+
+
+@check("S109", ORDINARY)
+def backward_dependency(trial: Trial) -> Evidence:
+    """What is declared exists, and shrinks with what is wanted."""
+    flows = trial.prop.differentiable_inputs()
+    if not any(flows):
+        return None
+    prop = trial.prop
+    heads = [BackwardEntry("out_grad", i) for i in range(trial.visible)]
+    ins = [BackwardEntry("in_data", i) for i in range(len(trial.arguments))]
+    outs = [BackwardEntry("out_data", i) for i in range(len(trial.outputs))]
+    with raising("declare_backward_dependency"):
+        declared = list(prop.declare_backward_dependency(list(heads), list(ins), list(outs)))
+    known = {*heads, *ins, *outs}
+    for entry in declared:
+        if entry not in known:
+            raise Violation(f"declare_backward_dependency gives {entry!r}, which is not among what it is handed")
+    if len(set(declared)) < len(declared):
+        raise Violation("declare_backward_dependency gives an array twice")
+    everything = set(_dependency(trial, flows))
+    if not everything <= set(declared):
+        raise Violation(f"backward_dependency gives {everything - set(declared)}, which is not declared")
+    for place in [i for i, flag in enumerate(flows) if flag]:
+        alone = set(_dependency(trial, [i == place for i in range(len(flows))]))
+        if not alone <= everything:
+            raise Violation(
+                f"the gradient of {trial.arguments[place]} alone reads {alone - everything}, all together do not"
+            )
+    return len(declared) + 1
+
+
+def _dependency(trial: Trial, wanted: list[bool]) -> list[BackwardEntry]:
+    with raising("backward_dependency"):
+        return list(trial.prop.backward_dependency(wanted))
+
+

@@ -1,0 +1,184 @@
+"""Group F: what a forward pass computes, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad.operator import SimpleOpProperty, is_known
+from operad_sdk.check.bits import expect_same
+from operad_sdk.check.closeness import expect_close, magnitude, tolerance
+from operad_sdk.check.kinds import EDGES, ORDINARY
+from operad_sdk.check.reference import call_reference
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import POISON, Array, Trial, raising
+from operad_sdk.check.violation import Violation
+
+
+@check("F201", ORDINARY, reports_raising=True)
+def runs(trial: Trial) -> Evidence:
+    """Forward in both modes."""
+    for is_train in (True, False):
+        trial.forward(is_train=is_train)
+    return 2
+
+
+@check("F202", ORDINARY)
+def described(trial: Trial) -> Evidence:
+    """Inference leaves nothing open; what a function returns fits what is inferred."""
+    for name, shape, dtype in zip(trial.outputs, trial.out_shapes, trial.out_types, strict=True):
+        if not is_known(shape) or dtype is None:
+            raise Violation(
+                f"with every argument known, {name} is inferred as {shape} of {dtype}, expected a full answer"
+            )
+        if not all(type(size) is int for size in shape):
+            raise Violation(f"{name} is inferred as {shape}, expected a tuple of int")
+    prop = trial.prop
+    if isinstance(prop, SimpleOpProperty) and not prop.simple.takes_out:
+        _check_returned(trial, prop)
+    return len(trial.outputs)
+
+
+def _check_returned(trial: Trial, prop: SimpleOpProperty) -> None:
+    context = (trial.context(prop.forward_resource(trial.in_shapes)),) if prop.simple.takes_context else ()
+    inputs = [array.copy() for array in trial.inputs]
+    with raising("forward"):
+        value = prop.simple.function(*context, *inputs, *prop.call_params(trial.in_types[0]))
+    if not isinstance(value, np.ndarray):
+        return
+    shape, dtype = trial.out_shapes[0], trial.out_types[0]
+    if value.ndim and value.shape != shape:
+        raise Violation(f"the function returns shape {value.shape}, and {shape} is inferred")
+    if value.dtype.kind == "f" and dtype.kind in "iub" and (value != np.rint(value)).any():
+        raise Violation(
+            f"the function returns {value.dtype}, and {dtype} is inferred: fractions are lost",
+            fix="Say the type of the result: dtype=..., or infer_type.",
+        )
+
+
+@check("F207", ORDINARY)
+def inputs_unmodified(trial: Trial) -> Evidence:
+    """Inputs are the same after the pass."""
+    given = trial.forward().inputs
+    when = "after forward"
+    return expect_same(trial.arguments, given, trial.inputs, when) if given else None
+
+
+@check("F208", ORDINARY)
+def written(trial: Trial) -> Evidence:
+    """No element keeps either of two poisons."""
+    first = trial.result.outputs
+    second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
+    for name, one, two in zip(trial.outputs, first, second, strict=True):
+        kept = _is_poison(one) & (two == _other_poison(two))
+        if kept.any():
+            place = tuple(int(i) for i in np.argwhere(kept)[0])
+            raise Violation(f"{name}{list(place) if place else ''} is not written: it holds what was there before")
+    return sum(array.size for array in first)
+
+
+def _other_poison(like: Array) -> Array:
+    return np.full_like(like, -POISON + 0.25 if like.dtype.kind == "f" else _other_integer(like.dtype))
+
+
+def _other_integer(dtype: Any) -> Any:
+    return False if dtype.kind == "b" else 77
+
+
+def _is_poison(array: Array) -> Any:
+    return np.isnan(array) if array.dtype.kind == "f" else array == np.full_like(array, POISON)
+
+
+@check("F209", ORDINARY)
+def deterministic(trial: Trial) -> Evidence:
+    """The same run twice, on an operator that has run and on a new one."""
+    first = trial.result
+    others = {
+        "when run again": trial.forward(),
+        "on an operator that ran nothing before": trial.forward(operator=trial.new_operator()),
+    }
+    compared = 0
+    exact = not trial.subject.contract.nondeterministic
+    for when, other in others.items():
+        compared += expect_same(trial.outputs, other.outputs, first.outputs, when, is_exact=exact)
+        expect_same(trial.states, other.aux, first.aux, when, is_exact=exact)
+    return compared
+
+
+@check("F210", EDGES, reports_raising=True)
+def edges(trial: Trial) -> Evidence:
+    """Both passes on arrays with axes of length 0 or 1, or no axes; results are written."""
+    result = trial.forward()
+    clean = all(np.isfinite(array).all() for array in trial.inputs if array.dtype.kind == "f")
+    for name, array in zip(trial.outputs, result.outputs, strict=True):
+        untouched = array.size and clean and array.dtype.kind == "f" and np.isnan(array).all()
+        again = trial.forward(outputs=[_other_poison(a) for a in result.outputs]).outputs if untouched else []
+        if untouched and (again[trial.outputs.index(name)] == _other_poison(array)).all():
+            raise Violation(f"{name}, of shape {array.shape}, is not written")
+    if any(trial.differentiable()):
+        trial.backward()
+    return 1
+
+
+@check("F211", ORDINARY)
+def layouts(trial: Trial) -> Evidence:
+    """Views with other strides in the place of inputs and outputs."""
+    bounds = tolerance(trial.subject.contract, _widest(trial))
+    scale = magnitude(trial.inputs)
+    compared = 0
+    for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
+        inputs = [view(array) for array in trial.inputs]
+        outputs = [view(array) for array in trial.poisoned_outputs()]
+        if all(array.flags.c_contiguous for array in [*inputs, *outputs]):
+            continue
+        when = f"with {word} arrays"
+        found = trial.forward(inputs).outputs
+        compared += expect_close(trial.outputs, found, trial.result.outputs, when, bounds, scale)
+        trial.forward(outputs=outputs)
+        expect_close(trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale)
+    return compared
+
+
+def _transposed(array: Array) -> Array:
+    view: Array = np.empty(array.shape[::-1], array.dtype).T
+    view[...] = array
+    return view
+
+
+def _reversed(array: Array) -> Array:
+    backwards = (slice(None, None, -1),) * array.ndim
+    return array[backwards].copy()[backwards]
+
+
+def _strided(array: Array) -> Array:
+    if not array.ndim:
+        return array.copy()
+    wide = np.full((*array.shape[:-1], 2 * array.shape[-1] + 1), 7, array.dtype)
+    view: Array = wide[..., 1::2]
+    view[...] = array
+    return view
+
+
+def _widest(trial: Trial) -> Any:
+    """The element type whose rounding matters: the coarsest floating one among all arrays."""
+    types = [dtype for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"]
+    return min(types, key=lambda dtype: dtype.itemsize) if types else np.dtype(np.int64)
+
+
+@check("F213", ORDINARY)
+def reference(trial: Trial) -> Evidence:
+    """Outputs beside those of the author's reference function."""
+    function = trial.subject.contract.reference
+    if function is None:
+        return None
+    expected = call_reference(function, trial)
+    values = expected if isinstance(expected, (tuple, list)) else [expected]
+    found = trial.result.outputs[: len(values)]
+    precision, absolute = tolerance(trial.subject.contract, _widest(trial))
+    for name, one, want in zip(trial.outputs, found, values, strict=False):
+        if np.shape(want) != one.shape:
+            raise Violation(f"{name} has shape {one.shape}, and the reference gives {np.shape(want)}")
+    arrays = [np.asarray(value) for value in values]
+    names, bounds = trial.outputs[: len(values)], (precision, absolute)
+    return expect_close(names, found, arrays, "", bounds, magnitude(trial.inputs, found))

@@ -1,0 +1,73 @@
+"""Group F: NaN and infinities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.check.closeness import at
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.strategies import domain_of
+from operad_sdk.check.trial import Array, Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_STEP = 2.0**-6
+
+
+@check("F212", ORDINARY)
+def nonfinite(trial: Trial) -> Evidence:
+    """A NaN, and infinities, in one element of each floating argument in turn."""
+    rng = np.random.default_rng([trial.case.seed, 3])
+    contract = trial.subject.contract
+    if not any(_is_tested(trial, i) for i in range(len(trial.inputs))):
+        return None
+    compared = 0
+    for i, name in enumerate(trial.arguments):
+        if not _is_tested(trial, i) or not trial.inputs[i].size:
+            continue
+        place = tuple(int(rng.integers(size)) for size in trial.in_shapes[i])
+        for value in (np.nan, np.inf, -np.inf):
+            try:
+                found = trial.forward(_with(trial, i, place, value)).outputs
+            except OperatorRaised as error:
+                raise Violation(f"with {at(name, place)} = {value}, {error}") from error
+            if np.isnan(value) and not contract.nan_policy:
+                _expect_shown(trial, i, place, found)
+            compared += 1
+    return compared
+
+
+def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Array]) -> None:
+    value = trial.inputs[i][place]
+    moved = trial.forward(_with(trial, i, place, value + _STEP)).outputs
+    back = trial.forward(_with(trial, i, place, value - _STEP)).outputs
+    depends = [
+        np.isfinite(one) & (one != centre) & (centre != other)
+        for one, centre, other in _floating(trial, moved, trial.result.outputs, back)
+    ]
+    shown = [np.isnan(array) for (array,) in _floating(trial, found)]
+    if any(flags.any() for flags in depends) and not any(flags.any() for flags in shown):
+        name = at(trial.arguments[i], place)
+        output = next(n for n, flags in zip(_names(trial), depends, strict=True) if flags.any())
+        raise Violation(f"{name} = NaN shows nowhere, and {output} depends on it")
+
+
+def _is_tested(trial: Trial, i: int) -> bool:
+    return trial.in_types[i].kind == "f" and domain_of(trial.subject.contract, trial.arguments[i]).is_real
+
+
+def _names(trial: Trial) -> list[str]:
+    return [n for n, dtype in zip(trial.outputs, trial.out_types, strict=True) if dtype.kind == "f"]
+
+
+def _floating(trial: Trial, *groups: list[Any]) -> list[tuple[Array, ...]]:
+    rows = zip(*groups, strict=True)
+    return [row for row, dtype in zip(rows, trial.out_types, strict=True) if dtype.kind == "f"]
+
+
+def _with(trial: Trial, i: int, place: tuple[int, ...], value: Any) -> list[Array]:
+    inputs = [array.copy() for array in trial.inputs]
+    inputs[i][place] = value
+    return inputs

@@ -1,0 +1,112 @@
+"""Group S: parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from operad.errors import OperadError, ParamError
+from operad.operator import Param
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.params import candidates
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.subject import Subject
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import Violation
+
+
+@check("S103", ORDINARY)
+def round_trip(trial: Trial) -> Evidence:
+    """To strings and back, once and twice."""
+    cls = trial.subject.cls
+    if not cls.params:
+        return None
+    words = trial.prop.get_params()
+    for name, word in words.items():
+        if not isinstance(word, str):
+            raise Violation(f"get_params gives {word!r} for {name!r}, expected a string")
+    try:
+        again = cls(**words)
+    except OperadError as error:
+        raise Violation(f"{cls.name}(**get_params()) raised {error}; get_params gives {words}") from error
+    for name in cls.params:
+        before, after = getattr(trial.prop, name, None), getattr(again, name, None)
+        if before != after or type(before) is not type(after):
+            raise Violation(f"parameter {name!r} is {before!r}, and comes back from {words.get(name)!r} as {after!r}")
+    if again.list_arguments() != trial.arguments or again.get_params() != words:
+        raise Violation(f"{cls.name}(**{words}) is another operator")
+    return len(cls.params)
+
+
+@check("S104")
+def bounds(subject: Subject) -> Evidence:
+    """Each parameter in turn within its bounds, beyond them, and of another type; and an unknown one."""
+    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    count = 0
+    for name, param in subject.cls.params.items():
+        for value in _wrong_values(param):
+            _expect_refused(subject, required, name, value, param.expects())
+            count += 1
+        if param.is_required:
+            without = {n: v for n, v in required.items() if n != name}
+            _expect_param_error(subject, without, f"without the required parameter {name!r}")
+        for value in candidates(subject, param, 2):
+            _expect_no_crash(subject, {**required, name: value})
+            count += 1
+    _expect_refused(subject, required, "no_such_parameter", 1, "no parameter of that name")
+    return count + 1
+
+
+def _wrong_values(param: Param) -> Iterator[Any]:
+    bounds = param.bounds
+    step = 1 if param.type in (int, "shape", "indices") else 0.25
+    wrong: list[Any] = []
+    wrong += [bounds["ge"] - step] if "ge" in bounds else []
+    wrong += [bounds["gt"]] if "gt" in bounds else []
+    wrong += [bounds["le"] + step] if "le" in bounds else []
+    wrong += [bounds["lt"]] if "lt" in bounds else []
+    for value in wrong:
+        number = int(value) if step == 1 else value
+        yield (number, number) if param.type in ("shape", "indices", "floats") else number
+    if param.choices is not None or param.type in (int, float, bool, "dtype"):
+        yield "no such value"
+
+
+def _expect_refused(subject: Subject, required: Any, name: str, value: Any, expects: str) -> None:
+    _expect_param_error(subject, {**required, name: value}, f"with {name}={value!r}, expected {expects}")
+
+
+def _expect_param_error(subject: Subject, params: Any, what: str) -> None:
+    try:
+        subject.cls(**params)
+    except ParamError:
+        return
+    except Exception as error:
+        raise Violation(f"{subject.name} {what}: raised {type(error).__name__}, expected a ParamError") from error
+    raise Violation(f"{subject.name} {what}: it was accepted")
+
+
+def _expect_no_crash(subject: Subject, params: Any) -> None:
+    try:
+        subject.cls(**params)
+    except OperadError:  # it may not go with the other parameters
+        return
+    except Exception as error:
+        raise Violation(f"{subject.name}(**{params}) raised {type(error).__name__}: {error}") from error
+
+
+@check("S105")
+def defaults(subject: Subject) -> Evidence:
+    """Each default is accepted, and stays what it is."""
+    count = 0
+    for name, param in subject.cls.params.items():
+        if param.is_required:
+            continue
+        try:
+            parsed = param.parse(param.default)
+        except ParamError as error:
+            raise Violation(f"the default of {name!r} is refused: {error}") from error
+        if parsed != param.default or type(parsed) is not type(param.default):
+            raise Violation(f"the default of {name!r} is {param.default!r}, and as a {param.expects()} {parsed!r}")
+        count += 1
+    return count or None

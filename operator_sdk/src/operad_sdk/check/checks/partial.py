@@ -1,0 +1,202 @@
+"""Group F: inference from what is only partly known.
+
+The parts are made from shapes that are accepted as a whole: whole shapes or single axes are
+forgotten. Where two accepted cases with the same parameters agree on some axes, what they agree on
+is a part of both, so that nothing inferred from it may contradict either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+
+from operad.errors import OperadError, ShapeError
+from operad.operator import PartialShape
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Trial, raising
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+Shapes = list[PartialShape]
+_PARTS = 6
+_PAIRS = 3
+
+
+@check("F203", ORDINARY, pooled=True)
+def never_guesses(trials: Sequence[Trial]) -> Evidence:
+    """What follows from the common part of two cases holds for both."""
+    groups: dict[tuple[str, tuple[int, ...]], list[Trial]] = {}
+    for trial in trials:
+        if trial.in_shapes:
+            key = (repr(sorted(trial.case.params.items())), tuple(map(len, trial.in_shapes)))
+            groups.setdefault(key, []).append(trial)
+    compared: int | None = 0 if groups else None
+    for group in groups.values():
+        for one, other in islice(combinations(group, 2), _PAIRS * len(group)):
+            common: Shapes = [
+                tuple(a if a == b else None for a, b in zip(x, y, strict=True))
+                for x, y in zip(one.in_shapes, other.in_shapes, strict=True)
+            ]
+            if one.in_shapes != other.in_shapes:
+                found = _inferred(one, common)
+                for trial in (one, other):
+                    _expect_part(trial, found, _inferred(trial, list(trial.in_shapes)), common, [one.case, other.case])
+                compared = (compared or 0) + 1
+    return compared
+
+
+@check("F204", ORDINARY)
+def accepts_parts(trial: Trial) -> Evidence:
+    """Parts are accepted, kept and filled in consistently; also where outputs are known."""
+    if not trial.in_shapes:
+        return None
+    whole = _inferred(trial, list(trial.in_shapes))
+    parts = _parts(trial)
+    for part in parts:
+        try:
+            found = _inferred(trial, part)
+            backward = list(_from_outputs(trial, part, whole[1]))
+        except OperatorRaised as error:
+            raise Violation(f"infer_shape({part}) raised {type(error.error).__name__}: {error.error}") from error
+        _expect_part(trial, found, whole, part, [trial.case])
+        _expect_shapes(trial.arguments, backward, whole[0], f"from the outputs and {part}", [trial.case])
+        for name, given, kept in zip(trial.arguments, part, found[0], strict=True):
+            if _is_less(kept, given):
+                raise Violation(f"infer_shape({part}) gives {kept} for {name}, and forgets what was given")
+    return len(parts)
+
+
+@check("F205", ORDINARY)
+def idempotent(trial: Trial) -> Evidence:
+    """Inferring again from the result of inference."""
+    if not trial.in_shapes:
+        return None
+    parts = [*_parts(trial), list(trial.in_shapes)]
+    for part in parts:
+        once = _inferred(trial, part)
+        twice = _inferred(trial, once[0])
+        again = _inferred(trial, part)
+        for result, how in ((twice, "infer_shape of its own result"), (again, "the same infer_shape again")):
+            if result != once:
+                raise Violation(f"{how} gives {result}, and before it gave {once}, from {part}")
+    return len(parts)
+
+
+@check("F206", ORDINARY)
+def clashes(trial: Trial) -> Evidence:
+    """One axis is made longer, or one axis too many is given."""
+    if not trial.in_shapes:
+        return None
+    count = 0
+    for place, name in enumerate(trial.arguments):
+        shape = trial.in_shapes[place]
+        for axis in range(len(shape) + 1):
+            wrong: Shapes = list(trial.in_shapes)
+            longer = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :]) if axis < len(shape) else (*shape, 2)
+            wrong[place] = longer
+            count += _refused_well(trial, wrong, name)
+    return count
+
+
+def _refused_well(trial: Trial, shapes: Shapes, name: str) -> int:
+    try:
+        with np.errstate(all="ignore"):
+            trial.prop.infer_shape(list(shapes))
+    except ShapeError as error:
+        text = str(error)
+        if not any(argument in text for argument in trial.arguments) or "ax" not in text:
+            raise Violation(f"infer_shape({shapes}) says {text!r}, which names no argument and axis") from error
+    except OperadError:
+        return 1
+    except Exception as error:
+        raise Violation(
+            f"infer_shape({shapes}) raised {type(error).__name__}: {error}; expected a ShapeError about {name}"
+        ) from error
+    return 1
+
+
+@check("F217", ORDINARY)
+def types(trial: Trial) -> Evidence:
+    """Types inferred from none, from each one, and from all agree."""
+    if not trial.in_types:
+        return None
+    infer = trial.prop.infer_type
+    whole = _typed(infer, list(trial.in_types))
+    parts: list[list[Any]] = [[None] * len(trial.in_types)]
+    parts += [[t if i == j else None for j, t in enumerate(trial.in_types)] for i in range(len(trial.in_types))]
+    for part in parts:
+        try:
+            found = _typed(infer, part)
+        except OperatorRaised as error:
+            raise Violation(f"infer_type({_names(part)}) raised {error.error!r}") from error
+        if _typed(infer, found[0]) != found:
+            raise Violation(f"infer_type of its own result {_names(found[0])} gives something else")
+        for group, result in zip(whole, found, strict=True):
+            for expected, inferred in zip(group, result, strict=True):
+                if inferred is not None and inferred != expected:
+                    raise Violation(
+                        f"infer_type({_names(part)}) guesses {inferred}; with all types known it is {expected}"
+                    )
+        if any(given is not None and kept is None for given, kept in zip(part, found[0], strict=True)):
+            raise Violation(f"infer_type({_names(part)}) forgets a type that was given")
+    return len(parts)
+
+
+def _typed(infer: Any, types: list[Any]) -> tuple[list[Any], ...]:
+    with raising("infer_type"):
+        return tuple(list(group) for group in infer(list(types)))
+
+
+def _names(types: Sequence[Any]) -> list[str | None]:
+    return [None if dtype is None else dtype.name for dtype in types]
+
+
+def _inferred(trial: Trial, shapes: Shapes) -> tuple[Shapes, Shapes, Shapes]:
+    with raising("infer_shape"):
+        ins, outs, aux = trial.prop.infer_shape(list(shapes))
+    return list(ins), list(outs), list(aux)
+
+
+def _from_outputs(trial: Trial, part: Shapes, outputs: Shapes) -> Shapes:
+    with raising("infer_shape_backward"):
+        return list(trial.prop.infer_shape_backward(list(part), list(outputs)))
+
+
+def _parts(trial: Trial) -> list[Shapes]:
+    """Parts of the case's shapes: each argument forgotten, alone known, and random axes forgotten."""
+    shapes = trial.in_shapes
+    count = len(shapes)
+    found: list[Shapes] = [[None] * count]
+    found += [[None if i == j else s for j, s in enumerate(shapes)] for i in range(count)]
+    found += [[s if i == j else None for j, s in enumerate(shapes)] for i in range(count)]
+    rng = np.random.default_rng(trial.case.seed)
+    for _ in range(_PARTS):
+        found.append([tuple(None if rng.random() < 0.4 else size for size in shape) for shape in shapes])
+    return [list(part) for part in dict.fromkeys(tuple(part) for part in found)]
+
+
+def _expect_part(trial: Trial, found: Any, whole: Any, part: Shapes, cases: Any) -> None:
+    for names, inferred, full in zip((trial.arguments, trial.outputs, trial.states), found, whole, strict=True):
+        _expect_shapes(names, inferred, full, f"from {part}", cases)
+
+
+def _expect_shapes(names: Sequence[str], found: Shapes, whole: Shapes, source: str, cases: Any) -> None:
+    for name, shape, full in zip(names, found, whole, strict=True):
+        if shape is None or full is None:
+            continue
+        clash = len(shape) != len(full) or any(
+            a is not None and b is not None and a != b for a, b in zip(shape, full, strict=False)
+        )
+        if clash:
+            raise Violation(f"{name} is inferred as {shape} {source}, and it is {full} in a case of that form", cases=cases)
+
+
+def _is_less(kept: PartialShape, given: PartialShape) -> bool:
+    if given is None:
+        return False
+    if kept is None or len(kept) != len(given):
+        return True
+    return any(a is None and b is not None for a, b in zip(kept, given, strict=True))

@@ -1,0 +1,138 @@
+"""Groups F and B: every mixture of requests, and every way to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from operad.operator import OpReq
+from operad_sdk.check.bits import expect_same
+from operad_sdk.check.closeness import expect_close, magnitude, tolerance
+from operad_sdk.check.kinds import ORDINARY, WIDE
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Array, Call, Trial, poisoned
+from operad_sdk.check.violation import Violation
+
+_MOST: Final = 12
+"""Mixtures that are tried in one case."""
+
+REQUESTS: Final = (OpReq.WRITE, OpReq.ADD, OpReq.NULL)
+
+
+def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq, ...]]:
+    """Requests, one a place: NULL where a place is not open; all mixtures, or a choice of many."""
+    options = [REQUESTS if is_open else (OpReq.NULL,) for is_open in open_places]
+    every = [req for req in product(*options) if any(r is not OpReq.NULL for r in req)]
+    if len(every) > _MOST:
+        rng = np.random.default_rng(trial.case.seed)
+        uniform = [tuple(r if o else OpReq.NULL for o in open_places) for r in (OpReq.WRITE, OpReq.ADD)]
+        chosen = rng.choice(len(every), _MOST - 2, replace=False)
+        every = [*uniform, *(every[i] for i in sorted(chosen))]
+    yield from every
+
+
+@check("F214", ORDINARY)
+def forward_requests(trial: Trial) -> Evidence:
+    """Each mixture of requests gives what writing everything gives."""
+    expected = trial.result.outputs
+    compared = 0
+    for req in mixtures(trial, [True] * len(trial.outputs)):
+        bases = [_base(trial, array, salt) for salt, array in enumerate(expected)]
+        poison = trial.poisoned_outputs()
+        for absent in (None, True) if OpReq.NULL in req else (True,):
+            outputs = [_target(r, b.copy(), p, absent) for r, b, p in zip(req, bases, poison, strict=True)]
+            found = trial.forward(outputs=outputs, req=req).outputs
+            compared += _expect_requested(trial, trial.outputs, req, found, bases, expected)
+    return compared
+
+
+@check("B305", WIDE)
+def backward_requests(trial: Trial) -> Evidence:
+    """As for forward; absent gradients have no array."""
+    flows = trial.differentiable()
+    if not any(flows):
+        return None
+    expected = trial.backward()
+    names = [f"gradient of {name}" for name in trial.arguments]
+    bases = [None if e is None else _base(trial, e, salt) for salt, e in enumerate(expected)]
+    compared = dict.fromkeys(("write", "add"), 0)
+    for req in mixtures(trial, flows):
+        targets = [
+            None if base is None or r is OpReq.NULL else _target(r, base.copy(), _nan(base), True)
+            for r, base in zip(req, bases, strict=True)
+        ]
+        found = trial.backward(req=req, in_grads=targets)
+        count = _expect_requested(trial, names, req, found, bases, expected)
+        for word, request in (("write", OpReq.WRITE), ("add", OpReq.ADD)):
+            compared[word] += count if request in req else 0
+    return compared
+
+
+def _expect_requested(
+    trial: Trial, names: Sequence[str], req: Sequence[OpReq], found: Sequence[Any], bases: Any, expected: Any
+) -> int:
+    compared = 0
+    words = ", ".join(r.name.lower() for r in req)
+    for name, r, one, base, want in zip(names, req, found, bases, expected, strict=True):
+        if r is OpReq.NULL or one is None:
+            _expect_untouched(name, one, words)
+            continue
+        added = want + base if r is OpReq.ADD else want
+        if want.dtype.kind != "f":
+            compared += expect_same([name], [one], [added.astype(want.dtype)], f"for requests ({words})")
+            continue
+        bounds = tolerance(trial.subject.contract, want.dtype)
+        scale = magnitude([want, base], trial.inputs)
+        compared += expect_close([name], [one], [added], f"for requests ({words})", bounds, scale)
+    return compared
+
+
+def _expect_untouched(name: str, array: Array | None, words: str) -> None:
+    if array is not None and not np.array_equal(array, _nan(array), equal_nan=array.dtype.kind == "f"):
+        raise Violation(f"{name} is written, and nothing is wanted of it (requests {words})")
+
+
+def _target(req: OpReq, base: Array, poison: Array, absent: Any) -> Any:
+    if req is OpReq.ADD:
+        return base
+    return None if req is OpReq.NULL and absent else poison
+
+
+def _base(trial: Trial, like: Array, salt: int) -> Array:
+    if like.dtype.kind == "b":
+        return np.zeros_like(like)
+    return np.asarray(np.abs(trial.lattice(like.shape, np.float64, 100 + salt) * 8), like.dtype)
+
+
+def _nan(like: Array) -> Array:
+    return poisoned(like.shape, like.dtype)
+
+
+@check("F215", ORDINARY)
+def ways_to_call(trial: Trial) -> Evidence:
+    """The prepared call, run twice, and the direct one."""
+    compared = 0
+    exact = not trial.subject.contract.nondeterministic
+    found = {"by prepare_forward": trial.forward(call=Call.PREPARED).outputs}
+    if trial.operator.direct is not None and not trial.states:
+        found["by direct"] = trial.forward(call=Call.DIRECT).outputs
+    for when, outputs in found.items():
+        compared += expect_same(trial.outputs, outputs, trial.result.outputs, when, is_exact=exact)
+    return compared
+
+
+@check("F216", ORDINARY)
+def states(trial: Trial) -> Evidence:
+    """Prediction and backward leave auxiliary states as they are."""
+    if not trial.states:
+        return None
+    found = trial.forward(is_train=False).aux
+    compared = expect_same(trial.states, found, trial.aux, "after forward in prediction")
+    if any(trial.differentiable()):
+        aux = [array.copy() for array in trial.result.aux]
+        trial.backward(aux=aux)
+        compared += expect_same(trial.states, aux, trial.result.aux, "after backward")
+    return compared

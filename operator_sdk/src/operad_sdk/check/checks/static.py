@@ -1,0 +1,129 @@
+"""Group S: names, documentation and declarations, which need no run."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from operad import registry
+from operad.errors import OperadError
+from operad.operator import SimpleOpProperty
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.subject import IN_PROCESS, Subject
+from operad_sdk.check.violation import Violation
+
+
+@check("S101")
+def entry_point(subject: Subject) -> Evidence:
+    """The operator's own name leads back to it."""
+    if not subject.is_registered:
+        return None
+    own = subject.cls.name
+    try:
+        found = registry.get(own)
+    except OperadError as error:
+        raise Violation(
+            f"the operator found as {subject.name!r} calls itself {own!r}, and that name is not provided: {error}"
+        ) from error
+    if found is not subject.cls:
+        raise Violation(f"the operator found as {subject.name!r} calls itself {own!r}, which is another operator")
+    return 1
+
+
+@check("S107")
+def documented(subject: Subject) -> Evidence:
+    """A summary line, and a text for each parameter."""
+    doc = docstring(subject)
+    summary = doc.strip().split("\n\n", maxsplit=1)[0]
+    if not summary or not summary.rstrip().endswith((".", ":")):
+        found = f"the docstring begins {summary[:60]!r}" if summary else "there is no docstring"
+        raise Violation(f"{found}; expected a sentence that says what the operator computes")
+    for name, param in subject.cls.params.items():
+        if not param.doc.strip():
+            raise Violation(f"parameter {name!r} has no doc")
+    return 1 + len(subject.cls.params)
+
+
+@check("S108")
+def example(subject: Subject) -> Evidence:
+    """The doctest of the docstring."""
+    text = docstring(subject)
+    module = sys.modules.get(_module_name(subject))
+    names = dict(vars(module)) if module is not None else {}
+    test = doctest.DocTestParser().get_doctest(text, names, subject.name, None, 0)
+    if not test.examples:
+        raise Violation("the docstring has no example (a line that starts with >>>)")
+    said: list[str] = []
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
+    result = runner.run(test, out=said.append)
+    if result.failed:
+        raise Violation("the example gives something else: " + " ".join("".join(said).split())[:400])
+    return len(test.examples)
+
+
+def docstring(subject: Subject) -> str:
+    """The operator's own docstring, not that of a base class."""
+    cls: Any = subject.cls
+    text = cls.simple.doc if issubclass(cls, SimpleOpProperty) else vars(cls).get("__doc__") or ""
+    return inspect.cleandoc(text)
+
+
+def _module_name(subject: Subject) -> str:
+    cls: Any = subject.cls
+    if issubclass(cls, SimpleOpProperty):
+        return str(getattr(cls.simple.function, "__module__", ""))
+    return cls.__module__
+
+
+@check("S110")
+def contract(subject: Subject) -> Evidence:
+    """Names and reasons in the contract."""
+    declared = subject.contract
+    unknown = [f"parameter {name!r}" for name in declared.params if name not in subject.cls.params]
+    tensors = known_tensors(subject)
+    if tensors is not None:
+        unknown += [f"argument {name!r}" for name in declared.inputs if name not in tensors]
+    unknown += [f"check {id!r}" for id in declared.expected_failures if id not in CATALOGUE]
+    if unknown:
+        raise Violation(f"the contract names {', '.join(unknown)}, which does not exist")
+    return 1
+
+
+def known_tensors(subject: Subject) -> set[str] | None:
+    """Names of arguments and states for some parameters, and stems; None where they cannot be listed."""
+    found: set[str] = set()
+    for prop in _some_properties(subject):
+        names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+        found.update(names, (name.rstrip("0123456789") for name in names))
+    return found or None
+
+
+def _some_properties(subject: Subject) -> Iterator[Any]:
+    """Properties with different parameters."""
+    from operad_sdk.check.params import candidates
+
+    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    variations: list[dict[str, Any]] = [{}]
+    variations += [{n: value} for n, p in subject.cls.params.items() for value in candidates(subject, p, 2)]
+    for varied in variations:
+        try:
+            yield subject.cls(**{**required, **varied})
+        except OperadError:
+            continue
+
+
+@check("X802")
+def reasons(subject: Subject) -> Evidence:
+    """A reason for every expected failure."""
+    expected = subject.contract.expected_failures
+    for id, reason in expected.items():
+        if not reason.strip():
+            raise Violation(f"the failure of {id} is expected for no reason")
+    return len(expected) or None
+
+

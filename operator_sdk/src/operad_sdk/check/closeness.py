@@ -1,0 +1,82 @@
+"""Comparing arrays that may differ by rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from operad_sdk.check.violation import Violation
+from operad_sdk.contract import Contract
+
+Array = npt.NDArray[Any]
+
+_ROUNDINGS: Final = 64
+"""Multiples of an element type's precision that different orders of the same sum may be apart."""
+
+
+def tolerance(contract: Contract, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Relative and absolute tolerance for two computations of one thing in one element type."""
+    declared = contract.tolerances.get(dtype.name)
+    if declared is not None:
+        return declared.relative, declared.absolute
+    precision = _ROUNDINGS * float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    return precision, precision
+
+
+def expect_close(
+    names: Sequence[str],
+    found: Sequence[Any],
+    expected: Sequence[Any],
+    when: str,
+    bounds: tuple[float, float],
+    scale: float = 1.0,
+    **violation: Any,
+) -> int:
+    """How many elements were compared; NaN equals NaN.
+
+    Args:
+        names: Of the arrays; None in `found` or `expected` is passed over.
+        when: What was different about the run that gave `found`.
+        bounds: Relative and absolute tolerance.
+        scale: Magnitude of what the numbers were computed from; multiplies the absolute tolerance.
+
+    Raises:
+        Violation: An element differs by more.
+    """
+    compared = 0
+    for name, one, other in zip(names, found, expected, strict=True):
+        if one is None or other is None:
+            continue
+        compared += one.size
+        place = _first_far(one, np.asarray(other), bounds[0], bounds[1] * max(1.0, scale))
+        if place is not None:
+            raise Violation(
+                f"{at(name, place)} is {one[place].item()!r} {when}, expected {other[place].item()!r}",
+                **violation,
+            )
+    return compared
+
+
+def at(name: str, place: tuple[int, ...]) -> str:
+    """An element's name: `data[0, 2]`."""
+    return f"{name}[{', '.join(map(str, place))}]" if place else name
+
+
+def magnitude(*groups: Sequence[Any]) -> float:
+    """The largest finite magnitude in arrays; 0 where there is none."""
+    arrays = [array for group in groups for array in group if array is not None and array.size]
+    finite = [np.abs(array[np.isfinite(array)]).max(initial=0) for array in arrays if array.dtype.kind == "f"]
+    return float(max(finite, default=0.0))
+
+
+def _first_far(one: Array, other: Array, relative: float, absolute: float) -> tuple[int, ...] | None:
+    with np.errstate(all="ignore"):
+        wide, wanted = one.astype(np.float64), other.astype(np.float64)
+        limit = absolute + relative * np.abs(wanted)
+        far = ~((np.abs(wide - wanted) <= limit) | (wide == wanted) | (np.isnan(wide) & np.isnan(wanted)))
+    if not far.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), one.shape))
