@@ -82,7 +82,7 @@ OPTIONS: Final = (
            "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
     Option("num_threads", "OPERAD_NUM_THREADS", _positive, _available_cores,
            "Threads that engine workers and the libraries below them use together; default: usable cores."),
-    Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 32768,
+    Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 1 << 18,
            "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
     Option("parallel_cost", "OPERAD_PARALLEL_COST", _non_negative, lambda: 20_000_000,
            "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`."),

@@ -219,7 +219,7 @@ class Executor:
             self._run_monitored(segments, is_train)
             return
         for segment in segments:
-            segment.push(is_train)
+            segment.push(is_train, alone=len(segments) == 1)
 
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
         """Call `callback(name, array)` for every node's outputs, as each is computed.

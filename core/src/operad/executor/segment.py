@@ -52,10 +52,19 @@ class Segment:
         self._operators = operators
         self._resources = {node: _resources_of(node, program, ctx) for node in nodes}
         self._by_mode: dict[bool, tuple[engine.Engine, Opr]] = {}
+        total = sum(map(program.cost, nodes))
+        self._is_light = not ctx.is_gpu and total < settings().parallel_cost and settings().inline_cost > 0
         self._const, self._mutable, self._reads_mutable = self._variables()
 
-    def push(self, is_train: bool) -> None:
-        """Schedule one run."""
+    def push(self, is_train: bool, alone: bool = False) -> None:
+        """Schedule one run, or run here and now what is light and has nothing beside it.
+
+        Args:
+            is_train: The mode.
+            alone: Whether no other segment could run at the same time. A light segment then runs in
+                this thread if its variables are idle: handing it to a worker and taking the
+                interpreter's lock in turns would cost more than it computes.
+        """
         current = engine.get()
         made_by, opr = self._by_mode.get(is_train, (None, None))
         if opr is None or made_by is not current:
@@ -68,7 +77,13 @@ class Segment:
                 is_parallel=self._is_parallel(self.nodes[0]),
             )
             self._by_mode[is_train] = (current, opr)
-        current.push(opr, self.ctx)
+        if not (alone and self._is_light and self._run_inline(current, opr)):
+            current.push(opr, self.ctx)
+
+    def _run_inline(self, current: engine.Engine, opr: Opr) -> bool:
+        return current.run_inline(
+            _with_one_thread, (current.use_threads, opr.fn), self.ctx, self._const, self._mutable, opr.name
+        )
 
     def _runner(self, is_train: bool, use_threads: Callable[[bool], None]) -> Callable[[RunContext], None]:
         """The loop over the calls; between light and heavy nodes it says what threads are worth."""
@@ -148,6 +163,14 @@ def _resources_of(node: Node, program: Program, ctx: Context) -> tuple[Any, ...]
         prop.backward_resource(shapes) if isinstance(node, BackwardNode) else prop.forward_resource(shapes)
     )
     return resource.get().request_all(ctx, kinds)
+
+
+def _with_one_thread(use_threads: Callable[[bool], None], run: Callable[[Any], object]) -> None:
+    use_threads(False)
+    try:
+        run(None)
+    finally:
+        use_threads(True)
 
 
 def _runner(calls: list[Callable[[], object]], nodes: Sequence[Node]) -> Callable[[RunContext], None]:

@@ -35,8 +35,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_backward_calls", "_backward_reads", "_direct", "_is_simple", "_op_ctx", "_req", "_resource_vars",
-        "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args",
+        "_backward_calls", "_backward_reads", "_direct", "_inplace", "_is_simple", "_op_ctx", "_req",
+        "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args",
         "num_visible", "operator", "out_specs", "prop",
     )  # fmt: skip
 
@@ -59,6 +59,8 @@ class Plan:
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
         self.is_parallel = cost >= settings().parallel_cost
         self._direct = self.operator.direct if len(specs) == self.num_args else None
+        args, outs = list(range(self.num_args)), list(range(len(self.out_specs)))
+        self._inplace = frozenset(prop.forward_inplace_option(args, outs))
         self._is_simple = (
             self.inline
             and self._direct is not None
@@ -122,10 +124,8 @@ class Plan:
 
     def may_overwrite(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
-        args = range(self.num_args)
-        declared = set(self.prop.forward_inplace_option(list(args), list(range(len(outputs)))))
         return all(
-            x._data is out._data and (i, j) in declared
+            x._data is out._data and (i, j) in self._inplace
             for j, out in enumerate(outputs)
             for i, x in enumerate(inputs[: self.num_args])
             if x._chunk is out._chunk
