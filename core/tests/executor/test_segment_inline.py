@@ -34,7 +34,7 @@ def test_a_light_graph_runs_in_the_calling_thread(threaded: engine.Engine) -> No
     executor = net(cost=1.0).simple_bind(od.cpu(), x=(4,), grad_req="null")
     THREADS.clear()
     executor.forward(x=np.ones(4))
-    assert THREADS == [threading.get_ident()]
+    assert [threading.get_ident()] == THREADS
     np.testing.assert_array_equal(executor.outputs[0].asnumpy(), -np.ones(4))
 
 

@@ -36,8 +36,8 @@ class Plan:
 
     __slots__ = (
         "_backward_calls", "_backward_reads", "_direct", "_inplace", "_is_simple", "_op_ctx", "_req",
-        "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name", "num_args",
-        "num_visible", "operator", "out_specs", "prop",
+        "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name",
+        "num_args", "num_visible", "operator", "out_specs", "prop",
     )  # fmt: skip
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
