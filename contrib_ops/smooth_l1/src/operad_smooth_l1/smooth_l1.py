@@ -23,7 +23,11 @@ def huber_gradient(ograd: float, a: float, sigma: float) -> float:
     return ograd * s2 * a
 
 
-@unary("smooth_l1", accepts="floating", scalar=Scalar("sigma", default=1.0, above=0.0))
+@unary(
+    "smooth_l1",
+    accepts="floating",
+    scalar=Scalar("sigma", default=1.0, above=0.0, doc="The pieces meet where |x| is 1 / sigma²."),
+)
 def smooth_l1(x: Array, sigma: float, out: Array) -> None:
     """sigma² x² / 2 where |x| <= 1 / sigma², and |x| - 1 / (2 sigma²) beyond.
 

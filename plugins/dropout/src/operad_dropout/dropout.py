@@ -16,6 +16,8 @@ import numpy as np
 from operad.errors import ShapeError
 from operad_sdk import (
     Array,
+    Contract,
+    Distribution,
     OpContext,
     OperatorProperty,
     Output,
@@ -60,6 +62,14 @@ class Dropout(OperatorProperty):
 
     spec = "data:(...) -> output:(...), hidden mask:uint8(...), hidden scale:(1)"
     forward_inplace = (("data", "output"),)
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 1 - prop.p,
+            variance=lambda prop: prop.p * (1 - prop.p),
+            draws=lambda prop, inputs, outputs: outputs[1],
+            params=({"p": 0.25}, {"p": 0.5}),
+        )
+    )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """As the spec says, but for the axes that share a decision."""
@@ -68,6 +78,12 @@ class Dropout(OperatorProperty):
             shared = {self._axis(axis, len(mask)) for axis in self.axes}
             mask = tuple(1 if axis in shared else length for axis, length in enumerate(mask))
         return ins, [output, mask, scale], aux
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """From the output; the mask says nothing of the axes that share a decision."""
+        return super().infer_shape_backward(in_shapes, [out_shapes[0], None, None])
 
     def _axis(self, axis: int, ndim: int) -> int:
         if not -ndim <= axis < ndim:
@@ -103,4 +119,4 @@ class Dropout(OperatorProperty):
         """The gradient of what was kept."""
         with data_grad.writing() as grad:
             op_ctx.xp.multiply(output_grad, mask, out=grad)
-            grad *= scale
+            grad *= scale.reshape(())
