@@ -4,7 +4,7 @@ A program of its own (`python run_page.py PAGE`), so that every page starts in a
 whatever folder and environment it is started. What the word after the fence means:
 
 =================== ===============================================================================
-python              executed, all blocks of a page in one namespace; with `>>>`, as a doctest
+python              executed, all blocks of a page in one namespace; a doctest where `>>> ` begins it
 python mxnet        MXNet 1.x's: executed by the Python that `MXNET_PYTHON` names, else compiled
 sh                  run by bash; a command that fails fails the page
 console             commands after `$ `, each followed by what it must print
@@ -117,7 +117,7 @@ class Page:
         """Execute a block, or its examples."""
         if "mxnet" in block.options:
             self._python_of_mxnet(block)
-        elif ">>> " in block.text:
+        elif block.text.startswith(">>> "):
             self._examples(block)
         else:
             source = "\n" * block.line + block.text  # so that line numbers are the page's
