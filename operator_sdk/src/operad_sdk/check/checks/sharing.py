@@ -1,0 +1,126 @@
+"""Group R: several shapes on one property, several operators at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from operad.context import cpu
+from operad.operator import Operator, OperatorProperty
+from operad_sdk.check.bits import expect_same
+from operad_sdk.check.interrupt import interrupted
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Trial, raising
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_MOST = 16
+"""Pairs of cases that are tried."""
+
+
+@check("R501", ORDINARY, pooled=True)
+def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
+    """Two shapes on one property, step by step in turn, against each alone."""
+    if not trials or not trials[0].arguments:
+        return None
+    compared = 0
+    for first, second in _pairs_of_shapes(trials):
+        expected = [_both_passes(trial, trial.new_operator()) for trial in (first, second)]
+        cases = [first.case, second.case]
+        try:
+            found = _in_turn(first, second)
+        except OperatorRaised as error:
+            message = f"with shapes {first.in_shapes} and {second.in_shapes} in turn, {error}"
+            raise Violation(message, cases=cases) from error
+        for trial, results, alone in zip((first, second), found, expected, strict=True):
+            other = second if trial is first else first
+            when = f"with shapes {trial.in_shapes} and {other.in_shapes} in turn on one property"
+            compared += expect_same(_names(trial), results, alone, when, cases=cases)
+    return compared
+
+
+def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
+    with raising("the constructor"):
+        prop: OperatorProperty = first.subject.cls(**first.case.params)
+    pair = [_sharing(first, prop), _sharing(second, prop)]
+    operators: list[Operator] = []
+    for trial in pair:
+        with raising("create_operator"):
+            prop.infer_shape(trial.in_shapes)
+            operators.append(prop.create_operator(cpu(), trial.in_shapes, trial.in_types))
+    forward = [trial.forward(operator=operator) for trial, operator in zip(pair, operators, strict=True)]
+    found = []
+    for trial, operator, result in zip(pair, operators, forward, strict=True):
+        gradients = []
+        if any(trial.differentiable()):
+            gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
+        found.append([*result.outputs, *result.aux, *gradients])
+    return found
+
+
+def _sharing(trial: Trial, prop: OperatorProperty) -> Trial:
+    """The same trial on a property that others use too."""
+    made = Trial(trial.subject, trial.case)
+    made.prop = prop
+    return made
+
+
+def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
+    """Trials of equal parameters and other shapes, in both orders."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if _runs(trial):
+            groups.setdefault(repr(sorted(trial.case.params.items())), []).append(trial)
+    found = 0
+    for group in groups.values():
+        for first, second in pairwise(group):
+            if first.in_shapes != second.in_shapes and found < _MOST:
+                found += 1
+                yield (first, second) if found % 2 else (second, first)
+
+
+@check("R502", ORDINARY, pooled=True)
+def two_threads(trials: Sequence[Trial]) -> Evidence:
+    """One operator is stopped at every line of its code while another runs in another thread."""
+    usable = [trial for trial in trials if _runs(trial)]
+    large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
+    compared = 0
+    for first, second in list(pairwise(large))[-_MOST:]:
+        expected = [_both_passes(trial, trial.new_operator()) for trial in (first, second)]
+        operators = [trial.new_operator() for trial in (first, second)]
+        run = interrupted(
+            lambda trial=first, operator=operators[0]: _both_passes(trial, operator),  # type: ignore[misc]
+            lambda trial=second, operator=operators[1]: _both_passes(trial, operator),  # type: ignore[misc]
+        )
+        cases = [first.case, second.case]
+        for error in run.errors:
+            raise Violation(f"with another operator of its kind in another thread, {error}", cases=cases)
+        when = f"with another operator of its kind running in another thread at {run.place}"
+        compared += expect_same(_names(first), run.value, expected[0], when, cases=cases)
+        for value in run.others:
+            expect_same(_names(second), value, expected[1], when, cases=cases)
+    return compared
+
+
+def _runs(trial: Trial) -> bool:
+    """Whether both passes run on this case; if not, other checks report it."""
+    try:
+        _both_passes(trial, trial.operator)
+    except OperatorRaised:
+        return False
+    return True
+
+
+def _both_passes(trial: Trial, operator: Operator) -> list[Any]:
+    """Outputs, states and gradients."""
+    result = trial.forward(operator=operator)
+    if not any(trial.differentiable()):
+        return [*result.outputs, *result.aux]
+    gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
+    return [*result.outputs, *result.aux, *gradients]
+
+
+def _names(trial: Trial) -> list[str]:
+    gradients = [f"gradient of {name}" for name in trial.arguments] if any(trial.differentiable()) else []
+    return [*trial.outputs, *trial.states, *gradients]
