@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from operad import registry
+from operad_sdk.check.profile import PROFILES
+from operad_sdk.commands.check.command import check
+
+PLUGIN = '''
+"""Two operators, one of which is wrong."""
+
+from operad_sdk import unary
+
+
+@unary("acme_right")
+def right(x):
+    """The square of every element.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.acme_right(od.nd.array([3])).asnumpy()
+        array([9.], dtype=float32)
+    """
+    return x * x
+
+
+@right.gradient
+def _(ograd, x):
+    return 2 * x * ograd
+
+
+@unary("acme_wrong")
+def wrong(x):
+    """The square of every element, with half its gradient."""
+    return x * x
+
+
+@wrong.gradient
+def _(ograd, x):
+    return x * ograd
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """A plugin on the path, as pip would leave it, which processes that are started see as well."""
+    info = tmp_path / "site" / "acme_squares-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-squares\nVersion: 1.0\n")
+    points = "acme_right = acme_squares:right\nacme_wrong = acme_squares:wrong\n"
+    (info / "entry_points.txt").write_text(f"[operad.operators]\n{points}")
+    (tmp_path / "site" / "acme_squares.py").write_text(PLUGIN)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
+    registry.refresh()
+    yield
+    sys.modules.pop("acme_squares", None)
+    monkeypatch.undo()
+    registry.refresh()
+
+
+def test_a_right_operator_passes(plugin, run, run_json):
+    found = run_json("check", "acme_right")
+    assert found["passed"] is True
+    (checked,) = found["operators"]
+    assert (checked["operator"], checked["distribution"], checked["version"]) == (
+        "acme_right", "acme-squares", "1.0"
+    )  # fmt: skip
+    assert checked["red_ids"] == []
+    assert sum(outcome["status"] == "passed" for outcome in checked["outcomes"]) > 10
+
+
+def test_a_wrong_operator_fails_with_a_case_a_fix_and_a_program(plugin, run_json):
+    found = run_json("check", "acme_wrong")
+    assert found["passed"] is False
+    (checked,) = found["operators"]
+    assert "B301" in checked["red_ids"]
+    (failure,) = [o["failure"] for o in checked["outcomes"] if o["check_id"] == "B301"]
+    assert failure["case"]
+    assert failure["fix"]
+    assert "verify('B301', 'acme_wrong', case)" in failure["script"]
+
+
+def test_the_program_fails_in_the_same_way(plugin, run_json, tmp_path):
+    (checked,) = run_json("check", "acme_wrong")["operators"]
+    (failure,) = [o["failure"] for o in checked["outcomes"] if o["check_id"] == "B301"]
+    done = subprocess.run(
+        [sys.executable, "-c", failure["script"]],
+        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": ""}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "[B301] acme_wrong" in done.stderr
+
+
+def test_text_shows_the_failure_and_exits_with_1(plugin, run):
+    done = run("check", "acme_wrong")
+    assert done.exit_code == 1
+    assert "B301 failed: acme_wrong of acme-squares 1.0\n" in done.stdout
+    assert "operad explain B301\n" in done.stdout
+
+
+def test_a_plugin_is_checked_in_several_processes(plugin, run_json):
+    found = run_json("check", "--plugin", "Acme_Squares", "--jobs", "2")
+    assert [op["operator"] for op in found["operators"]] == ["acme_right", "acme_wrong"]
+    assert [bool(op["red_ids"]) for op in found["operators"]] == [False, True]
+
+
+def test_the_page_is_written_whole(plugin, run, tmp_path):
+    assert run("check", "acme_right", "--html", tmp_path / "report.html").exit_code == 0
+    text = (tmp_path / "report.html").read_text()
+    assert text.startswith("<!doctype html>")
+    assert text.rstrip().endswith("</html>")
+    assert "acme_right" in text
+    assert "http" not in text.replace("http://www.w3.org", ""), "the page needs something from elsewhere"
+
+
+def test_an_operator_that_is_not_there_is_unusable_and_the_others_are_checked(plugin, run_json):
+    found = run_json("check", "acme_right", "acme_rihgt")
+    assert found["passed"] is False
+    assert [op["operator"] for op in found["operators"]] == ["acme_right"]
+    assert "did you mean 'acme_right'?" in found["unusable"]["acme_rihgt"]
+
+
+def test_a_check_that_breaks_is_reported_with_its_traceback(plugin, run_json, monkeypatch):
+    def fails(*args, **kwargs):
+        raise ZeroDivisionError("a fault of the harness")
+
+    monkeypatch.setattr("operad_sdk.check.runner.check_operator", fails)
+    found = run_json("check", "acme_right")
+    assert found["unusable"]["acme_right"].startswith("Traceback")
+    assert "ZeroDivisionError: a fault of the harness" in found["unusable"]["acme_right"]
+
+
+def test_a_distribution_without_operators_is_said_to_have_none(run):
+    done = run("check", "--plugin", "nobody")
+    assert done.exit_code == 1
+    assert "no installed distribution 'nobody' provides an operator" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("tanh", "--all"), ("--plugin", "x", "--all"), ("x", "--plugin", "x")])
+def test_it_wants_one_way_to_name_operators(run, words):
+    done = run("check", *words)
+    assert done.exit_code == 2
+    assert "give names of operators, or --plugin DIST, or --all" in done.stderr
+
+
+def test_the_profiles_are_the_harnesss():
+    (option,) = [option for option in check.params if option.name == "profile"]
+    assert list(option.type.choices) == list(PROFILES)
