@@ -23,7 +23,8 @@ class Run(ABC):
     Attributes:
         name: For messages.
         trial: The case.
-        inputs: Its arguments as asynchronous arrays; `states` and `gradients` likewise.
+        inputs: Its arguments as asynchronous arrays; `states` likewise.
+        gradients: One an argument, None where none flows; empty where none are computed.
         copies: How often the operator is applied to the same arguments.
     """
 
@@ -36,9 +37,10 @@ class Run(ABC):
         self.inputs = [_array(value) for value in trial.inputs]
         self.states = [_array(value) for value in trial.aux]
         self.heads = [_array(value) for value in trial.out_grads[: trial.visible]] * copies
-        self.has_gradients = any(trial.differentiable()) and self._may_differentiate()
-        flags = trial.differentiable() if self.has_gradients else []
-        self.gradients = [_array(np.zeros_like(x)) if f else None for x, f in zip(trial.inputs, flags)]  # noqa: B905 - none at all where there are no flags
+        self.gradients: list[NDArray | None] = []
+        if any(trial.differentiable()) and self._may_differentiate():
+            flags = zip(trial.inputs, trial.differentiable(), strict=True)
+            self.gradients = [_array(np.zeros_like(value)) if flag else None for value, flag in flags]
         self.outputs: Sequence[NDArray] = []
 
     def _may_differentiate(self) -> bool:
@@ -109,10 +111,10 @@ class SymbolicRun(Run):
         symbol = Symbol([Entry(node, i) for node in nodes for i in range(trial.visible)])
         names = symbol.list_arguments()
         order = [names.index(entry.node.name) for entry in first.inputs[: len(trial.arguments)]]
-        args, grads = [self.inputs[0]] * len(names) if names else [], [None] * len(names)
-        for place, index in enumerate(order):
-            args[index] = self.inputs[place]
-            grads[index] = self.gradients[place] if self.gradients else None  # type: ignore[call-overload]
+        args = [self.inputs[order.index(index)] for index in range(len(names))]
+        grads: list[NDArray | None] = [None] * len(names)
+        if self.gradients:
+            grads = [self.gradients[order.index(index)] for index in range(len(names))]
         requests = ["null" if grad is None else "write" for grad in grads]
         self._executor = symbol.bind(cpu(), args, grads, requests, self.states)
 

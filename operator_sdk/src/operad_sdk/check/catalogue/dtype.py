@@ -12,7 +12,7 @@ DTYPE: Final = (
         "every element type that is accepted works, every other is refused with a DTypeError",
         "Type inference is a promise, as shape inference is. A kernel that then raises does so in the middle "
         "of a run.",
-        '@unary("erf")    # accepts any type\ndef erf(data): return special_erf(data)    # and fails for int8',
+        '@unary("erf")    # accepts any type\ndef erf(data): return my_erf(data)    # and fails for int8',
         'Say accepts="floating", or infer_type; or list what is meant in Contract(dtypes=...).',
     ),
     Check(

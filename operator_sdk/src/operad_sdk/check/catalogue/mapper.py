@@ -11,7 +11,7 @@ MAPPER: Final = (
         "A701",
         "all back ends of a mapper agree within a few units in the last place",
         "A mapper runs as Python, NumPy, compiled code and on GPUs, and nobody chooses which.",
-        "SLOPE = 0.1\n@mapper\ndef leaky(x): return x if x > 0 else SLOPE * x\nSLOPE = 0.2    # too late for some",
+        "SLOPE = 0.1\n@mapper\ndef leaky(x): return x if x > 0 else SLOPE * x\nSLOPE = 0.2    # too late",
         "Pass what varies as an argument; constants are fixed when the mapper is made.",
     ),
     Check(

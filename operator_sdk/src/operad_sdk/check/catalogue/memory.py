@@ -31,15 +31,16 @@ MEMORY: Final = (
         "A pair that is declared is used wherever the input is not needed any more: the result then "
         "overwrites what is still to be read.",
         '@operator("Centre")\nclass Centre:\n    forward_inplace = [("data", "output")]\n'
-        "    def forward(self, data, output):\n        output.assign(0)\n        output.assign(data - data.mean())",
+        "    def forward(self, data, output):\n"
+        "        output.assign(1)\n        output.assign(data - data.mean())    # of ones",
         "Read everything before the first write, or do not declare the pair.",
     ),
     Check(
         "M404",
         "backward gives the same where declared pairs share memory",
         "As for forward; with several gradients, the first one written overwrites what the next one reads.",
-        '@gradient(inplace=[("output_grad", "lhs_grad")])\ndef backward(self, output_grad, lhs, rhs, lhs_grad, '
-        "rhs_grad):\n    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
+        '@gradient(inplace=[("output_grad", "lhs_grad")])\n'
+        "def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):\n    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
         "Compute all values before the first is written, or do not declare the pair.",
     ),
     Check(
@@ -55,7 +56,8 @@ MEMORY: Final = (
         "nothing outside a temp space is written, and several spaces of one request are one memory",
         "Temp space is handed from operator to operator. Asking a resource twice gives the same memory "
         "twice.",
-        "a = op_ctx.requested[0].get_space(shape, dtype)\nb = op_ctx.requested[0].get_space(shape, dtype)    # is a",
+        "a = op_ctx.requested[0].get_space(shape, dtype)\n"
+        "b = op_ctx.requested[0].get_space(shape, dtype)    # which is a",
         "Ask once and split the space, or request TEMP_SPACE twice.",
     ),
     Check(

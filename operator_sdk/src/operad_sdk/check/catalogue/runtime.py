@@ -28,7 +28,8 @@ RUNTIME: Final = (
         "R503",
         "imperative, symbolic, naive and threaded runs give the same, bit for bit, in any order",
         "All of them are the same program. A result that depends on which one ran it cannot be debugged.",
-        "def forward(self, op_ctx, in_data, req, out_data, aux):\n    if req[0] == OpReq.INPLACE: ...  # another sum",
+        "def forward(self, op_ctx, in_data, req, out_data, aux):\n"
+        "    if req[0] == OpReq.INPLACE: ...    # sums in another order",
         "Look for what differs between the two runs printed: requests, sharing, the order of calls.",
     ),
     Check(

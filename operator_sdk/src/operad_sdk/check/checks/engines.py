@@ -19,7 +19,7 @@ from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
 from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.violation import Violation
 
 _ALONE: Final = 8
 """Cases that are run one by one."""
@@ -34,7 +34,7 @@ _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 @check("R503", ORDINARY, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
     """Each case alone in four ways; then several at once, in random orders, on both engines."""
-    usable = [trial for trial in trials if trial.visible and _runs(trial)]
+    usable = [trial for trial in trials if trial.visible and trial.is_runnable]
     chosen = usable[:: max(1, len(usable) // _ALONE)][:_ALONE]
     before = "naive" if isinstance(engine.get(), engine.NaiveEngine) else "threaded"
     compared = 0
@@ -171,14 +171,3 @@ def _guarded(call: Callable[[], Any], cases: Sequence[Any], when: str) -> Any:
 def _is_random(trial: Trial) -> bool:
     needs = [*trial.prop.forward_resource(trial.in_shapes), *trial.prop.backward_resource(trial.in_shapes)]
     return any(request in _DRAWS for request in needs)
-
-
-def _runs(trial: Trial) -> bool:
-    """Whether both passes run on this case; if not, other checks report it."""
-    try:
-        assert trial.result
-        if any(trial.differentiable()):
-            trial.backward()
-    except OperatorRaised:
-        return False
-    return True

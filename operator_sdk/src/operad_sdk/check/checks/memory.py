@@ -10,7 +10,7 @@ from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bits import expect_same, first_difference
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import POISON, Array, Trial, poisoned
+from operad_sdk.check.trial import POISON, Array, Keep, Trial, poisoned
 from operad_sdk.check.violation import OperatorRaised, Violation
 
 FILLS = ("garbage", "other garbage", "zeros")
@@ -26,23 +26,29 @@ def undeclared_arrays(trial: Trial) -> Evidence:
         hidden = [entry for entry in all_entries(trial) if entry not in declared]
         if not hidden:
             continue
-        compared = compared or 0
-        names = [f"gradient of {name}" for name in trial.arguments]
-        expected = trial.backward(req=req)
-        without = ", ".join(entry_name(trial, entry) for entry in hidden)
-        try:
-            absent = trial.backward(req=req, keep=lambda e, a: a.copy() if e in declared else None)
-        except OperatorRaised as error:
-            message = f"without what it does not declare ({without}), {error}"
-            raise Violation(message) from error
-        compared += expect_same(names, absent, expected, f"without {without}")
-        for fill in FILLS:
-            recycled = trial.backward(
-                req=req,
-                keep=lambda e, a, fill=fill: a.copy() if e in declared else filled(a, fill),  # type: ignore[misc]
-            )
-            expect_same(names, recycled, expected, f"where undeclared arrays ({without}) hold {fill}")
+        compared = (compared or 0) + _without(trial, req, declared, hidden)
     return compared
+
+
+def _without(
+    trial: Trial, req: Sequence[OpReq], declared: set[BackwardEntry], hidden: Sequence[BackwardEntry]
+) -> int:
+    names = [f"gradient of {name}" for name in trial.arguments]
+    expected = trial.backward(req=req)
+    without = ", ".join(entry_name(trial, entry) for entry in hidden)
+    try:
+        absent = trial.backward(req=req, keep=lambda e, a: a.copy() if e in declared else None)
+    except OperatorRaised as error:
+        raise Violation(f"without what it does not declare ({without}), {error}") from error
+    compared = expect_same(names, absent, expected, f"without {without}")
+    for fill in FILLS:
+        recycled = trial.backward(req=req, keep=_recycling(declared, fill))
+        expect_same(names, recycled, expected, f"where undeclared arrays ({without}) hold {fill}")
+    return compared
+
+
+def _recycling(declared: set[BackwardEntry], fill: str) -> Keep:
+    return lambda entry, array: array.copy() if entry in declared else filled(array, fill)
 
 
 @check("M402", ORDINARY, pooled=True)
@@ -51,7 +57,7 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
     seen: dict[tuple[str, BackwardEntry], list[Trial]] = {}
     read: set[tuple[str, BackwardEntry]] = set()
     for trial in trials:
-        if not any(trial.differentiable()) or _raises(trial):
+        if not any(trial.differentiable()) or not trial.is_runnable:
             continue
         req = trial.write_requests()
         for entry in trial.prop.backward_dependency([r is not OpReq.NULL for r in req]):
@@ -69,7 +75,7 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
         name, size_bytes = entry_name(witness, entry), array_of(witness, entry).nbytes
         where = f" with {witness.prop!r}" if entry in everywhere else ""
         raise Violation(
-            f"backward declares to read {name} and never does{where}: {size_bytes} bytes are kept for nothing",
+            f"backward declares to read {name} and never does{where}: {size_bytes} bytes kept for nothing",
             cases=[witness.case],
         )
     return len(read) if seen else None
@@ -151,15 +157,6 @@ def _variant(trial: Trial) -> str:
     return repr(chosen)
 
 
-def _raises(trial: Trial) -> bool:
-    """Whether the passes fail on this case, which other checks report."""
-    try:
-        trial.backward()
-    except OperatorRaised:
-        return True
-    return False
-
-
 def _is_read(trial: Trial, entry: BackwardEntry, req: Sequence[OpReq]) -> bool:
     expected = trial.backward(req=req)
     original = array_of(trial, entry)
@@ -167,13 +164,17 @@ def _is_read(trial: Trial, entry: BackwardEntry, req: Sequence[OpReq]) -> bool:
     replacements += [-replacements[1], original[..., ::-1]] if original.dtype.kind in "fi" else []
     for replacement in replacements:
         try:
-            found = trial.backward(req=req, keep=lambda e, a, r=replacement: (r if e == entry else a).copy())  # type: ignore[misc]
+            found = trial.backward(req=req, keep=_replacing(entry, replacement))
         except OperatorRaised:
             return True  # it looked at the values, and did not like them
         pairs = zip(found, expected, strict=True)
         if any(one is not None and first_difference(one, other) is not None for one, other in pairs):
             return True
     return False
+
+
+def _replacing(entry: BackwardEntry, replacement: Array) -> Keep:
+    return lambda other, array: (replacement if other == entry else array).copy()
 
 
 def _is_conclusive(group: Sequence[Trial], entry: BackwardEntry) -> bool:

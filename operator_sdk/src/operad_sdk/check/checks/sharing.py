@@ -70,7 +70,7 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
     """Trials of equal parameters and other shapes, in both orders."""
     groups: dict[str, list[Trial]] = {}
     for trial in trials:
-        if _runs(trial):
+        if trial.is_runnable:
             groups.setdefault(repr(sorted(trial.case.params.items())), []).append(trial)
     found = 0
     for group in groups.values():
@@ -83,7 +83,7 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
 @check("R502", ORDINARY, pooled=True)
 def two_threads(trials: Sequence[Trial]) -> Evidence:
     """One operator is stopped at every line of its code while another runs in another thread."""
-    usable = [trial for trial in trials if _runs(trial)]
+    usable = [trial for trial in trials if trial.is_runnable]
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
     compared = 0
     for first, second in list(pairwise(large))[-_MOST:]:
@@ -101,15 +101,6 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
         for value in run.others:
             expect_same(_names(second), value, expected[1], when, cases=cases)
     return compared
-
-
-def _runs(trial: Trial) -> bool:
-    """Whether both passes run on this case; if not, other checks report it."""
-    try:
-        _both_passes(trial, trial.operator)
-    except OperatorRaised:
-        return False
-    return True
 
 
 def _both_passes(trial: Trial, operator: Operator) -> list[Any]:

@@ -49,13 +49,14 @@ class Zone:
 @check("M405", ORDINARY)
 def around_arrays(trial: Trial) -> Evidence:
     """All arrays of both passes lie in watched memory, with different things beside them."""
-    found = [_forward_in_zones(trial, pattern) for pattern in _PATTERNS]
-    compared = expect_same(trial.outputs, *found, "with other values beside the arrays")
+    when = "with other values beside the arrays"
+    first, second = [_forward_in_zones(trial, pattern) for pattern in _PATTERNS]
+    compared = expect_same(trial.outputs, second, first, when)
     req = trial.write_requests()
     if any(r is not OpReq.NULL for r in req):
         names = [f"gradient of {name}" for name in trial.arguments]
-        gradients = [_backward_in_zones(trial, req, pattern) for pattern in _PATTERNS]
-        compared += expect_same(names, *gradients, "with other values beside the arrays")
+        first, second = [_backward_in_zones(trial, req, pattern) for pattern in _PATTERNS]
+        compared += expect_same(names, second, first, when)
     return compared
 
 
@@ -133,7 +134,8 @@ class WatchedSpace:
             self.zones.append(Zone((size_bytes,), np.uint8, 0xA5))
             self.zones[-1].array[...] = self._fill
         memory: npt.NDArray[np.uint8] = self.zones[-1].array[:size_bytes]
-        return memory.view(dtype).reshape(shape)
+        space: Array = memory.view(dtype).reshape(shape)
+        return space
 
     def spoil(self) -> None:
         """Write over everything, as the next operator would."""

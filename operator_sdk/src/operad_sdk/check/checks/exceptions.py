@@ -1,0 +1,114 @@
+"""Group R: exceptions in kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.operator import Array, OpContext, OpReq
+from operad_sdk.check.broken import Wrapped, broken
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_ENGINE_RUNS: Final = 2
+"""Cases that are run through the engine."""
+
+
+class _Planted(Exception):  # noqa: N818 - a fault, and not one of ours
+    """What is made to happen."""
+
+
+class _Tripwire(np.ndarray[Any, Any]):
+    """An array that raises where it is written, and counts how often it did."""
+
+    tripped = 0
+
+    def _trip(self, *_: Any, **__: Any) -> Any:
+        _Tripwire.tripped += 1
+        raise _Planted("planted by the contract check")
+
+    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = fill = _trip
+    __array_ufunc__ = __array_function__ = _trip
+
+
+@final
+class _Failing(Wrapped):
+    """Raises in forward."""
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Raise."""
+        raise _Planted("planted by the contract check")
+
+
+@check("R504", ORDINARY, pooled=True)
+def surfacing(trials: Sequence[Trial]) -> Evidence:
+    """An exception at the first write gets out of either pass, and one in a kernel reaches the reader."""
+    through_engine = passed_on = 0
+    for trial in trials:
+        if not trial.outputs or not trial.is_runnable:
+            continue
+        passed_on += _passed_on(trial, "forward", lambda trial=trial: trial.forward(outputs=_wired(trial)))  # type: ignore[misc]
+        if any(trial.differentiable()):
+            passed_on += _passed_on(trial, "backward", lambda trial=trial: _backward(trial))  # type: ignore[misc]
+        if through_engine < 2 * _ENGINE_RUNS and trial.visible:
+            through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
+    return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
+
+
+def _wired(trial: Trial) -> list[Any]:
+    return [array.view(_Tripwire) for array in trial.poisoned_outputs()]
+
+
+def _backward(trial: Trial) -> None:
+    gradients = trial.poisoned_gradients(trial.write_requests())
+    trial.backward(in_grads=[None if g is None else g.view(_Tripwire) for g in gradients])
+
+
+def _passed_on(trial: Trial, where: str, run: Callable[[], object]) -> int:
+    before = _Tripwire.tripped
+    try:
+        run()
+    except OperatorRaised:
+        return 1
+    if _Tripwire.tripped > before:
+        message = f"{where} keeps an exception to itself that writing its result raised"
+        raise Violation(message, cases=[trial.case])
+    return 0
+
+
+def _reaches_reader(kind: type[Run], trial: Trial) -> int:
+    """The error of a failing kernel surfaces at the read, with the names that help to find it."""
+    subject = trial.subject
+    run = kind(Trial(broken(subject, _Failing), trial.case))
+    try:
+        run.push()
+    except _Planted as error:
+        message = f"an exception in forward surfaces where a {kind.name} run is pushed, not where it is read"
+        raise Violation(message, cases=[trial.case]) from error
+    try:
+        run.read()
+    except _Planted as error:
+        notes = " ".join(getattr(error, "__notes__", ()))
+    else:
+        message = f"an exception in forward does not reach who reads the result of a {kind.name} run"
+        raise Violation(message, cases=[trial.case])
+    expected = [trial.prop.name]
+    if kind is SymbolicRun:
+        expected += ["checked", *([subject.distribution] if subject.is_registered else [])]
+    for name in expected:
+        if name not in notes:
+            message = f"an exception in a {kind.name} run does not name {name!r}; its notes say: {notes}"
+            raise Violation(message, cases=[trial.case])
+    return 1
