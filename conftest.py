@@ -26,8 +26,12 @@ def _why_no_gpu() -> str | None:
     return None if count else "no CUDA device"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the GPU tests, with the reason, where there is no GPU."""
+    """Mark the plugins' contract suites, and skip GPU tests, with the reason, where there is no GPU."""
+    for item in items:
+        if getattr(item, "originalname", "") == "test_contract":
+            item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
     reason = _why_no_gpu() if on_gpu else None
     if reason:

@@ -18,6 +18,7 @@ PARTS = {
     "README.md",
     "src/{package}/__init__.py",
     "src/{package}/py.typed",
+    "tests/test_contract.py",
     "tests/test_examples.py",
 }
 # One for all plugins, at the root.
