@@ -53,7 +53,9 @@ def check(
     if bool(names) + (plugin is not None) + is_all != 1:
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
     with extra("check"):
-        import operad_sdk.check.runner  # noqa: F401, PLC0415 - an extra; found missing before any work
+        from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
+
+        all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
