@@ -136,6 +136,17 @@ class Trial:
         return self.forward()
 
     @cached_property
+    def is_runnable(self) -> bool:
+        """Whether both passes run on this case; where they do not, other checks report it."""
+        try:
+            assert self.result
+            if any(self.differentiable()):
+                self.backward()
+        except OperatorRaised:
+            return False
+        return True
+
+    @cached_property
     def out_grads(self) -> list[Any]:
         """One array a visible output, from the case or made from its seed; None for hidden outputs."""
         made = self.case.out_grads or [

@@ -40,7 +40,8 @@ MEMORY: Final = (
         "backward gives the same where declared pairs share memory",
         "As for forward; with several gradients, the first one written overwrites what the next one reads.",
         '@gradient(inplace=[("output_grad", "lhs_grad")])\n'
-        "def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):\n    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
+        "def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):\n"
+        "    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
         "Compute all values before the first is written, or do not declare the pair.",
     ),
     Check(
