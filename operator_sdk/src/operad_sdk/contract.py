@@ -74,8 +74,10 @@ class Contract:
             `is_train`), in NumPy; one array, or a tuple of the leading outputs.
         loss: The scalar whose gradient the operator gives, called as `reference` is, for an
             operator that ignores the head gradient.
-        ignores_head_gradient: Why the gradient does not depend on the gradient of the output.
+        ignores_head_gradient: Why the gradient does not depend on the gradient of the output; or a
+            function of the property that says so, and gives "" for parameters with which it does.
         no_numeric_gradient: Why the gradient is not that of the outputs.
+        assumes_shapes: Why inference gives an argument one shape where others would be accepted too.
         nan_policy: Why a NaN in an input need not show in an output.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
         distribution: What a random operator draws.
@@ -90,8 +92,9 @@ class Contract:
     dtypes: Sequence[str] = ()
     reference: Callable[..., Any] | None = None
     loss: Callable[..., Any] | None = None
-    ignores_head_gradient: str = ""
+    ignores_head_gradient: str | Callable[[Any], str] = ""
     no_numeric_gradient: str = ""
+    assumes_shapes: str = ""
     nan_policy: str = ""
     nondeterministic: str = ""
     distribution: Distribution | None = None
@@ -101,6 +104,11 @@ class Contract:
     def domain(self, name: str) -> Domain | None:
         """The domain declared for an argument or auxiliary state; None where none is."""
         return self.inputs.get(name) or self.inputs.get(name.rstrip("0123456789"))
+
+    def why_head_is_ignored(self, prop: OperatorProperty) -> str:
+        """Why the gradient does not depend on the head gradient, for these parameters; "": it does."""
+        declared = self.ignores_head_gradient
+        return declared if isinstance(declared, str) else declared(prop)
 
 
 NO_DECLARATIONS: Final = Contract()

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 from operad_sdk.contract import Contract
 
@@ -58,6 +59,12 @@ def expect_close(
                 **violation,
             )
     return compared
+
+
+def coarsest(trial: Trial) -> np.dtype[Any]:
+    """The floating type among a trial's arrays that rounds most; an integer type where there is none."""
+    types = [dtype for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"]
+    return min(types, key=lambda dtype: dtype.itemsize) if types else np.dtype(np.int64)
 
 
 def at(name: str, place: tuple[int, ...]) -> str:

@@ -23,7 +23,7 @@ class CaseKind:
 
     name: str
     sizes: tuple[int, ...] = (2, 1, 3, 4)
-    ranks: tuple[int, ...] = (2, 1, 3, 0, 4)
+    ranks: tuple[int, ...] = (2, 1, 3, 4)
     dtypes: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
     max_elements: int = 400
     share: float = 1.0
@@ -34,6 +34,9 @@ ORDINARY: Final = CaseKind("ordinary")
 
 EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3))
 """Axes of length 0 and 1, and no axes at all."""
+
+ANY_SIZE: Final = CaseKind("any size", sizes=(2, 1, 0, 3), ranks=(2, 1, 0, 3))
+"""Ordinary cases and edges together."""
 
 SMOOTH: Final = CaseKind("smooth", sizes=(2, 1, 3), dtypes=("float64",), max_elements=40, share=0.5)
 """Small arrays in float64, for derivatives element by element."""

@@ -6,7 +6,8 @@ anybody listing them. Where the function is not defined beside a point, differen
 points are left for others of the domain.
 
 The value is Richardson's combination of the central differences of two steps; what is left of their
-disagreement is the error estimate.
+disagreement is the error estimate: no less, because at a kink of the slope both are off by the order of
+the step.
 """
 
 from __future__ import annotations
@@ -52,14 +53,16 @@ def difference(values: Callable[[float], Array], weights: Array) -> Difference:
     half = np.abs((near_ahead - centre) - (centre - near_behind)) / (STEP / 2)
     size = np.maximum(np.abs(ahead), np.abs(behind))
     noise = 16 * _EPS * size / STEP
-    smooth = half <= 0.75 * full + noise
-    if not smooth.all():  # NaN is not smooth either
+    smooth = np.isfinite(full) & (half <= 0.75 * full + noise)
+    if not smooth.all():
         return Difference(float("nan"), float("inf"), False)
     coarse = float(weights @ (ahead - behind)) / (2 * STEP)
     fine = float(weights @ (near_ahead - near_behind)) / STEP
     value = (4 * fine - coarse) / 3
-    error = 0.02 * abs(fine - coarse) + float(np.abs(weights) @ noise)
-    return Difference(value, error, bool(np.isfinite(value)) and abs(fine - coarse) <= 1e-3 * (1 + abs(value)))
+    error = abs(fine - coarse) + float(np.abs(weights) @ noise)
+    return Difference(
+        value, error, bool(np.isfinite(value)) and abs(fine - coarse) <= 1e-3 * (1 + abs(value))
+    )
 
 
 def agrees(found: float, numeric: Difference, relative: float = 1e-6) -> bool:

@@ -131,7 +131,7 @@ def completed_types(
             return None
     except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
         return None
-    return list(known), list(aux)
+    return [dtype for dtype in known if dtype is not None], [dtype for dtype in aux if dtype is not None]
 
 
 def _values(

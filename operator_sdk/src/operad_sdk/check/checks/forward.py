@@ -8,7 +8,7 @@ import numpy as np
 
 from operad.operator import SimpleOpProperty, is_known
 from operad_sdk.check.bits import expect_same
-from operad_sdk.check.closeness import expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import EDGES, ORDINARY
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
@@ -74,8 +74,10 @@ def written(trial: Trial) -> Evidence:
         kept = _is_poison(one) & (two == _other_poison(two))
         if kept.any():
             place = tuple(int(i) for i in np.argwhere(kept)[0])
-            raise Violation(f"{name}{list(place) if place else ''} is not written: it holds what was there before")
-    return sum(array.size for array in first)
+            raise Violation(
+                f"{name}{list(place) if place else ''} is not written: it holds what was there before"
+            )
+    return int(sum(array.size for array in first))
 
 
 def _other_poison(like: Array) -> Array:
@@ -124,7 +126,7 @@ def edges(trial: Trial) -> Evidence:
 @check("F211", ORDINARY)
 def layouts(trial: Trial) -> Evidence:
     """Views with other strides in the place of inputs and outputs."""
-    bounds = tolerance(trial.subject.contract, _widest(trial))
+    bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = magnitude(trial.inputs)
     compared = 0
     for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
@@ -136,7 +138,9 @@ def layouts(trial: Trial) -> Evidence:
         found = trial.forward(inputs).outputs
         compared += expect_close(trial.outputs, found, trial.result.outputs, when, bounds, scale)
         trial.forward(outputs=outputs)
-        expect_close(trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale)
+        expect_close(
+            trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale
+        )
     return compared
 
 
@@ -160,12 +164,6 @@ def _strided(array: Array) -> Array:
     return view
 
 
-def _widest(trial: Trial) -> Any:
-    """The element type whose rounding matters: the coarsest floating one among all arrays."""
-    types = [dtype for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"]
-    return min(types, key=lambda dtype: dtype.itemsize) if types else np.dtype(np.int64)
-
-
 @check("F213", ORDINARY)
 def reference(trial: Trial) -> Evidence:
     """Outputs beside those of the author's reference function."""
@@ -175,7 +173,7 @@ def reference(trial: Trial) -> Evidence:
     expected = call_reference(function, trial)
     values = expected if isinstance(expected, (tuple, list)) else [expected]
     found = trial.result.outputs[: len(values)]
-    precision, absolute = tolerance(trial.subject.contract, _widest(trial))
+    precision, absolute = tolerance(trial.subject.contract, coarsest(trial))
     for name, one, want in zip(trial.outputs, found, values, strict=False):
         if np.shape(want) != one.shape:
             raise Violation(f"{name} has shape {one.shape}, and the reference gives {np.shape(want)}")

@@ -44,7 +44,7 @@ def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Arra
     moved = trial.forward(_with(trial, i, place, value + _STEP)).outputs
     back = trial.forward(_with(trial, i, place, value - _STEP)).outputs
     depends = [
-        np.isfinite(one) & (one != centre) & (centre != other)
+        np.isfinite(one) & ((one - centre) * (centre - other) > 0)  # rises or falls on both sides
         for one, centre, other in _floating(trial, moved, trial.result.outputs, back)
     ]
     shown = [np.isnan(array) for (array,) in _floating(trial, found)]

@@ -30,7 +30,9 @@ def entry_point(subject: Subject) -> Evidence:
             f"the operator found as {subject.name!r} calls itself {own!r}, and that name is not provided: {error}"
         ) from error
     if found is not subject.cls:
-        raise Violation(f"the operator found as {subject.name!r} calls itself {own!r}, which is another operator")
+        raise Violation(
+            f"the operator found as {subject.name!r} calls itself {own!r}, which is another operator"
+        )
     return 1
 
 
@@ -77,7 +79,7 @@ def _module_name(subject: Subject) -> str:
     cls: Any = subject.cls
     if issubclass(cls, SimpleOpProperty):
         return str(getattr(cls.simple.function, "__module__", ""))
-    return cls.__module__
+    return str(cls.__module__)
 
 
 @check("S110")
@@ -125,5 +127,3 @@ def reasons(subject: Subject) -> Evidence:
         if not reason.strip():
             raise Violation(f"the failure of {id} is expected for no reason")
     return len(expected) or None
-
-
