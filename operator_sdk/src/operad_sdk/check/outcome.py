@@ -16,7 +16,7 @@ class Status(StrEnum):
     EXPECTED = "expected failure"
     FAILED = "failed"
     NO_EVIDENCE = "no evidence"
-    UNEXPECTED_PASS = "unexpected pass"  # noqa: S105 - no password
+    UNEXPECTED_PASS = "unexpected pass"
     BLOCKED = "blocked"
 
     @property

@@ -7,6 +7,7 @@ element by element, by simpler ones that their domains accept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,8 +25,8 @@ _SIMPLE: Final = (1.0, 0.5, 2.0, 0.0, -1.0)
 Fails = Callable[[Case], bool]
 
 
-class _Enough(BaseException):  # noqa: N818 - no error: ends a search, past every `except Exception`
-    """The search has run long enough."""
+class _Enough(BaseException):
+    """The search has run long enough; no `Exception`, so that nothing on the way up catches it."""
 
 
 def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Case:
@@ -41,10 +42,9 @@ def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Cas
             best = min(best, case, key=lambda candidate: candidate.size)
             raise AssertionError
 
-    try:
+    # How the search ends; a check whose verdict changes from run to run ends it early.
+    with suppress(AssertionError, _Enough, HypothesisException, ExceptionGroup):
         session.examine(kind, look, shrink=True)
-    except (AssertionError, _Enough, HypothesisException, ExceptionGroup):
-        pass  # how the search ended; a check whose verdict changes from run to run ends it early
     return _with_simple_values(session, best, fails)
 
 

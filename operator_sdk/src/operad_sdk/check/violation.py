@@ -9,7 +9,7 @@ from operad_sdk.check.case import Case
 
 
 @final
-class Violation(AssertionError):
+class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
     """An operator breaks its contract.
 
     Args:
@@ -40,3 +40,8 @@ class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the oper
         super().__init__(f"{where} raised {type(error).__name__}: {error}")
         self.where = where
         self.error = error
+
+
+@final
+class Unavailable(Exception):  # noqa: N818 - no error of anybody's
+    """This machine lacks what a check needs; the message says what."""

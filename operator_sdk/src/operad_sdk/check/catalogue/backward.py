@@ -31,7 +31,7 @@ BACKWARD: Final = (
     Check(
         "B304",
         "an operator that declares to ignore the gradient of the output does so",
-        "Heads of networks are losses: what a user passes as their gradient must not matter if so documented.",
+        "Heads of networks are losses; if it is documented that their gradient does not matter, it must not.",
         'Contract(ignores_head_gradient="a loss")    # and ograd is multiplied in',
         "Remove the declaration, or the use of ograd.",
     ),
@@ -45,7 +45,7 @@ BACKWARD: Final = (
     Check(
         "B306",
         "backward runs wherever forward does, and its results have the shape and type of their arguments",
-        "A gradient of another shape is silently repeated to fill the array, or fails in the middle of a run.",
+        "A gradient of another shape is silently repeated to fill the array, or fails during a run.",
         "bias_grad.assign(ograd.sum())    # one number for all of them",
         "Sum over exactly the axes that were broadcast.",
     ),
@@ -73,7 +73,7 @@ BACKWARD: Final = (
     Check(
         "B310",
         "the same arrays give the same gradients, bit for bit, whatever ran before and however it is called",
-        "As for forward; and an operator that keeps something from forward in self gives another node's gradient.",
+        "As for forward; one that keeps something from forward in self gives another node's gradient.",
         "def forward(self, data, output): self.mask = data > 0",
         "Keep what backward needs in an output, hidden if need be.",
     ),

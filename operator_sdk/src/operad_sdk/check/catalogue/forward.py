@@ -10,14 +10,14 @@ FORWARD: Final = (
     Check(
         "F201",
         "forward runs on all shapes and types that inference accepts",
-        "Inference is the promise on which graphs are bound; an operator that then raises fails in the middle "
-        "of a run, far from the cause.",
+        "Inference is the promise on which graphs are bound; one that then raises fails in a run, "
+        "far from the cause.",
         'spec = "lhs:(N), rhs:(M) -> output:(N)"    # and forward computes lhs + rhs',
         "Make the shapes that do not work an error of inference, or make forward work on them.",
     ),
     Check(
         "F202",
-        "the result has the inferred shape and type, and inference with all arguments known leaves nothing open",
+        "the result has the inferred shape and type, and from complete arguments nothing is left open",
         "Arrays are allocated as inferred. A smaller result is silently repeated to fill them, a wider type "
         "silently cut off.",
         '@unary("total", shape=lambda data: (data[0], 1))\ndef total(data): return data.sum()',
@@ -33,8 +33,7 @@ FORWARD: Final = (
     ),
     Check(
         "F204",
-        "inference from partly known shapes accepts every part of shapes that it accepts as a whole, and keeps "
-        "what it was given",
+        "inference accepts every part of shapes that it accepts as a whole, and keeps what it was given",
         "Graphs are inferred in several rounds, from parts. Raising, or forgetting a known axis, stops them.",
         "def infer_shape(self, in_shapes):\n    (n, d), w = in_shapes    # raises where data is unknown yet",
         "Handle None for a shape and for an axis, and return what was given with more filled in.",
@@ -51,8 +50,8 @@ FORWARD: Final = (
         "shapes that do not fit raise a ShapeError that names the argument and the axis",
         "This message is all that the user of a large network has to find the mistake.",
         'raise ValueError("bad shape")',
-        'Raise ShapeError(f"{self.name}: weight has shape {shape}, expected {expected}: axis 1 ..."), or use a '
-        "spec line, which does.",
+        'Raise ShapeError(f"{self.name}: weight has shape {shape}, expected {expected}: axis 1 ..."), or use '
+        "a spec line, which does.",
     ),
     Check(
         "F207",

@@ -18,7 +18,7 @@ STATIC: Final = (
     Check(
         "S102",
         "tensor and parameter names are identifiers, all different, and the lists agree with each other",
-        "Names are keyword arguments of calls and prefixes of saved arrays; two that are alike hide one another.",
+        "Names are keyword arguments of calls and prefixes of saved arrays; of two alike, one is hidden.",
         'spec = "data:(N), scale:(N) -> output:(N)"\nscale = param(float, 1.0)',
         "Rename one of them; list one flag an argument in differentiable_inputs.",
     ),
@@ -34,7 +34,7 @@ STATIC: Final = (
         "S104",
         "parameters within their bounds are accepted, and others refused with a ParamError",
         "A wrong parameter that passes shows up later, as a shape error or a wrong result.",
-        "def __init__(self, **params):\n    super().__init__(**{k: v for k, v in params.items() if k in KNOWN})",
+        "def __init__(self, **params):\n    super().__init__(num_hidden=params['num_hidden'])",
         "Say the bounds in param(...), and raise ParamError for what depends on several parameters.",
     ),
     Check(
@@ -69,7 +69,7 @@ STATIC: Final = (
         "S109",
         "what the backward pass declares to read exists, and asking for fewer gradients never reads more",
         "The executor keeps exactly the arrays that are declared, and no others.",
-        "def declare_backward_dependency(self, out_grad, in_data, out_data):\n    return [out_grad[1]]    # hidden",
+        "def declare_backward_dependency(self, out_grad, in_data, out_data):\n    return [out_grad[9]]",
         "Return entries of the lists that are handed in, and only gradients of visible outputs.",
     ),
     Check(

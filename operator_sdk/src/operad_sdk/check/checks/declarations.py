@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from operad.operator import BackwardEntry, OpReq
+from operad.operator import BackwardEntry
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Trial, raising
@@ -25,7 +25,7 @@ def names(trial: Trial) -> Evidence:
         if twice:
             raise Violation(f"{twice[0]!r} names two things among {', '.join(group)}")
     if not 1 <= trial.visible <= len(trial.outputs):
-        raise Violation(f"num_visible_outputs is {trial.visible}, and there are {len(trial.outputs)} outputs")
+        raise Violation(f"num_visible_outputs is {trial.visible}, of {len(trial.outputs)} outputs")
     lengths = {
         "differentiable_inputs()": (len(prop.differentiable_inputs()), len(trial.arguments)),
         "inferred argument shapes": (len(prop.infer_shape(trial.in_shapes)[0]), len(trial.arguments)),
@@ -68,7 +68,9 @@ def _pairs(trial: Trial) -> list[tuple[str, bool]]:
         with raising("backward_inplace_option"):
             declared = trial.prop.backward_inplace_option(heads, ins, outs, grads)
         pairs += [pair for pair in declared if trial.differentiable()[pair[1][1]]]
-    return [(f"{_name(trial, a)} and {_name(trial, b)}", _spec(trial, a) == _spec(trial, b)) for a, b in pairs]
+    return [
+        (f"{_name(trial, a)} and {_name(trial, b)}", _spec(trial, a) == _spec(trial, b)) for a, b in pairs
+    ]
 
 
 def _name(trial: Trial, entry: tuple[str, int]) -> str:
@@ -99,7 +101,7 @@ def backward_dependency(trial: Trial) -> Evidence:
     known = {*heads, *ins, *outs}
     for entry in declared:
         if entry not in known:
-            raise Violation(f"declare_backward_dependency gives {entry!r}, which is not among what it is handed")
+            raise Violation(f"declare_backward_dependency gives {entry!r}, which it is not handed")
     if len(set(declared)) < len(declared):
         raise Violation("declare_backward_dependency gives an array twice")
     everything = set(_dependency(trial, flows))
@@ -109,7 +111,7 @@ def backward_dependency(trial: Trial) -> Evidence:
         alone = set(_dependency(trial, [i == place for i in range(len(flows))]))
         if not alone <= everything:
             raise Violation(
-                f"the gradient of {trial.arguments[place]} alone reads {alone - everything}, all together do not"
+                f"the gradient of {trial.arguments[place]} alone reads {alone - everything}, all do not"
             )
     return len(declared) + 1
 
@@ -117,5 +119,3 @@ def backward_dependency(trial: Trial) -> Evidence:
 def _dependency(trial: Trial, wanted: list[bool]) -> list[BackwardEntry]:
     with raising("backward_dependency"):
         return list(trial.prop.backward_dependency(wanted))
-
-

@@ -32,7 +32,7 @@ def round_trip(trial: Trial) -> Evidence:
     for name in cls.params:
         before, after = getattr(trial.prop, name, None), getattr(again, name, None)
         if before != after or type(before) is not type(after):
-            raise Violation(f"parameter {name!r} is {before!r}, and comes back from {words.get(name)!r} as {after!r}")
+            raise Violation(f"parameter {name!r} is {before!r}, and {words.get(name)!r} is read as {after!r}")
     if again.list_arguments() != trial.arguments or again.get_params() != words:
         raise Violation(f"{cls.name}(**{words}) is another operator")
     return len(cls.params)
@@ -82,7 +82,8 @@ def _expect_param_error(subject: Subject, params: Any, what: str) -> None:
     except ParamError:
         return
     except Exception as error:
-        raise Violation(f"{subject.name} {what}: raised {type(error).__name__}, expected a ParamError") from error
+        kind = type(error).__name__
+        raise Violation(f"{subject.name} {what}: raised {kind}, expected a ParamError") from error
     raise Violation(f"{subject.name} {what}: it was accepted")
 
 
@@ -107,6 +108,6 @@ def defaults(subject: Subject) -> Evidence:
         except ParamError as error:
             raise Violation(f"the default of {name!r} is refused: {error}") from error
         if parsed != param.default or type(parsed) is not type(param.default):
-            raise Violation(f"the default of {name!r} is {param.default!r}, and as a {param.expects()} {parsed!r}")
+            raise Violation(f"the default of {name!r} is {param.default!r}, and is read as {parsed!r}")
         count += 1
     return count or None

@@ -134,7 +134,7 @@ def _refused_well(trial: Trial, shapes: Shapes, name: str) -> int:
         return 1
     except Exception as error:
         raise Violation(
-            f"infer_shape({shapes}) raised {type(error).__name__}: {error}; expected a ShapeError about {name}"
+            f"infer_shape({shapes}) raised {error!r}, expected a ShapeError about {name}"
         ) from error
     return 1
 
@@ -161,7 +161,7 @@ def types(trial: Trial) -> Evidence:
             for expected, inferred in zip(group, result, strict=True):
                 if inferred is not None and inferred != expected:
                     raise Violation(
-                        f"infer_type({_names(part)}) guesses {inferred}; with all types known it is {expected}"
+                        f"infer_type({_names(part)}) guesses {inferred}; with all known it is {expected}"
                     )
         if any(given is not None and kept is None for given, kept in zip(part, found[0], strict=True)):
             raise Violation(f"infer_type({_names(part)}) forgets a type that was given")

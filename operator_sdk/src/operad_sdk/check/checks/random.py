@@ -48,9 +48,7 @@ def _is_random(trial: Trial) -> bool:
     return ResourceRequest.RANDOM in kinds or ResourceRequest.PARALLEL_RANDOM in kinds
 
 
-def _check_draws(
-    subject: Subject, declared: Distribution, params: Mapping[str, Any], example: Trial
-) -> int:
+def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, Any], example: Trial) -> int:
     with raising("the constructor"):
         prop: OperatorProperty = subject.cls(**params)
     shapes = declared.shapes if declared.shapes is not None else example.in_shapes
@@ -90,7 +88,7 @@ def _expect_distribution(
     error = sqrt(variance / count)
     if abs(draws.mean() - mean) > _SIGMAS * error + 1e-6:
         raise Violation(
-            f"the mean of {count} draws of {prop!r} is {draws.mean():.5g}, expected {mean:.5g} +- {error:.2g}",
+            f"the mean of {count} draws of {prop!r} is {draws.mean():.5g}, expected {mean:.5g}",
             cases=cases,
         )
     squares = (draws - mean) ** 2
@@ -112,5 +110,6 @@ def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, case
     distance = float(np.abs(empirical - np.asarray(declared.cdf(prop, values))).max())
     if distance > 3.5 / sqrt(draws.size):
         raise Violation(
-            f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}", cases=cases
+            f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}",
+            cases=cases,
         )

@@ -12,8 +12,9 @@ from operad import registry
 from operad.errors import OperadError
 from operad.operator import SimpleOpProperty
 from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.params import candidates
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.subject import IN_PROCESS, Subject
+from operad_sdk.check.subject import Subject
 from operad_sdk.check.violation import Violation
 
 
@@ -27,7 +28,7 @@ def entry_point(subject: Subject) -> Evidence:
         found = registry.get(own)
     except OperadError as error:
         raise Violation(
-            f"the operator found as {subject.name!r} calls itself {own!r}, and that name is not provided: {error}"
+            f"the operator found as {subject.name!r} calls itself {own!r}, which nothing provides: {error}"
         ) from error
     if found is not subject.cls:
         raise Violation(
@@ -107,8 +108,6 @@ def known_tensors(subject: Subject) -> set[str] | None:
 
 def _some_properties(subject: Subject) -> Iterator[Any]:
     """Properties with different parameters."""
-    from operad_sdk.check.params import candidates
-
     required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
     variations: list[dict[str, Any]] = [{}]
     variations += [{n: value} for n, p in subject.cls.params.items() for value in candidates(subject, p, 2)]
