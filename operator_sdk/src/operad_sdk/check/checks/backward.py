@@ -1,62 +1,98 @@
-"""Group B: identities of gradients that need no derivative."""
+"""Group B: identities of gradients that need no derivative, and what a backward pass leaves alone."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
-from operad.operator import OUT, OGRAD, OpReq, SimpleOpProperty
+from operad.operator import OGRAD, OUT, BackwardEntry, OpReq, SimpleOpProperty
 from operad_sdk.check.bits import expect_same
-from operad_sdk.check.closeness import expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY, WIDE
+from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.kinds import ANY_SIZE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trial import Array, Trial, raising
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_FACTORS: Final = (2.0**-20, 2.0**12)
+"""Of the head gradient; clipping or a threshold shows at one of them."""
+
+_FILL: Final = -112.75
+"""What gradients hold before they are written, where that is not NaN."""
 
 
 @check("B303", WIDE)
 def linear(trial: Trial) -> Evidence:
     """Sums and multiples of head gradients give sums and multiples of gradients."""
-    if not any(trial.differentiable()) or trial.subject.contract.ignores_head_gradient:
+    if not any(trial.differentiable()) or trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     one, other = _heads(trial, 10), _heads(trial, 20)
-    mixed = [None if a is None else 2 * a - 0.5 * b for a, b in zip(one, other, strict=True)]
-    first, second, found = (trial.backward(heads) for heads in (one, other, mixed))
-    expected = [None if a is None else 2 * a - 0.5 * b for a, b in zip(first, second, strict=True)]
-    names = [f"gradient of {name}" for name in trial.arguments]
-    bounds = tolerance(trial.subject.contract, np.dtype(np.float64))
+    first, second, found = (trial.backward(heads) for heads in (one, other, _mixed(one, other)))
+    bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = magnitude(first, second)
+    is_ignored = all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     hint = "If it is a loss: declare Contract(ignores_head_gradient=reason)."
-    fix = hint if all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True)) else ""
-    expect_close(names, found, expected, "for head gradients 2 g - h / 2", bounds, scale, fix=fix)
+    _expect_finite_close(
+        trial,
+        found,
+        _mixed(first, second),
+        "for head gradients 2 g - h / 2",
+        bounds,
+        scale,
+        hint * is_ignored,
+    )
+    if all(dtype.itemsize >= 4 for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"):
+        for factor in _FACTORS:
+            scaled = trial.backward(_times(one, factor))
+            when = f"(over {factor:g}) for {factor:g} times the head gradient"
+            _expect_finite_close(
+                trial, _times(scaled, 1 / factor), first, when, bounds, scale, hint * is_ignored
+            )
     return _nonzero(first)
 
 
 @check("B304", WIDE)
 def ignores_head_gradient(trial: Trial) -> Evidence:
-    """Another head gradient, and none, change nothing."""
-    if not any(trial.differentiable()) or not trial.subject.contract.ignores_head_gradient:
+    """Another head gradient, zeros and NaN change nothing."""
+    if not any(trial.differentiable()) or not trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     first = trial.backward()
-    names = [f"gradient of {name}" for name in trial.arguments]
-    other = trial.backward(_heads(trial, 20))
-    expect_same(names, other, first, "for another head gradient")
+    expect_same(_names(trial), trial.backward(_heads(trial, 20)), first, "for another head gradient")
+    for value in (0.0, np.nan):
+        heads = [None if head is None else np.full_like(head, value) for head in trial.out_grads]
+        expect_same(_names(trial), trial.backward(heads), first, f"for a head gradient of {value:g}")
     return _nonzero(first)
 
 
-@check("B306", ORDINARY, reports_raising=True)
+@check("B306", ANY_SIZE, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Backward for all gradients and for each alone; what functions return fits their arguments."""
     flows = trial.differentiable()
     if not any(flows):
         return None
-    trial.backward()
+    try:
+        trial.forward()
+    except OperatorRaised:
+        return None  # which F201 and F210 report
+    _expect_filled(trial, trial.write_requests())
     for place in [place for place, flag in enumerate(flows) if flag]:
         trial.backward(req=[OpReq.WRITE if i == place else OpReq.NULL for i in range(len(flows))])
     if isinstance(trial.prop, SimpleOpProperty):
         _check_returned(trial, trial.prop)
     return sum(flows)
+
+
+def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
+    """Backward fills the arrays that it is handed, and does not put others in their place."""
+    handed = trial.poisoned_gradients(requests)
+    returned = trial.backward(req=requests, in_grads=handed)
+    for name, mine, theirs in zip(_names(trial), handed, returned, strict=True):
+        if mine is not theirs:
+            raise Violation(
+                f"backward replaces the array of the {name} in the list it is handed, and leaves it unwritten",
+                fix="Write into the array that is there: in_grad[0][...] = value, or operad.operator.assign.",
+            )
 
 
 def _check_returned(trial: Trial, prop: SimpleOpProperty) -> None:
@@ -69,9 +105,12 @@ def _check_returned(trial: Trial, prop: SimpleOpProperty) -> None:
         reads = [arrays[read].copy() for read in gradient.reads]
         with raising("backward"):
             value = gradient.function(*context, *reads, *prop.call_params(trial.in_types[0]))
-        if isinstance(value, np.ndarray) and value.ndim and value.shape != array.shape:
+        if not isinstance(value, np.ndarray):
+            continue
+        # where the output has another shape, a gradient may be meant to be repeated along an axis
+        if value.ndim and value.shape != array.shape and prop.simple.shape_function is None:
             raise Violation(f"the gradient of {name} has shape {value.shape}, and {name} has {array.shape}")
-        if isinstance(value, np.ndarray) and value.dtype.kind not in "fb":
+        if value.dtype.kind not in "fb":
             raise Violation(f"the gradient of {name} is {value.dtype}, and {name} is {array.dtype}")
 
 
@@ -80,15 +119,17 @@ def written(trial: Trial) -> Evidence:
     """No element of a gradient keeps either of two poisons."""
     if not any(trial.differentiable()):
         return None
-    first = trial.backward()
-    second = trial.backward(in_grads=[None if a is None else np.full_like(a, -112.75) for a in first])
-    for name, one, two in zip(trial.arguments, first, second, strict=True):
-        if one is None:
+    first = trial.poisoned_gradients(trial.write_requests())
+    second = [None if a is None else np.full_like(a, _FILL) for a in first]
+    trial.backward(in_grads=first)
+    trial.backward(in_grads=second)
+    for name, one, two in zip(_names(trial), first, second, strict=True):
+        if one is None or two is None:
             continue
-        kept = np.isnan(one) & (two == -112.75)
+        kept = np.isnan(one) & (two == _FILL)
         if kept.any():
-            place = [int(i) for i in np.argwhere(kept)[0]]
-            raise Violation(f"gradient of {name}{place or ''} is not written: it holds what was there before")
+            place = tuple(int(i) for i in np.argwhere(kept)[0])
+            raise Violation(f"{at(name, place)} is not written: it holds what was there before")
     return sum(array.size for array in first if array is not None)
 
 
@@ -99,7 +140,7 @@ def changes_nothing_else(trial: Trial) -> Evidence:
         return None
     given: list[tuple[str, Any, Any]] = []
 
-    def keep(entry: Any, array: Any) -> Any:
+    def keep(entry: BackwardEntry, array: Array) -> Array:
         names = trial.arguments if entry.kind == "in_data" else trial.outputs
         word = "head gradient of " if entry.kind == "out_grad" else ""
         handed = array.copy()
@@ -107,6 +148,7 @@ def changes_nothing_else(trial: Trial) -> Evidence:
         return handed
 
     trial.backward(keep=keep)
+    trial.backward(keep=keep, prepared=True)
     names, found, before = zip(*given, strict=True)
     return expect_same(names, found, before, "after backward")
 
@@ -116,20 +158,41 @@ def deterministic(trial: Trial) -> Evidence:
     """The same pass twice, prepared, on a new operator, and after forward has run on other values."""
     if not any(trial.differentiable()):
         return None
-    first = trial.backward()
-    found = {
-        "when run again": trial.backward(),
-        "by prepare_backward": trial.backward(prepared=True),
-        "on an operator that ran nothing before": trial.backward(operator=trial.new_operator()),
-    }
-    trial.forward([_other(array) for array in trial.inputs])
-    found["after forward has run on other values"] = trial.backward()
-    names = [f"gradient of {name}" for name in trial.arguments]
     exact = not trial.subject.contract.nondeterministic
-    return sum(expect_same(names, other, first, when, is_exact=exact) for when, other in found.items())
+    operator = trial.new_operator()
+    trial.forward(operator=operator)
+    first = trial.backward(operator=operator)
+    if not trial.prop.is_stateful:
+        _expect_no_memory(trial, first, exact)
+    others = [_other(array) for array in trial.inputs]
+    result = trial.forward(others, operator=operator)
+    trial.backward(inputs=others, outputs=result.outputs, operator=operator)
+    trial.forward(operator=operator)
+    found = trial.backward(operator=operator, prepared=True)
+    return expect_same(_names(trial), found, first, "when run again, by prepare_backward", is_exact=exact)
 
 
-def _other(array: Any) -> Any:
+def _expect_no_memory(trial: Trial, first: Sequence[Any], exact: bool) -> None:
+    """Nothing of a forward pass is needed or felt but its outputs; stateful operators are exempt."""
+    used = trial.new_operator()
+    trial.forward([_other(array) for array in trial.inputs], operator=used)
+    runs_on = {
+        "after forward has run on other values": used,
+        "on an operator that ran nothing before": trial.new_operator(),
+    }
+    for when, operator in runs_on.items():
+        try:
+            found = trial.backward(operator=operator)
+        except OperatorRaised as error:
+            raise Violation(f"{when}, {error}") from error
+        expect_same(_names(trial), found, first, when, is_exact=exact)
+
+
+def _names(trial: Trial) -> list[str]:
+    return [f"gradient of {name}" for name in trial.arguments]
+
+
+def _other(array: Array) -> Array:
     """The same values in another order, so that they stay in their domain."""
     return array[(slice(None, None, -1),) * array.ndim].copy()
 
@@ -141,5 +204,31 @@ def _heads(trial: Trial, salt: int) -> list[Any]:
     ]
 
 
-def _nonzero(gradients: Any) -> int:
+def _mixed(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
+    with np.errstate(all="ignore"):
+        return [None if a is None else 2 * a - 0.5 * b for a, b in zip(one, other, strict=True)]
+
+
+def _times(arrays: Sequence[Any], factor: float) -> list[Any]:
+    with np.errstate(all="ignore"):
+        return [None if a is None else (a * factor).astype(a.dtype) for a in arrays]
+
+
+def _expect_finite_close(
+    trial: Trial,
+    found: Sequence[Any],
+    expected: Any,
+    when: str,
+    bounds: tuple[float, float],
+    scale: float,
+    fix: str,
+) -> None:
+    """Gradients are close, but for those that are infinite or not defined."""
+    finite = [
+        None if a is None else np.where(np.isfinite(b), a, b) for a, b in zip(found, expected, strict=True)
+    ]
+    expect_close(_names(trial), finite, expected, when, bounds, scale, fix=fix)
+
+
+def _nonzero(gradients: Sequence[Any]) -> int:
     return sum(int(np.count_nonzero(array)) for array in gradients if array is not None)

@@ -1,0 +1,125 @@
+"""Derivatives found numerically, with an estimate of how wrong they may be.
+
+Each is a central difference at two distances, extrapolated; both are powers of two, so that the
+arguments of the function are exact. What the two say differently bounds the error where the function
+is smooth. At a kink the slopes to the left and to the right differ however small the distance; at a
+jump the quotient grows. Both show in how the estimate changes with the distance, element by element
+of each output, so that nobody has to list the points to be avoided: the element is not compared
+there, and the caller looks again at another point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Outputs = Sequence[Array]
+
+_DISTANCES: Final = (2.0**-11, 2.0**-14, 2.0**-17)
+"""The next one is tried where an element is not settled."""
+
+_RELATIVE: Final = 1e-6
+"""Error that settles an element, as a part of its derivative."""
+
+_ROUNDINGS: Final = 64
+"""Units in the last place by which an output may be wrong."""
+
+_USEFUL: Final = 1e-3
+"""Largest error that an element may have and still be compared, as a part of its derivative."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """Derivatives of one output's elements along a direction.
+
+    Attributes:
+        values: The derivatives.
+        errors: Bounds of their errors.
+        is_smooth: Where there is a derivative; elsewhere the two others are 0.
+    """
+
+    values: Array
+    errors: Array
+    is_smooth: Array
+
+    def against(self, cotangent: Array) -> tuple[float, float, float]:
+        """Derivative of the sum of `cotangent` times the output, its error bound, and its magnitude.
+
+        The magnitude is that of the largest partial sum; the sum itself may cancel.
+        """
+        weight = np.where(self.is_smooth, cotangent, 0.0)
+        parts = weight * self.values
+        return float(parts.sum()), float((abs(weight) * self.errors).sum()), float(abs(parts).sum())
+
+
+def slopes(function: Callable[[float], Outputs]) -> list[Slope]:
+    """Derivatives of all outputs of `function` at 0; it gives new arrays at each call."""
+    center = function(0.0)
+    states = [_State.begin(output) for output in center]
+    with np.errstate(all="ignore"):
+        for distance in _DISTANCES:
+            near = [function(distance / 2), function(-distance / 2)]
+            far = [function(distance), function(-distance)]
+            for place, state in enumerate(states):
+                state.refine(
+                    center[place], near[0][place], near[1][place], far[0][place], far[1][place], distance
+                )
+            if all(state.settled.all() for state in states):
+                break
+        return [state.slope(output) for state, output in zip(states, center, strict=True)]
+
+
+@final
+@dataclass(slots=True)
+class _State:
+    """The best estimate so far, element by element."""
+
+    values: Array
+    errors: Array
+    first: Array
+    last: Array
+    settled: Array
+
+    @classmethod
+    def begin(cls, output: Array) -> _State:
+        worst = np.full(output.shape, np.inf)
+        return cls(np.zeros(output.shape), worst, worst, worst, np.zeros(output.shape, bool))
+
+    def refine(
+        self, center: Array, ahead: Array, behind: Array, far_ahead: Array, far_behind: Array, distance: float
+    ) -> None:
+        wide = (far_ahead - far_behind) / (2 * distance)
+        narrow = (ahead - behind) / distance
+        wide_bend = (far_ahead - 2 * center + far_behind) / distance
+        narrow_bend = (ahead - 2 * center + behind) / (distance / 2)
+        values = (4 * narrow - wide) / 3
+        is_constant = (ahead == behind) & (far_ahead == far_behind) & (ahead == center)
+        is_constant |= _all_nan(center, ahead, behind, far_ahead, far_behind)
+        unit = _ROUNDINGS * np.finfo(np.float64).eps / distance
+        rounding = np.where(is_constant, 0.0, unit * (abs(center) + abs(far_ahead) + abs(far_behind)))
+        errors = np.where(is_constant, 0.0, abs(narrow - wide) + abs(narrow_bend - wide_bend / 2) + rounding)
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        values = np.where(is_constant, 0.0, values)
+        better = errors < self.errors
+        self.first = errors if np.isinf(self.first).all() else self.first
+        self.last = errors
+        self.settled |= errors <= _RELATIVE * abs(values) + 4 * rounding
+        self.values = np.where(better, values, self.values)
+        self.errors = np.where(better, errors, self.errors)
+
+    def slope(self, center: Array) -> Slope:
+        converges = self.settled | (self.last <= self.first / 8)
+        is_useful = self.errors <= _USEFUL * (abs(self.values) + _USEFUL * np.maximum(1.0, abs(center)))
+        is_smooth = converges & (is_useful | (self.errors == 0))
+        values = np.where(is_smooth, self.values, 0.0)
+        return Slope(values, np.where(is_smooth, self.errors, 0.0), is_smooth)
+
+
+def _all_nan(*arrays: Array) -> Array:
+    return np.asarray(np.logical_and.reduce([np.isnan(array) for array in arrays]))
