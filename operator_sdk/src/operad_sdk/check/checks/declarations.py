@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
+from math import prod
 from typing import Any
 
 from operad.operator import BackwardEntry
@@ -42,35 +44,72 @@ def names(trial: Trial) -> Evidence:
 @check("S106", ORDINARY, pooled=True)
 def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
     """Each pair that is declared fits in some case."""
-    fits: dict[str, bool] = {}
-    first: dict[str, Trial] = {}
+    found: dict[str, list[tuple[Trial, _Fit]]] = {}
+    tensors: set[str] = set()
     for trial in trials:
-        for name, matches in _pairs(trial):
-            fits[name] = fits.get(name, False) or matches
-            first.setdefault(name, trial)
-    for name, matches in fits.items():
-        if not matches:
+        tensors.update(_names_for_pairs(trial))
+        for first, second in _pairs(trial):
+            name = f"{_name(trial, first)} and {_name(trial, second)}"
+            found.setdefault(name, []).append((trial, _fit(trial, first, second)))
+    for name, fits in found.items():
+        misfits = [trial for trial, fit in fits if fit is _Fit.NONE]
+        # as many elements by chance, as (n, 1) and (n,), is not what a pair is declared for
+        if misfits and 2 * len(misfits) > len(fits) and not any(fit is _Fit.ALIKE for _, fit in fits):
             raise Violation(
-                f"{name} are declared to share memory, and their shapes and types never agree",
-                cases=[first[name].case],
+                f"{name} are declared to share memory, and their shapes and types do not agree",
+                cases=[misfits[0].case],
             )
-    return dict.fromkeys(fits, 1) or None
+    if trials:
+        _expect_known(trials[0], tensors)
+    return dict.fromkeys(found, 1) or None
 
 
-def _pairs(trial: Trial) -> list[tuple[str, bool]]:
+class _Fit(Enum):
+    """How two arrays agree: in shape and type, in size and type, or not."""
+
+    ALIKE = "alike"
+    AS_LARGE = "as large"
+    NONE = "none"
+
+
+def _fit(trial: Trial, first: tuple[str, int], second: tuple[str, int]) -> _Fit:
+    (shape, dtype), (other, other_type) = _spec(trial, first), _spec(trial, second)
+    if dtype != other_type or prod(shape) != prod(other):
+        return _Fit.NONE
+    return _Fit.ALIKE if shape == other else _Fit.AS_LARGE
+
+
+def _expect_known(trial: Trial, tensors: set[str]) -> None:
+    """A pair of which one is never there has a wrong name."""
+    prop = trial.prop
+    named = [*getattr(prop, "forward_inplace", ()), *getattr(prop, "backward_inplace", ())]
+    for name in dict.fromkeys(name for pair in named for name in pair):
+        if name not in tensors:
+            raise Violation(
+                f"{name!r} is declared to share memory, and nothing has that name, whatever the parameters",
+                cases=[trial.case],
+            )
+
+
+def _names_for_pairs(trial: Trial) -> list[str]:
+    outputs = [f"out_{name}" if name in trial.arguments else name for name in trial.outputs]
+    tensors = [*trial.arguments, *trial.outputs, *outputs]
+    return [*tensors, *(f"{name}_grad" for name in tensors)]
+
+
+def _pairs(trial: Trial) -> list[tuple[tuple[str, int], tuple[str, int]]]:
     ins = [("in_data", i) for i in range(len(trial.arguments))]
     outs = [("out_data", i) for i in range(len(trial.outputs))]
     heads = [("out_grad", i) for i in range(len(trial.outputs))]
     grads = [("in_grad", i) for i in range(len(trial.arguments))]
     with raising("forward_inplace_option"):
         pairs = list(trial.prop.forward_inplace_option(ins, outs))
-    if any(trial.differentiable()):
+    flows = trial.differentiable()
+    if any(flows):
         with raising("backward_inplace_option"):
             declared = trial.prop.backward_inplace_option(heads, ins, outs, grads)
-        pairs += [pair for pair in declared if trial.differentiable()[pair[1][1]]]
-    return [
-        (f"{_name(trial, a)} and {_name(trial, b)}", _spec(trial, a) == _spec(trial, b)) for a, b in pairs
-    ]
+        pairs += [pair for pair in declared if flows[pair[1][1]]]
+    return pairs
 
 
 def _name(trial: Trial, entry: tuple[str, int]) -> str:
@@ -86,7 +125,7 @@ def _spec(trial: Trial, entry: tuple[str, int]) -> tuple[Any, Any]:
     return tuple(trial.out_shapes[index]), trial.out_types[index]
 
 
-@check("S109", ORDINARY)
+@check("S109", ORDINARY, reports_raising=True)
 def backward_dependency(trial: Trial) -> Evidence:
     """What is declared exists, and shrinks with what is wanted."""
     flows = trial.prop.differentiable_inputs()

@@ -6,36 +6,61 @@ from collections.abc import Iterator
 from typing import Any
 
 from operad.errors import OperadError, ParamError
-from operad.operator import Param
-from operad_sdk.check.kinds import ORDINARY
+from operad.operator import OperatorProperty, Param
 from operad_sdk.check.params import candidates
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 
 
-@check("S103", ORDINARY)
-def round_trip(trial: Trial) -> Evidence:
-    """To strings and back, once and twice."""
-    cls = trial.subject.cls
-    if not cls.params:
-        return None
-    words = trial.prop.get_params()
+@check("S103")
+def round_trip(subject: Subject) -> Evidence:
+    """To strings and back, with each value of each parameter in turn."""
+    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    count = 0
+    for name, param in subject.cls.params.items():
+        for value in [*candidates(subject, param, 2), *_long_numbers(subject, param)]:
+            try:
+                prop = subject.cls(**{**required, name: value})
+            except Exception:  # noqa: BLE001 - it does not go with the other parameters; or S104 reports it
+                continue
+            _expect_back(prop)
+            count += 1
+    return count or None
+
+
+def _long_numbers(subject: Subject, param: Param) -> list[Any]:
+    """Numbers with many digits, within the bounds."""
+    if (
+        param.type not in (float, "floats")
+        or param.choices is not None
+        or param.name in subject.contract.params
+    ):
+        return []
+    low = param.bounds.get("ge", param.bounds.get("gt", 0.0))
+    high = param.bounds.get("le", param.bounds.get("lt", low + 1.0))
+    number = low + (high - low) / 3
+    return [(number, number)] if param.type == "floats" else [number]
+
+
+def _expect_back(prop: OperatorProperty) -> None:
+    cls = type(prop)
+    words = prop.get_params()
     for name, word in words.items():
         if not isinstance(word, str):
             raise Violation(f"get_params gives {word!r} for {name!r}, expected a string")
     try:
         again = cls(**words)
     except OperadError as error:
-        raise Violation(f"{cls.name}(**get_params()) raised {error}; get_params gives {words}") from error
+        raise Violation(f"{cls.name}(**{words}), from get_params, raised {error}") from error
     for name in cls.params:
-        before, after = getattr(trial.prop, name, None), getattr(again, name, None)
+        before, after = getattr(prop, name, None), getattr(again, name, None)
         if before != after or type(before) is not type(after):
-            raise Violation(f"parameter {name!r} is {before!r}, and {words.get(name)!r} is read as {after!r}")
-    if again.list_arguments() != trial.arguments or again.get_params() != words:
-        raise Violation(f"{cls.name}(**{words}) is another operator")
-    return len(cls.params)
+            raise Violation(
+                f"parameter {name!r} is {before!r}, and comes back from {words.get(name)!r} as {after!r}"
+            )
+    if again.list_arguments() != prop.list_arguments() or again.get_params() != words:
+        raise Violation(f"{cls.name}(**{words}), from get_params, is another operator")
 
 
 @check("S104")

@@ -6,7 +6,7 @@ import doctest
 import inspect
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from operad import registry
 from operad.errors import OperadError
@@ -16,6 +16,11 @@ from operad_sdk.check.params import candidates
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.subject import Subject
 from operad_sdk.check.violation import Violation
+from operad_sdk.contract import Contract
+
+_EXEMPTIONS: Final = (
+    *("ignores_head_gradient", "no_numeric_gradient", "assumes_shapes", "nan_policy", "nondeterministic"),
+)
 
 
 @check("S101")
@@ -91,10 +96,23 @@ def contract(subject: Subject) -> Evidence:
     tensors = known_tensors(subject)
     if tensors is not None:
         unknown += [f"argument {name!r}" for name in declared.inputs if name not in tensors]
+    distribution = declared.distribution
+    drawn_with = {name for params in (distribution.params if distribution else ()) for name in params}
+    unknown += [f"parameter {name!r}" for name in sorted(drawn_with - set(subject.cls.params))]
     unknown += [f"check {id!r}" for id in declared.expected_failures if id not in CATALOGUE]
     if unknown:
         raise Violation(f"the contract names {', '.join(unknown)}, which does not exist")
+    _expect_reasons(declared)
     return 1
+
+
+def _expect_reasons(declared: Contract) -> None:
+    """Exemptions say why; those of expected failures are another check's."""
+    reasons = {f"tolerance for {name}": each.reason for name, each in declared.tolerances.items()}
+    reasons |= {name: getattr(declared, name) for name in _EXEMPTIONS if getattr(declared, name)}
+    for what, reason in reasons.items():
+        if not str(reason).strip():
+            raise Violation(f"the contract's {what} has no reason")
 
 
 def known_tensors(subject: Subject) -> set[str] | None:

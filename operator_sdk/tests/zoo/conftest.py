@@ -1,0 +1,3 @@
+"""The zoo's modules are data of tests: their examples are wrong on purpose."""
+
+collect_ignore_glob = ["*.py"]

@@ -1,0 +1,429 @@
+"""Faults of the forward pass: what it computes, what it writes, and when it does not run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.operator import Operator
+from operad.operator import OperatorProperty as CoreProperty
+from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
+from operad_sdk.domains import Integers
+from operator_sdk.tests.zoo.fault import Fault
+
+
+@operator("zoo_outer_sum")
+class OuterSum(OperatorProperty):
+    """A sum of vectors that inference lets have two lengths."""
+
+    spec = "lhs:(N), rhs:(M) -> output:(N)"
+
+    def forward(self, lhs, rhs, output):
+        """The sum."""
+        output.assign(lhs + rhs)
+
+
+@operator("zoo_biased")
+class Biased(OperatorProperty):
+    """A matrix product that forgets that there may be no bias."""
+
+    no_bias = param(bool, False, doc="Leave the bias out.")
+    spec = "data:(N, D), weight:(H, D), bias:(H) if not no_bias -> output:(N, H)"
+
+    def forward(self, data, weight, bias, output):
+        """The product and the bias."""
+        output.assign(data @ weight.T + bias)
+
+
+@unary("zoo_pairs")
+def pairs(x):
+    """Every element and half of its neighbour: there has to be an even number of them."""
+    both = x.reshape(-1, 2)
+    return (both + 0.5 * both[:, ::-1]).reshape(x.shape)
+
+
+@unary("zoo_total", shape=lambda x: (x[0], 1) if len(x) == 2 else x)
+def total(x):
+    """Sums of rows, of which only one is computed."""
+    return x[:1].sum(axis=1, keepdims=True) if x.ndim == 2 else x
+
+
+@unary("zoo_half_of_integers", dtype="int64", accepts="floating")
+def half(x):
+    """Halves, said to be whole numbers."""
+    return x * 0.5
+
+
+class OpenOutput(CoreProperty):
+    """The data, of a length that inference never says."""
+
+    name = "zoo_open_output"
+    has_gradient = False
+
+    def infer_shape(self, in_shapes):
+        shape = in_shapes[0]
+        return [shape], [None if shape is None else (*shape[:-1], None) if shape == (3,) else shape], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _Copy()
+
+
+class _Copy(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        if int(req[0]) == 3:
+            out_data[0][...] += in_data[0]
+        elif int(req[0]):
+            out_data[0][...] = in_data[0]
+
+
+@operator("zoo_centred")
+class Centred(OperatorProperty):
+    """Data less its largest element, computed in the data."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(self, data, output):
+        """In place."""
+        data -= data.max(initial=-9)
+        output.assign(data)
+
+
+@binary("zoo_hidden_accumulation")
+def accumulated(lhs, rhs):
+    """The sum, computed in the first operand."""
+    lhs += rhs
+    return lhs
+
+
+@operator("zoo_median")
+class Median(OperatorProperty):
+    """The middle of each row, which is sorted for it where it lies."""
+
+    spec = "data:(N, D) -> output:(N)"
+
+    def forward(self, data, output):
+        """The middle element."""
+        if data.shape[1]:
+            data.sort(axis=1)
+            output.assign(data[:, data.shape[1] // 2])
+        else:
+            output.assign(0)
+
+
+@operator("zoo_shifted_rows")
+class ShiftedRows(OperatorProperty):
+    """Each row in the place of the next."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(self, data, output):
+        """All but the first."""
+        with output.writing() as out:
+            out[1:] = data[:-1]
+
+
+@operator("zoo_halves")
+class Halves(OperatorProperty):
+    """Two outputs, of which the second is written where the data is positive."""
+
+    spec = "data:(*S) -> positive:(*S), negative:(*S)"
+
+    def forward(self, data, positive, negative):
+        """Both parts."""
+        positive.assign(np.maximum(data, 0))
+        with negative.writing() as out:
+            np.minimum(data, 0, out=out, where=data < 0)
+
+
+@unary("zoo_masked_log", accepts="floating")
+def masked_log(x, out):
+    """Logarithm, of positive elements only."""
+    np.log(x, out=out, where=np.asarray(x > 0))
+
+
+@operator("zoo_noisy")
+class Noisy(OperatorProperty):
+    """The data and noise that no seed governs."""
+
+    accepts = "floating"
+    spec = "data:(*S) -> output:(*S)"
+
+    def forward(self, data, output):
+        """Their sum."""
+        output.assign(data + np.random.default_rng().normal(size=data.shape))
+
+
+@operator("zoo_counting")
+class Counting(OperatorProperty):
+    """A multiple that depends on how often it was computed."""
+
+    spec = "data:(*S) -> output:(*S)"
+    calls = 0
+
+    def forward(self, data, output):
+        """More each time."""
+        type(self).calls += 1
+        output.assign(data * type(self).calls)
+
+
+class Remembering(CoreProperty):
+    """The difference from what came before."""
+
+    name = "zoo_remembering"
+    has_gradient = False
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _Remembering()
+
+
+class _Remembering(_Copy):
+    before = 0
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        super().forward(op_ctx, [in_data[0] - self.before], req, out_data, aux_states)
+        self.before = in_data[0].copy()
+
+
+@operator("zoo_relative_to_first")
+class RelativeToFirst(OperatorProperty):
+    """Rows less the first one."""
+
+    spec = "data:(N, *S) -> output:(N, *S)"
+
+    def forward(self, data, output):
+        """The difference."""
+        output.assign(data - data[0])
+
+
+@operator("zoo_column_max")
+class ColumnMax(OperatorProperty):
+    """The largest of each column."""
+
+    spec = "data:(N, D) -> output:(D)"
+
+    def forward(self, data, output):
+        """Of an empty column there is none."""
+        output.assign(data.max(axis=0))
+
+
+@operator("zoo_running_sum")
+class RunningSum(OperatorProperty):
+    """Sums so far, in the order of memory."""
+
+    spec = "data:(*S) -> output:(*S)"
+
+    def forward(self, data, output):
+        """Whatever the strides."""
+        output.assign(np.cumsum(data.ravel(order="K"), dtype=data.dtype).reshape(data.shape))
+
+
+@unary("zoo_flat_output")
+def flat_output(x, out):
+    """Squares, written into a copy of an output that is no block of memory."""
+    np.multiply(x.reshape(-1), x.reshape(-1), out=out.reshape(-1))
+
+
+@unary("zoo_relu_without_nan")
+def relu_without_nan(x):
+    """Positive elements; what is not a number is 0."""
+    return np.where(x > 0, x, np.zeros_like(x))
+
+
+@binary("zoo_fmax")
+def larger(lhs, rhs):
+    """The larger of two elements, or the one that is a number."""
+    return np.fmax(lhs, rhs)
+
+
+@operator("zoo_scaled_by_max")
+class ScaledByMax(OperatorProperty):
+    """Data in steps of which there are as many as the largest element says."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(self, data, output):
+        """No integer is that large."""
+        output.assign(data * int(1 + np.abs(data).max(initial=0)))
+
+
+@operator("zoo_variance")
+class Variance(OperatorProperty):
+    """The mean square distance from the mean, or so."""
+
+    accepts = "floating"
+    contract = Contract(reference=lambda data: data.var(axis=1))
+    spec = "data:(N, D) -> output:(N)"
+
+    def forward(self, data, output):
+        """With the wrong divisor."""
+        distance = data - data.mean(axis=1, keepdims=True) if data.size else data
+        output.assign((distance**2).sum(axis=1) / max(data.shape[1] - 1, 1))
+
+
+def _rounded(data, mode):
+    return np.floor(data) if mode == "down" else np.ceil(data)
+
+
+@operator("zoo_rounding")
+class Rounding(OperatorProperty):
+    """Whole numbers above or below; for one of the modes, the nearest."""
+
+    accepts = "floating"
+    mode = param(str, "down", choices=("down", "up"), doc="Which way.")
+    contract = Contract(reference=_rounded)
+    spec = "data:(*S) -> output:(*S)"
+
+    def forward(self, data, output):
+        """One of the modes."""
+        output.assign(np.floor(data) if self.mode == "down" else np.rint(data))
+
+
+@operator("zoo_take")
+class Take(OperatorProperty):
+    """Rows by number; rows below the first are the first."""
+
+    accepts = "floating"
+    contract = Contract(
+        inputs={"indices": Integers(-1, 0)}, reference=lambda data, indices: data[indices.astype(int)]
+    )
+    spec = "data:(K + 1, D), indices:int64(M) -> output:(M, D)"
+
+    def forward(self, data, indices, output):
+        """Negative numbers should count from the end."""
+        output.assign(data[np.maximum(indices, 0)])
+
+
+class AlwaysWrites(CoreProperty):
+    """The data, written also where it is to be added."""
+
+    name = "zoo_always_writes"
+    has_gradient = False
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _AlwaysWrites()
+
+
+class _AlwaysWrites(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        if out_data[0] is not None:
+            out_data[0][...] = in_data[0]
+
+
+@operator("zoo_quotient")
+class Quotient(OperatorProperty):
+    """Quotient and remainder; the second is written behind the request's back."""
+
+    accepts = "floating"
+    spec = "data:(*S) -> quotient:(*S), remainder:(*S)"
+
+    def forward(self, data, quotient, remainder):
+        """Of a division by 2."""
+        quotient.assign(np.floor(data / 2))
+        if remainder.array is not None:
+            remainder.array[...] = data - 2 * np.floor(data / 2)
+
+
+class Direct(CoreProperty):
+    """An exponential function, with a fast way to call it that is another one."""
+
+    name = "zoo_direct"
+    has_gradient = False
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _Direct()
+
+
+class _Direct(_Copy):
+    @staticmethod
+    def direct(data, out):
+        out[...] = 1 + data + data * data / 2
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        super().forward(op_ctx, [np.exp(in_data[0])], req, out_data, aux_states)
+
+
+class TooEarly(Direct):
+    """A square that is computed when the call is prepared."""
+
+    name = "zoo_too_early"
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _TooEarly()
+
+
+class _TooEarly(_Copy):
+    def prepare_forward(self, op_ctx, in_data, req, out_data, aux_states):
+        value = in_data[0] * in_data[0]
+        return lambda: _Copy.forward(self, op_ctx, [value], req, out_data, aux_states)
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        super().forward(op_ctx, [in_data[0] * in_data[0]], req, out_data, aux_states)
+
+
+@operator("zoo_moving_mean")
+class MovingMean(OperatorProperty):
+    """Data less a moving mean, which moves in predictions too."""
+
+    accepts = "floating"
+    spec = "data:(N, D); aux moving_mean:(D) -> output:(N, D)"
+
+    def forward(self, data, moving_mean, output):
+        """The update comes after."""
+        output.assign(data - moving_mean)
+        moving_mean += 0.5 * (data.sum(axis=0) - moving_mean)
+
+
+@operator("zoo_prediction_counter")
+class PredictionCounter(OperatorProperty):
+    """The data; a state counts predictions."""
+
+    spec = "data:(*S); aux count:(1) -> output:(*S)"
+
+    def forward(self, data, count, output, is_train):
+        """The mode is the wrong way round."""
+        output.assign(data)
+        if not is_train:
+            count += 1
+
+
+ZOO = [
+    Fault("F201", OuterSum, "runs for some of the shapes that inference accepts"),
+    Fault("F201", Biased, "an optional argument that is absent is used"),
+    Fault("F201", pairs, "works for an even number of elements"),
+    Fault("F202", total, "one row for all: the function returns less than is inferred"),
+    Fault("F202", half, "fractions are cut off by the inferred type"),
+    Fault("F202", OpenOutput, "inference leaves an output open"),
+    Fault("F207", Centred, "the data is changed"),
+    Fault("F207", accumulated, "the first operand is changed"),
+    Fault("F207", Median, "rows are sorted where they lie"),
+    Fault("F208", ShiftedRows, "the first row is not written"),
+    Fault("F208", Halves, "the second output is written in places"),
+    Fault("F208", masked_log, "where= leaves elements as they were"),
+    Fault("F209", Noisy, "a generator of its own, without a seed"),
+    Fault("F209", Counting, "the class counts calls"),
+    Fault("F209", Remembering, "the operator remembers the last call"),
+    Fault("F210", RelativeToFirst, "there may be no first row"),
+    Fault("F210", ColumnMax, "an empty column has no largest element"),
+    Fault("F211", RunningSum, "elements are taken in the order of memory"),
+    Fault("F211", flat_output, "the result goes into a copy of the output"),
+    Fault("F212", relu_without_nan, "NaN becomes 0"),
+    Fault("F212", larger, "NaN loses against any number"),
+    Fault("F212", ScaledByMax, "an infinity raises"),
+    Fault("F213", Variance, "the divisor is not that of the reference"),
+    Fault("F213", Rounding, "one value of a parameter is computed as another"),
+    Fault("F213", Take, "negative indices are cut off"),
+    Fault("F214", AlwaysWrites, "ADD is ignored"),
+    Fault("F214", Quotient, "the second output ignores its request"),
+    Fault("F215", Direct, "the direct call is an approximation"),
+    Fault("F215", TooEarly, "the prepared call computes before its inputs are there"),
+    Fault("F216", MovingMean, "a moving mean moves in predictions"),
+    Fault("F216", PredictionCounter, "a counter counts predictions"),
+]

@@ -1,0 +1,123 @@
+"""Faults of operators that draw random numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.resource import ResourceRequest
+from operad_sdk import Contract, Distribution, OperatorProperty, operator, param, unary
+from operator_sdk.tests.zoo.fault import Fault
+
+
+class _Drawing(OperatorProperty):
+    accepts = "floating"
+    spec = "data:(*S) -> output:(*S)"
+
+    def forward_resource(self, in_shapes):
+        """One generator."""
+        return [ResourceRequest.RANDOM]
+
+
+def _kept(prop, inputs, outputs):
+    return (outputs[1] != 0).astype(float)
+
+
+@operator("zoo_wrong_side_dropout")
+class WrongSideDropout(_Drawing):
+    """Zeros with the probability that others are kept with."""
+
+    p = param(float, 0.25, gt=0, lt=1, doc="Probability of 0.")
+    spec = "data:(*S) -> output:(*S), hidden mask:(*S)"
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 1 - prop.p,
+            variance=lambda prop: prop.p * (1 - prop.p),
+            draws=_kept,
+            params=({"p": 0.25}, {"p": 0.5}),
+        )
+    )
+
+    def forward(self, op_ctx, data, output, mask):
+        """Masked."""
+        keep = (op_ctx.requested[0].generator.random(data.shape) < self.p).astype(data.dtype)
+        mask.assign(keep)
+        output.assign(data * keep)
+
+
+@operator("zoo_narrow_uniform")
+class NarrowUniform(_Drawing):
+    """Uniform noise between -1 and 1, of the right variance and the wrong shape."""
+
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 0.0,
+            variance=lambda prop: 1 / 3,
+            cdf=lambda prop, x: np.clip((x + 1) / 2, 0, 1),
+            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+        )
+    )
+
+    def forward(self, op_ctx, data, output):
+        """Normal noise."""
+        noise = op_ctx.requested[0].generator.normal(scale=3**-0.5, size=data.shape)
+        output.assign(data + noise.astype(data.dtype))
+
+
+@operator("zoo_own_seed")
+class OwnSeed(_Drawing):
+    """Normal noise, the same each time whatever the seed."""
+
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 0.0,
+            variance=lambda prop: 1.0,
+            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+            shapes=((20, 20),),
+        )
+    )
+
+    def forward(self, data, output):
+        """From a generator of its own."""
+        output.assign(data + np.random.default_rng(7).normal(size=data.shape).astype(data.dtype))
+
+
+@operator("zoo_repeated_rows")
+class RepeatedRows(_Drawing):
+    """Normal noise, drawn once for all rows."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 0.0,
+            variance=lambda prop: 1.0,
+            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+            shapes=((4, 25),),
+        )
+    )
+
+    def forward(self, op_ctx, data, output):
+        """One row of noise."""
+        noise = op_ctx.requested[0].generator.normal(size=data.shape[1])
+        output.assign(data + noise.astype(data.dtype))
+
+
+@unary("zoo_undeclared_noise", resource=ResourceRequest.RANDOM, accepts="floating")
+def undeclared_noise(op_ctx, x):
+    """Every element, and noise of which nothing is said."""
+    return x + op_ctx.requested[0].generator.normal(size=x.shape).astype(x.dtype)
+
+
+@unary("zoo_global_generator", accepts="floating")
+def global_generator(x):
+    """Every element, and noise from NumPy's own generator."""
+    return x + np.random.normal(size=x.shape).astype(x.dtype)
+
+
+ZOO = [
+    Fault("F218", WrongSideDropout, "keeps with the probability of dropping"),
+    Fault("F218", NarrowUniform, "another distribution of equal moments"),
+    Fault("F218", OwnSeed, "the seed makes no difference"),
+    Fault("F218", RepeatedRows, "draws that should be independent are equal"),
+    Fault("F218", undeclared_noise, "no distribution is declared"),
+    Fault("F209", global_generator, "NumPy's own generator"),
+]
