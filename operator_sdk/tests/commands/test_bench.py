@@ -195,7 +195,7 @@ def test_too_many_shapes_are_a_usage_error(doubled, run):
 def test_numpys_counterpart_follows_mxnets_names(declared, params, arrays, value):
     compute = counterpart(declared.operad_property(**params))
     assert compute is not None
-    np.testing.assert_allclose(compute([np.array([x]) for x in arrays]), [value])
+    np.testing.assert_allclose(compute([np.array([x]) for x in arrays], {}), [value])
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,25 @@ def test_a_declared_reference_gets_the_parameters_it_names():
 
     prop = shifted.operad_property(by=3.0)
     type(prop).contract = Contract(reference=lambda data, by, is_train: (data + by, is_train))
-    assert counterpart(prop)([1.0]) == (4.0, False)
+    assert counterpart(prop)([1.0], {}) == (4.0, False)
+
+
+def test_a_declared_reference_gets_the_states_it_names():
+    @operator("acme_centred")
+    class Centred(OperatorProperty):
+        spec = "data:(N); aux mean:(N) -> output:(N)"
+        contract = Contract(reference=lambda data, mean: data - mean)
+
+        def forward(self, data, mean, output):
+            output.assign(data - mean)
+
+    assert counterpart(Centred())([3.0], {"mean": 1.0}) == 2.0
+
+
+def test_a_declared_reference_may_be_a_ufunc():
+    declared = unary("acme_root")(lambda a: 0)
+    declared.operad_property.contract = Contract(reference=np.sqrt)
+    assert counterpart(declared.operad_property())([9.0], {}) == 3.0
 
 
 class Clock:

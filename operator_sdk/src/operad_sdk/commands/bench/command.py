@@ -30,7 +30,7 @@ _SIZES: Final[Sequence[Shape]] = (
     (4, 4, 8, 16, 16),
     (64, 64),
 )
-"""What the first argument is tried with where no shape is given: about a megabyte of it."""
+"""What the first argument is tried with where no shape is given: some hundred kilobytes."""
 _MOST_ELEMENTS: Final = 1 << 21
 """What outputs may have where no shape is given."""
 _TOLERANCES: Final = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-10}

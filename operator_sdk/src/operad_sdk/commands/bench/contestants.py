@@ -96,9 +96,10 @@ class Call:
     def numpy(self, compute: Counterpart) -> Contestant:
         """NumPy's way."""
         last: list[Any] = []
+        states = dict(zip(self.prop.list_auxiliary_states(), self.aux, strict=True))
 
         def run() -> None:
-            last[:] = [compute([*self.inputs, *self.aux])]
+            last[:] = [compute(self.inputs, states)]
 
         def outputs() -> Sequence[Array]:
             return list(last[0]) if isinstance(last[0], tuple) else [np.asarray(last[0])]

@@ -17,8 +17,8 @@ import numpy as np
 from operad.operator import Array, OperatorProperty
 from operad_sdk.contract import contract_of
 
-Counterpart = Callable[[Sequence[Array]], Any]
-"""Called with the arguments' arrays; gives one array, or a tuple of the leading outputs."""
+Counterpart = Callable[[Sequence[Array], Mapping[str, Array]], Any]
+"""Called with the arguments and the auxiliary states; gives one array, or a tuple of the leading outputs."""
 
 _SYNONYMS: Final[Mapping[str, str]] = {
     "add": "add", "plus": "add", "sub": "subtract", "minus": "subtract", "mul": "multiply", "div": "divide",
@@ -47,10 +47,18 @@ def counterpart(prop: OperatorProperty) -> Counterpart | None:
 
 
 def _declared(prop: OperatorProperty, reference: Callable[..., Any]) -> Counterpart:
-    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
-    wanted = list(inspect.signature(reference).parameters)[len(names) :]
-    values = {name: False if name == "is_train" else getattr(prop, name) for name in wanted}
-    return lambda arrays: reference(*arrays, **values)
+    try:
+        named = set(inspect.signature(reference).parameters) - set(prop.list_arguments())
+    except ValueError:  # a ufunc, which has no parameters
+        named = set()
+    known = {name: getattr(prop, name) for name in type(prop).params} | {"is_train": False}
+    values = {name: value for name, value in known.items() if name in named}
+
+    def compute(arrays: Sequence[Array], states: Mapping[str, Array]) -> Any:
+        used = {name: state for name, state in states.items() if name in named}
+        return reference(*arrays, **values, **used)
+
+    return compute
 
 
 def _with_scalar(prop: OperatorProperty, is_reversed: bool, name: str) -> Counterpart | None:
@@ -59,12 +67,12 @@ def _with_scalar(prop: OperatorProperty, is_reversed: bool, name: str) -> Counte
     if function is None or scalar is None:
         return None
     if is_reversed:
-        return lambda arrays: function(arrays[0].dtype.type(scalar), arrays[0])
-    return lambda arrays: function(arrays[0], arrays[0].dtype.type(scalar))
+        return lambda arrays, states: function(arrays[0].dtype.type(scalar), arrays[0])
+    return lambda arrays, states: function(arrays[0], arrays[0].dtype.type(scalar))
 
 
 def _ufunc(name: str, arguments: int) -> Counterpart | None:
     function = getattr(np, name, None)
     if not isinstance(function, np.ufunc) or function.nin != arguments or function.nout != 1:
         return None
-    return lambda arrays: function(*arrays)
+    return lambda arrays, states: function(*arrays)
