@@ -116,22 +116,27 @@ def completed_types(
     """
     if subject.contract.dtypes and base.name not in subject.contract.dtypes:
         return None
-    known: list[Any] = [None] * len(prop.list_arguments())
+    count = len(prop.list_arguments())
+    for start in ([None] * count, [base] * count):  # what raises for a part may accept the whole
+        try:
+            return _completed(prop, start, base)
+        except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
+            continue
+    return None
+
+
+def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DType], list[DType]] | None:
     outputs: list[Any]
-    aux: list[Any]
-    try:
-        while True:
-            known, outputs, aux = prop.infer_type(known)
-            # compared by identity: NumPy says that float64 == None
-            unknown = [place for place, dtype in enumerate(known) if dtype is None]
-            if not unknown:
-                break
-            known[unknown[0]] = base
-        if any(dtype is None for dtype in [*outputs, *aux]):
-            return None
-    except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
-        return None
-    return [dtype for dtype in known if dtype is not None], [dtype for dtype in aux if dtype is not None]
+    aux: Any
+    while True:
+        known, outputs, aux = prop.infer_type(known)
+        # compared by identity: NumPy says that float64 == None
+        unknown = [place for place, dtype in enumerate(known) if dtype is None]
+        if not unknown:
+            break
+        known = list(known)
+        known[unknown[0]] = base
+    return None if any(dtype is None for dtype in [*outputs, *aux]) else (known, aux)
 
 
 def _values(

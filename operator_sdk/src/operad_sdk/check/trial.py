@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from operad.context import cpu
 from operad.dtypes import DType
-from operad.operator import BackwardEntry, OpContext, Operator, OperatorProperty, OpReq, Shape
+from operad.errors import ShapeError
+from operad.operator import (
+    BackwardEntry,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    Shape,
+    is_known,
+)
 from operad.resource import ResourceRequest
 from operad_sdk.check.case import Case
 from operad_sdk.check.resources import SPACE_FILL, resources_for
@@ -229,6 +238,9 @@ class Trial:
 
     def poisoned_outputs(self) -> list[Array]:
         """New outputs full of NaN, or of `POISON`."""
+        for name, shape in zip(self.outputs, self.out_shapes, strict=True):
+            if not is_known(shape):
+                raise OperatorRaised("inference", ShapeError(f"{name} is inferred as {shape}"))
         return [poisoned(shape, dtype) for shape, dtype in zip(self.out_shapes, self.out_types, strict=True)]
 
     def poisoned_gradients(self, req: Sequence[OpReq]) -> list[Array | None]:

@@ -23,6 +23,7 @@ from operad_sdk.check.violation import OperatorRaised, Violation
 Shapes = list[PartialShape]
 _PARTS = 6
 _PAIRS = 3
+_TYPES = ("float16", "float32", "float64")
 
 
 @check("F203", ORDINARY, pooled=True)
@@ -145,27 +146,56 @@ def types(trial: Trial) -> Evidence:
     if not trial.in_types:
         return None
     infer = trial.prop.infer_type
-    whole = _typed(infer, list(trial.in_types))
-    parts: list[list[Any]] = [[None] * len(trial.in_types)]
-    parts += [
-        [t if i == j else None for j, t in enumerate(trial.in_types)] for i in range(len(trial.in_types))
-    ]
-    for part in parts:
+    count = 0
+    for whole in [list(trial.in_types), *_other_types(trial)]:
+        expected = _typed(infer, whole)
+        parts: list[list[Any]] = [[None] * len(whole)]
+        parts += [[t if i == j else None for j, t in enumerate(whole)] for i in range(len(whole))]
+        for part in parts:
+            _expect_types(trial, part, expected)
+        count += len(parts)
+    return count
+
+
+def _expect_types(trial: Trial, part: list[Any], whole: tuple[list[Any], ...]) -> None:
+    infer = trial.prop.infer_type
+    try:
+        found = _typed(infer, part)
+        again = _typed(infer, found[0])
+    except OperatorRaised as error:
+        raise Violation(f"infer_type({_names(part)}) raised {error.error!r}") from error
+    if _different_types(again, found):
+        raise Violation(f"infer_type of its own result {_names(found[0])} gives something else")
+    for name, inferred, given in zip(trial.arguments, found[0], part, strict=True):
+        if given is not None and inferred is None:
+            raise Violation(f"infer_type({_names(part)}) forgets the type of {name}")
+    names = (trial.arguments, trial.outputs, trial.states)
+    for group, expected, result in zip(names, whole, found, strict=True):
+        for name, wanted, inferred in zip(group, expected, result, strict=True):
+            if inferred is not None and inferred != wanted:
+                raise Violation(
+                    f"infer_type({_names(part)}) guesses {inferred} for {name}, which is {wanted} "
+                    f"where the arguments are {_names(whole[0])}"
+                )
+
+
+def _different_types(found: tuple[list[Any], ...], expected: tuple[list[Any], ...]) -> bool:
+    # NumPy says that float64 == None
+    return [_names(group) for group in found] != [_names(group) for group in expected]
+
+
+def _other_types(trial: Trial) -> list[list[Any]]:
+    """Other types that are accepted for all arguments alike."""
+    found: list[list[Any]] = []
+    for name in _TYPES:
+        whole: list[Any] = [np.dtype(name)] * len(trial.in_types)
         try:
-            found = _typed(infer, part)
-        except OperatorRaised as error:
-            raise Violation(f"infer_type({_names(part)}) raised {error.error!r}") from error
-        if _typed(infer, found[0]) != found:
-            raise Violation(f"infer_type of its own result {_names(found[0])} gives something else")
-        for group, result in zip(whole, found, strict=True):
-            for expected, inferred in zip(group, result, strict=True):
-                if inferred is not None and inferred != expected:
-                    raise Violation(
-                        f"infer_type({_names(part)}) guesses {inferred}; with all known it is {expected}"
-                    )
-        if any(given is not None and kept is None for given, kept in zip(part, found[0], strict=True)):
-            raise Violation(f"infer_type({_names(part)}) forgets a type that was given")
-    return len(parts)
+            accepted = _typed(trial.prop.infer_type, whole)
+        except OperatorRaised:
+            continue
+        if accepted[0] == whole:
+            found.append(whole)
+    return found
 
 
 def _typed(infer: Any, types: list[Any]) -> tuple[list[Any], ...]:

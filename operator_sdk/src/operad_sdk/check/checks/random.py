@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
+from math import prod, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,9 @@ from operad_sdk.check.violation import Violation
 from operad_sdk.contract import Distribution
 
 _DRAWS: Final = 20_000
+_RUNS: Final = 4000
+_LAGS: Final = 64
+_TYPES: Final = ("float64", "float32", "int32")
 _SIGMAS: Final = 6.0
 """A correct operator is reported once in 5e8 tests."""
 
@@ -37,10 +40,11 @@ def distribution(trials: list[Trial]) -> Evidence:
             fix="Declare Contract(distribution=Distribution(mean=..., variance=...)).",
             cases=[random[0].case],
         )
-    compared = 0
-    for params in declared.params or [random[0].case.params]:
-        compared += _check_draws(subject, declared, params, random[0])
-    return compared
+    example = max(random, key=lambda trial: sum(prod(shape) for shape in trial.out_shapes))
+    return sum(
+        _check_draws(subject, declared, params, example)
+        for params in declared.params or [example.case.params]
+    )
 
 
 def _is_random(trial: Trial) -> bool:
@@ -52,30 +56,46 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
     with raising("the constructor"):
         prop: OperatorProperty = subject.cls(**params)
     shapes = declared.shapes if declared.shapes is not None else example.in_shapes
-    types = completed_types(subject, prop, np.dtype(np.float64)) or completed_types(
-        subject, prop, np.dtype(np.float32)
-    )
-    assert types is not None
+    types = next(filter(None, (completed_types(subject, prop, np.dtype(name)) for name in _TYPES)))
+    cases = [case_of(subject, prop, params, shapes, types, True, seed) for seed in range(_RUNS)]
     found: list[Any] = []
-    seed = 0
-    while sum(draws.size for draws in found) < _DRAWS:
-        trial = Trial(subject, case_of(subject, prop, params, shapes, types, True, seed))
-        result = trial.forward()
-        outputs = result.outputs
+    count = 0
+    for case in cases:
+        trial = Trial(subject, case)
+        outputs = trial.forward().outputs
         draws = declared.draws(trial.prop, trial.inputs, outputs) if declared.draws else outputs[0]
         found.append(np.asarray(draws, np.float64).ravel())
-        if not found[-1].size or seed >= 500:
+        count += found[-1].size
+        if count >= _DRAWS or not count:
             break
-        seed += 1
-    cases = [case_of(subject, prop, params, shapes, types, True, 0)]
-    _expect_other_draws(found, subject, cases)
-    _expect_distribution(np.concatenate(found), declared, prop, subject, cases)
-    return sum(draws.size for draws in found)
+    _expect_other_draws(found, subject, cases[:1])
+    everything = np.concatenate(found)
+    _expect_distribution(everything, declared, prop, subject, cases[:1])
+    _expect_independent(everything, prop, cases[:1])
+    return count
 
 
 def _expect_other_draws(found: list[Any], subject: Subject, cases: Any) -> None:
-    if len(found) > 1 and found[0].size and len({draws.tobytes() for draws in found[:8]}) == 1:
+    others = found[1:8]
+    # what is drawn may come with the rounding of what it was added to
+    if others and found[0].size and all(np.allclose(found[0], draws, atol=1e-6) for draws in others):
         raise Violation(f"{subject.name} draws the same numbers whatever the seed", cases=cases)
+
+
+def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
+    """No correlation between draws and those a little later, as where draws are used for several elements."""
+    centred = draws - draws.mean() if draws.size else draws
+    power = float((centred**2).sum())
+    if draws.size <= 4 * _LAGS or not power:
+        return
+    for lag in range(1, _LAGS + 1):
+        correlation = float((centred[:-lag] * centred[lag:]).sum()) / power
+        if abs(correlation) > _SIGMAS / sqrt(draws.size):
+            raise Violation(
+                f"draws of {prop!r} and those {lag} later correlate by {correlation:.2g}, expected 0",
+                fix="Draw one number an element.",
+                cases=cases,
+            )
 
 
 def _expect_distribution(
