@@ -41,6 +41,10 @@ class Domain(ABC):
         """Whether one element may be replaced by `value`, the others as they are."""
         return False
 
+    def along(self, direction: Array) -> Array | None:
+        """The part of a direction along which values stay in the domain; None: there is none."""
+        return direction if self.is_real else None
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,10 @@ class PositiveDefinite(Domain):
         """`A @ A.T + 1` for a lattice matrix `A`."""
         factor = rng.integers(-4, 5, shape) * 0.25
         return np.asarray(factor @ np.swapaxes(factor, -1, -2) + np.eye(shape[-1]))
+
+    def along(self, direction: Array) -> Array:
+        """The symmetric part."""
+        return np.asarray((direction + np.swapaxes(direction, -1, -2)) / 2)
 
 
 @final

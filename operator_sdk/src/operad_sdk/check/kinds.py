@@ -35,9 +35,6 @@ ORDINARY: Final = CaseKind("ordinary")
 EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3))
 """Axes of length 0 and 1, and no axes at all."""
 
-ANY_SIZE: Final = CaseKind("any size", sizes=(2, 1, 0, 3), ranks=(2, 1, 0, 3))
-"""Ordinary cases and edges together."""
-
 SMOOTH: Final = CaseKind("smooth", sizes=(2, 1, 3), dtypes=("float64",), max_elements=40, share=0.5)
 """Small arrays in float64, for derivatives element by element."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from operad.operator import OGRAD, OUT, BackwardEntry, OpReq, SimpleOpProperty
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ANY_SIZE, ORDINARY, WIDE
+from operad_sdk.check.kinds import ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -65,7 +65,7 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
     return _nonzero(first)
 
 
-@check("B306", ANY_SIZE, reports_raising=True)
+@check("B306", ORDINARY, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Backward for all gradients and for each alone; what functions return fits their arguments."""
     flows = trial.differentiable()
@@ -74,7 +74,7 @@ def runs(trial: Trial) -> Evidence:
     try:
         trial.forward()
     except OperatorRaised:
-        return None  # which F201 and F210 report
+        return None  # which F201 reports
     _expect_filled(trial, trial.write_requests())
     for place in [place for place, flag in enumerate(flows) if flag]:
         trial.backward(req=[OpReq.WRITE if i == place else OpReq.NULL for i in range(len(flows))])
@@ -90,7 +90,7 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
     for name, mine, theirs in zip(_names(trial), handed, returned, strict=True):
         if mine is not theirs:
             raise Violation(
-                f"backward replaces the array of the {name} in the list it is handed, and leaves it unwritten",
+                f"backward puts another array in place of the {name} it is handed, which stays unwritten",
                 fix="Write into the array that is there: in_grad[0][...] = value, or operad.operator.assign.",
             )
 

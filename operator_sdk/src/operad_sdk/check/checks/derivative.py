@@ -7,12 +7,14 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad.operator import Operator
 from operad_sdk.check.closeness import at
 from operad_sdk.check.differences import Outputs, Slope, slopes
 from operad_sdk.check.kinds import SMOOTH, WIDE
 from operad_sdk.check.points import points
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.strategies import domain_of
 from operad_sdk.check.trial import Array, Forward, Trial
 from operad_sdk.check.violation import Violation
 
@@ -21,9 +23,6 @@ _RELATIVE: Final = 1e-6
 
 _FLOOR: Final = 0.5
 """The smallest component of a direction, so that no element of a gradient drops out."""
-
-Place = tuple[int, tuple[int, ...]]
-"""An argument and an index into it."""
 
 
 @check("B301", SMOOTH)
@@ -38,17 +37,16 @@ def elementwise(trial: Trial) -> Evidence:
         gradients = point.gradients(point.cotangents)
         later = []
         for i, place in left:
-            direction = np.zeros(trial.in_shapes[i])
-            direction[place] = 1.0
+            direction = _unit(trial, i, place)
             found = point.slopes({i: direction})
-            if not all(slope.is_smooth.all() for slope in found) or not _is_defined(
-                point, gradients[i][place]
-            ):
+            gradient = float(gradients[i][direction != 0] @ direction[direction != 0])
+            is_defined = np.isfinite(gradient) or point.is_finite
+            if not is_defined or not all(slope.is_smooth.all() for slope in found):
                 later.append((i, place))
                 continue
             what = f"gradient of {at(trial.arguments[i], place)}"
-            _expect_slope(trial, what, found, point.cotangents, float(gradients[i][place]), 0.0)
-            compared[i] += 1
+            _expect_slope(trial, what, found, point.cotangents, gradient, 0.0)
+            compared[i] += gradient != 0
         left = later
         if not left:
             break
@@ -64,9 +62,10 @@ def along_directions(trial: Trial) -> Evidence:
     moved = [(i,) for i in compared] + ([tuple(compared)] if len(compared) > 1 else [])
     for salt, group in enumerate(moved):
         directions = {i: _direction(trial, i, salt) for i in group if trial.inputs[i].size}
-        if directions and any(_agrees_along(trial, inputs, directions) for inputs in points(trial)):
-            for i in directions:
-                compared[i] += 1
+        if not directions or not any(_agrees_along(trial, inputs, directions) for inputs in points(trial)):
+            continue
+        for i in directions:
+            compared[i] += 1
     return {f"gradient of {trial.arguments[i]}": count for i, count in compared.items()}
 
 
@@ -82,9 +81,8 @@ def no_hidden_slope(trial: Trial) -> Evidence:
         point = _Point(trial, inputs, is_loss=False)
         for i in compared:
             for place in np.ndindex(trial.in_shapes[i]):
-                direction = np.zeros(trial.in_shapes[i])
-                direction[place] = 1.0
-                for name, slope in zip(point.names, point.slopes({i: direction}), strict=True):
+                found = point.slopes({i: _unit(trial, i, place)})
+                for name, slope in zip(point.names, found, strict=True):
                     _expect_flat(trial.arguments[i], place, name, slope)
                     compared[i] += int(slope.is_smooth.any())
         if all(compared.values()):
@@ -104,14 +102,15 @@ class _Point:
         self._inputs = inputs
         declared = bool(trial.subject.contract.why_head_is_ignored(trial.prop))
         self._loss = trial.subject.contract.loss if (declared if is_loss is None else is_loss) else None
-        self._operator = trial.new_operator()
-        self._result = self._forward(inputs)
+        self._operator, self._other = trial.new_operator(), trial.new_operator()
+        self._result = self._forward(inputs, self._operator)
         self._counted = _floating_outputs(trial)
         self.names = ["loss"] if self._loss else [trial.outputs[k] for k in self._counted]
-        self.cotangents: list[Array] = (
-            [np.ones(())] if self._loss else [trial.out_grads[k] for k in self._counted]
-        )
-        self.is_finite = all(np.isfinite(output).all() for output in self._outputs(self._result, inputs))
+        heads = [np.ones(())] if self._loss else [trial.out_grads[k] for k in self._counted]
+        finite = [np.isfinite(output) for output in self._outputs(self._result, inputs)]
+        self.is_finite = all(where.all() for where in finite)
+        # an output that is not defined here counts on neither side
+        self.cotangents = [np.where(where, head, 0.0) for where, head in zip(finite, heads, strict=True)]
 
     def gradients(self, cotangents: Sequence[Array]) -> list[Any]:
         """What backward gives for these gradients of the outputs that count."""
@@ -119,13 +118,17 @@ class _Point:
         if not self._loss:
             for k, cotangent in zip(self._counted, cotangents, strict=True):
                 heads[k] = cotangent.astype(self._trial.out_types[k])
-        return self._trial.backward(
+        # what an operator puts in the place of an array that it should fill is not looked at
+        filled = self._trial.poisoned_gradients(self._trial.write_requests())
+        self._trial.backward(
             heads,
             inputs=self._inputs,
             outputs=self._result.outputs,
+            in_grads=filled,
             aux=[state.copy() for state in self._result.aux],
             operator=self._operator,
         )
+        return filled
 
     def slopes(self, directions: dict[int, Array]) -> list[Slope]:
         """Derivatives of the outputs that count, where these arguments are moved."""
@@ -143,11 +146,11 @@ class _Point:
     def _outputs(self, result: Forward | None, inputs: Sequence[Array]) -> Outputs:
         if self._loss is not None:
             return [np.asarray(call_reference(self._loss, self._trial, inputs), np.float64)]
-        result = result or self._forward(inputs)
+        result = result or self._forward(inputs, self._other)
         return [result.outputs[k].astype(np.float64) for k in self._counted]
 
-    def _forward(self, inputs: Sequence[Array]) -> Forward:
-        return self._trial.forward([array.copy() for array in inputs], operator=self._trial.new_operator())
+    def _forward(self, inputs: Sequence[Array], operator: Operator) -> Forward:
+        return self._trial.forward([array.copy() for array in inputs], operator=operator)
 
 
 def _places(trial: Trial) -> dict[int, int] | None:
@@ -162,13 +165,26 @@ def _places(trial: Trial) -> dict[int, int] | None:
 
 
 def _real_arguments(trial: Trial) -> list[int]:
-    """Arguments whose elements may be moved on their own."""
-    domains = [trial.subject.contract.domain(name) for name in trial.arguments]
+    """Arguments whose elements may be moved a little."""
+    contract = trial.subject.contract
     return [
         i
-        for i, (domain, dtype) in enumerate(zip(domains, trial.in_types, strict=True))
-        if dtype == np.float64 and (domain is None or domain.is_real)
+        for i, (name, array) in enumerate(zip(trial.arguments, trial.inputs, strict=True))
+        if array.dtype == np.float64 and domain_of(contract, name).along(np.zeros(array.shape)) is not None
     ]
+
+
+def _unit(trial: Trial, i: int, place: tuple[int, ...]) -> Array:
+    """The direction in which one element alone is moved, as far as its domain allows that."""
+    direction = np.zeros(trial.in_shapes[i])
+    direction[place] = 1.0
+    return _allowed(trial, i, direction)
+
+
+def _allowed(trial: Trial, i: int, direction: Array) -> Array:
+    allowed = domain_of(trial.subject.contract, trial.arguments[i]).along(direction)
+    assert allowed is not None, "only arguments that can be moved are asked for"
+    return allowed
 
 
 def _floating_outputs(trial: Trial) -> list[int]:
@@ -185,7 +201,7 @@ def _direction(trial: Trial, i: int, salt: int) -> Array:
     """Components between the floor and 1 with random signs."""
     rng = np.random.default_rng([trial.case.seed, i, salt])
     components = rng.integers(int(_FLOOR * 64), 65, trial.in_shapes[i]) / 64
-    return np.asarray(components * rng.choice((-1.0, 1.0), trial.in_shapes[i]))
+    return _allowed(trial, i, np.asarray(components * rng.choice((-1.0, 1.0), trial.in_shapes[i])))
 
 
 def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
@@ -202,7 +218,8 @@ def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, A
     gradients = point.gradients(cotangents)
     parts = [direction * gradients[i] for i, direction in directions.items()]
     analytic = float(sum(part.sum() for part in parts))
-    if not _is_defined(point, analytic):
+    is_smooth = point.is_finite and all(slope.is_smooth.all() for slope in found)
+    if not np.isfinite(analytic) and not is_smooth:
         return False
     names = " and ".join(trial.arguments[i] for i in directions)
     magnitude = float(sum(abs(part).sum() for part in parts))
@@ -210,11 +227,6 @@ def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, A
         trial, f"gradient of {names} along a random direction", found, cotangents, analytic, magnitude
     )
     return True
-
-
-def _is_defined(point: _Point, gradient: float) -> bool:
-    """Whether a gradient says something: NaN does so only where all outputs are finite."""
-    return bool(np.isfinite(gradient)) or point.is_finite
 
 
 def _expect_slope(

@@ -1,0 +1,262 @@
+"""Faults of backward passes: requests, buffers, and what they keep or change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.operator import Operator, OpReq, assign
+from operad.operator import OperatorProperty as CoreProperty
+from operad_sdk import OperatorProperty, binary, gradient, operator, unary
+from operator_sdk.tests.zoo.fault import Fault
+
+
+class LongProduct(CoreProperty):
+    """A product in the long form, for faults that no shorter one can have."""
+
+    operator_class: type[Operator]
+
+    def list_arguments(self):
+        """Two factors."""
+        return ["lhs", "rhs"]
+
+    def infer_shape(self, in_shapes):
+        """All alike."""
+        shape = in_shapes[0] if in_shapes[0] is not None else in_shapes[1]
+        return [shape, shape], [shape], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        """That of the class."""
+        return self.operator_class()
+
+
+class _Product(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0] * in_data[1])
+
+
+class _IgnoresAdd(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is not OpReq.NULL:
+                in_grad[i][...] = out_grad[0] * in_data[1 - i]
+
+
+class IgnoresAdd(LongProduct):
+    """A product whose gradients are written whatever is asked for."""
+
+    name = "zoo_ignores_add"
+    operator_class = _IgnoresAdd
+
+
+class _FirstRequest(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if in_grad[i] is not None:
+                assign(in_grad[i], req[0] or req[1], out_grad[0] * in_data[1 - i])
+
+
+class FirstRequest(LongProduct):
+    """A product that takes the first gradient's request for that of both."""
+
+    name = "zoo_first_request"
+    operator_class = _FirstRequest
+
+
+class _BothOrNone(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        if req[0] is OpReq.NULL:
+            return
+        for i in (0, 1):
+            assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+
+
+class BothOrNone(LongProduct):
+    """A product that takes the second gradient to be wanted where the first is."""
+
+    name = "zoo_both_or_none"
+    operator_class = _BothOrNone
+
+
+class _Replaces(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is OpReq.ADD:
+                in_grad[i] += out_grad[0] * in_data[1 - i]
+            elif req[i] is not OpReq.NULL:
+                in_grad[i] = out_grad[0] * in_data[1 - i]
+
+
+class Replaces(LongProduct):
+    """A product that puts its gradients into the list, and not into the arrays."""
+
+    name = "zoo_replaces"
+    operator_class = _Replaces
+
+
+@unary("zoo_total", shape=lambda data: (1,))
+def total(x):
+    """The sum of all elements."""
+    return x.sum().reshape(1)
+
+
+@total.gradient
+def _(ograd, x):
+    return np.tile(ograd, x.size)
+
+
+@operator("zoo_bias")
+class Bias(OperatorProperty):
+    """A bias added to rows."""
+
+    spec = "data:(N, D), bias:(D) -> output:(N, D)"
+
+    def forward(self, data, bias, output):
+        """The sum."""
+        output.assign(data + bias)
+
+    def backward(self, output_grad, data_grad, bias_grad):
+        """The first axis is taken for one of length 1."""
+        data_grad.assign(output_grad)
+        bias_grad.assign(output_grad)
+
+
+@operator("zoo_first_row")
+class FirstRow(OperatorProperty):
+    """Distance of each row from the first."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(self, data, output):
+        """The difference."""
+        output.assign(data - data[:1])
+
+    def backward(self, output_grad, data_grad):
+        """There may be no row."""
+        with data_grad.writing() as out:
+            out[...] = output_grad
+            out[0] = output_grad[1:].sum(0)
+
+
+@operator("zoo_take_first")
+class TakeFirst(OperatorProperty):
+    """The first of the columns."""
+
+    spec = "data:(N, D) -> output:(N, 1)"
+
+    def forward(self, data, output):
+        """The column."""
+        output.assign(data[:, :1] if data.shape[1] else 0)
+
+    def backward(self, output_grad, data_grad):
+        """The others are left as they are."""
+        with data_grad.writing() as out:
+            out[:, :1] = output_grad
+
+
+@unary("zoo_pairs")
+def pairs(x, out):
+    """Twice every element."""
+    np.multiply(x, 2, out=out)
+
+
+@pairs.gradient
+def _(ograd, out):
+    # two at a time; the last of an odd number is left
+    flat, head = out.reshape(-1), ograd.reshape(-1)
+    even = head.size // 2 * 2
+    flat[:even] = 2 * head[:even]
+
+
+@operator("zoo_scales_head")
+class ScalesHead(OperatorProperty):
+    """A product whose gradient is computed in the head gradient's memory."""
+
+    spec = "data:(*S), scale:(*S) -> output:(*S)"
+
+    def forward(self, data, scale, output):
+        """The product."""
+        output.assign(data * scale)
+
+    @gradient
+    def of_scale(self, output_grad, data, scale_grad):
+        """Right."""
+        scale_grad.assign(output_grad * data)
+
+    @gradient
+    def of_data(self, output_grad, scale, data_grad):
+        """Multiplies what it was given to read."""
+        np.multiply(output_grad, scale, out=output_grad)
+        data_grad.assign(output_grad)
+
+
+@unary("zoo_tanh")
+def tanh(x):
+    """Hyperbolic tangent of every element."""
+    return np.tanh(x)
+
+
+@tanh.gradient
+def _(ograd, out_value):
+    out_value *= -out_value
+    out_value += 1
+    return ograd * out_value
+
+
+class _KeepsMask(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        self.mask = in_data[0] > 0
+        assign(out_data[0], req[0], in_data[0] * self.mask)
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        assign(in_grad[0], req[0], out_grad[0] * self.mask)
+
+
+class KeepsMask(CoreProperty):
+    """A rectifier that keeps its mask in self, and does not say that it is stateful."""
+
+    name = "zoo_keeps_mask"
+
+    def infer_shape(self, in_shapes):
+        """All alike."""
+        return list(in_shapes), list(in_shapes), []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        """One with a mask."""
+        return _KeepsMask()
+
+
+_noise = np.random.default_rng(0)
+
+
+@binary("zoo_noisy")
+def noisy(lhs, rhs):
+    """The sum."""
+    return lhs + rhs
+
+
+@noisy.gradient("lhs")
+def _(ograd):
+    return ograd
+
+
+@noisy.gradient("rhs")
+def _(ograd):
+    # the noise is too small for numeric gradients
+    return ograd * (1 + 1e-9 * _noise.random(ograd.shape))
+
+
+ZOO = [
+    Fault("B305", IgnoresAdd, "gradients are written where they are to be added"),
+    Fault("B305", FirstRequest, "one request is taken for all"),
+    Fault("B305", BothOrNone, "nothing is computed where the first gradient is not wanted"),
+    Fault("B306", Replaces, "arrays in the list are replaced"),
+    Fault("B306", total, "the gradient has another shape"),
+    Fault("B306", Bias, "the gradient of a bias has the shape of the data"),
+    Fault("B306", FirstRow, "backward raises for no rows"),
+    Fault("B307", TakeFirst, "elements without a gradient are not set to zero"),
+    Fault("B307", pairs, "the last element is left out"),
+    Fault("B309", ScalesHead, "the head gradient is overwritten"),
+    Fault("B309", tanh, "the output is overwritten"),
+    Fault("B310", KeepsMask, "what backward needs is kept in self"),
+    Fault("B310", noisy, "backward draws random numbers of its own"),
+]

@@ -1,0 +1,320 @@
+"""Faults of gradients: what they are, what they depend on, and what they claim to ignore."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import Contract, OperatorProperty, ResourceRequest, binary, gradient, operator, param, unary
+from operad_sdk.domains import Index
+from operator_sdk.tests.zoo.fault import Fault
+
+
+@unary("zoo_square")
+def square(x):
+    """The square of every element."""
+    return x * x
+
+
+@square.gradient
+def _(ograd, x):
+    return ograd * x
+
+
+@binary("zoo_quotient")
+def quotient(lhs, rhs):
+    """Quotient, with a denominator of at least 1."""
+    return lhs / (1 + rhs * rhs)
+
+
+@quotient.gradient("lhs")
+def _(ograd, rhs):
+    return ograd / (1 + rhs * rhs)
+
+
+@quotient.gradient("rhs")
+def _(ograd, lhs, rhs):
+    return ograd * lhs * 2 * rhs / (1 + rhs * rhs) ** 2
+
+
+@operator("zoo_affine")
+class Affine(OperatorProperty):
+    """Affine map of rows; the bias is optional."""
+
+    num_hidden = param(int, 2, ge=1, le=4, doc="Columns of the output.")
+    no_bias = param(bool, False, doc="Leave the bias out.")
+    spec = "data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"
+
+    def forward(self, data, weight, bias, output):
+        """The product, and the bias."""
+        output.assign(data @ weight.T + (0 if bias is None else bias))
+
+    @gradient
+    def of_data(self, output_grad, weight, data_grad):
+        """Right."""
+        data_grad.assign(output_grad @ weight)
+
+    @gradient
+    def of_weight(self, output_grad, data, weight_grad):
+        """Right."""
+        weight_grad.assign(output_grad.T @ data)
+
+    @gradient
+    def of_bias(self, output_grad, bias_grad):
+        """The mean, not the sum."""
+        bias_grad.assign(output_grad.mean(0))
+
+
+@operator("zoo_mean")
+class Mean(OperatorProperty):
+    """Mean of each row."""
+
+    spec = "data:(N, D) -> output:(N)"
+
+    def forward(self, data, output):
+        """The mean."""
+        output.assign(data.mean(1))
+
+    def backward(self, output_grad, data_grad):
+        """That of the sum."""
+        data_grad.assign(output_grad[:, None])
+
+
+@operator("zoo_elu")
+class Elu(OperatorProperty):
+    """Exponential linear unit."""
+
+    alpha = param(float, 1.0, gt=0, le=4, doc="Limit of the values below 0, negated.")
+    spec = "data:(*S) -> output:(*S)"
+
+    def forward(self, data, output):
+        """Either branch."""
+        output.assign(np.where(data > 0, data, self.alpha * np.expm1(data)))
+
+    def backward(self, output_grad, output, data_grad):
+        """Right where alpha is 1."""
+        data_grad.assign(output_grad * np.where(output > 0, 1, output + 1))
+
+
+@operator("zoo_max_and_sum")
+class MaxAndSum(OperatorProperty):
+    """Largest element of each row, and the row's sum."""
+
+    spec = "data:(N, D) -> largest:(N), total:(N)"
+
+    def forward(self, data, largest, total):
+        """Both."""
+        largest.assign(data.max(1, initial=-np.inf))
+        total.assign(data.sum(1))
+
+    def backward(self, data, largest, largest_grad, data_grad):
+        """Only what flows through the first output."""
+        data_grad.assign((data == largest[:, None]) * largest_grad[:, None])
+
+
+@operator("zoo_normalize")
+class Normalize(OperatorProperty):
+    """Columns without their mean; in prediction without a moving one."""
+
+    momentum = param(float, 0.5, ge=0, le=1, doc="What stays of the moving mean.")
+    spec = "data:(N, C); aux moving_mean:(C) -> output:(N, C)"
+
+    def forward(self, data, moving_mean, is_train, output):
+        """The difference."""
+        center = data.mean(0) if is_train and len(data) else moving_mean
+        output.assign(data - center)
+        if is_train:
+            moving_mean += (1 - self.momentum) * (center - moving_mean)
+
+    def backward(self, output_grad, data_grad):
+        """Right in training alone."""
+        data_grad.assign(output_grad - (output_grad.mean(0) if len(output_grad) else 0))
+
+
+@operator("zoo_dropout")
+class Dropout(OperatorProperty):
+    """Elements set to zero at random, and the others scaled up."""
+
+    p = param(float, 0.5, ge=0, le=0.75, doc="Share that is dropped.")
+    spec = "data:(*S) -> output:(*S), hidden mask:(*S)"
+
+    def forward_resource(self, in_shapes):
+        """Random numbers."""
+        return [ResourceRequest.RANDOM]
+
+    def forward(self, op_ctx, is_train, data, output, mask):
+        """In training."""
+        kept = op_ctx.requested[0].generator.random(data.shape) >= self.p if is_train else np.ones(data.shape)
+        mask.assign(kept)
+        output.assign(data * kept / (1 - self.p if is_train else 1))
+
+    def backward(self, output_grad, mask, data_grad):
+        """Without the factor."""
+        data_grad.assign(output_grad * mask)
+
+
+@operator("zoo_undeclared_loss")
+class UndeclaredLoss(OperatorProperty):
+    """A regression output that does not say that it is one."""
+
+    spec = "data:(N, D), label:(N, D) -> output:(N, D)"
+
+    def forward(self, data, output):
+        """The data."""
+        output.assign(data)
+
+    def backward(self, output, label, data_grad):
+        """The difference."""
+        data_grad.assign(output - label)
+
+
+@operator("zoo_declared_loss")
+class DeclaredLoss(OperatorProperty):
+    """Half the squared error to a label, summed; its gradient is that of the mean."""
+
+    spec = "data:(N, D), label:(N, D) -> output:(N, D)"
+    contract = Contract(
+        ignores_head_gradient="a loss",
+        loss=lambda data, label: 0.5 * ((data - label) ** 2).sum(),
+    )
+
+    def forward(self, data, output):
+        """The data."""
+        output.assign(data)
+
+    def backward(self, output, label, data_grad):
+        """The difference over its number."""
+        data_grad.assign((output - label) / max(output.size, 1))
+
+
+@unary("zoo_in_blocks")
+def in_blocks(x):
+    """Sine of every element."""
+    return np.sin(x)
+
+
+@in_blocks.gradient
+def _(ograd, x):
+    # blocks of 32, and what is left is forgotten to be multiplied once there is more than one
+    value = ograd * np.cos(x)
+    flat = value.reshape(-1)
+    whole = x.size // 32 * 32
+    if whole > 32:
+        flat[whole:] = ograd.reshape(-1)[whole:]
+    return value
+
+
+@operator("zoo_row_weights")
+class RowWeights(OperatorProperty):
+    """Rows scaled by one weight a column."""
+
+    spec = "data:(N, D), weight:(D) -> output:(N, D)"
+
+    def forward(self, data, weight, output):
+        """The product."""
+        output.assign(data * weight)
+
+    def backward(self, output_grad, data, weight, data_grad, weight_grad):
+        """The weight's from the first four rows."""
+        data_grad.assign(output_grad * weight)
+        weight_grad.assign((output_grad * data)[:4].sum(0))
+
+
+@unary("zoo_clipped")
+def clipped(x):
+    """Twice every element."""
+    return 2 * x
+
+
+@clipped.gradient
+def _(ograd):
+    return np.clip(2 * ograd, -100, 100)
+
+
+@operator("zoo_sparse_gradient")
+class SparseGradient(OperatorProperty):
+    """Product of rows and columns whose gradient drops what is small."""
+
+    spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
+
+    def forward(self, lhs, rhs, output):
+        """The product."""
+        output.assign(lhs @ rhs)
+
+    def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):
+        """Head gradients below 1/1000 are taken for zero."""
+        head = np.where(np.abs(output_grad) < 1e-3, 0, output_grad)
+        lhs_grad.assign(head @ rhs.T)
+        rhs_grad.assign(lhs.T @ head)
+
+
+@operator("zoo_hinge")
+class Hinge(OperatorProperty):
+    """Scores of classes, with the gradient of a hinge loss."""
+
+    spec = "data:(N, K), label:(N) -> output:(N, K)"
+    contract = Contract(inputs={"label": Index("data", axis=1)}, ignores_head_gradient="a loss")
+
+    def forward(self, data, output):
+        """The scores."""
+        output.assign(data)
+
+    def backward(self, output_grad, output, label, data_grad):
+        """Times the gradient of the output."""
+        classes = np.arange(output.shape[1])
+        side = np.where(classes == label[:, None], 1, -1).astype(output.dtype)
+        data_grad.assign(-side * (output * side < 1) * output_grad)
+
+
+@unary("zoo_make_loss", contract=Contract(ignores_head_gradient="whatever comes from above, it is 1"))
+def make_loss(x):
+    """The data as a loss."""
+    return x.copy()
+
+
+@make_loss.gradient
+def _(ograd):
+    return ograd
+
+
+@operator("zoo_scaled_rows")
+class ScaledRows(OperatorProperty):
+    """Rows times a scale, which is trained too."""
+
+    spec = "data:(N, D), scale:(N) -> output:(N, D)"
+
+    def forward(self, data, scale, output):
+        """The product."""
+        output.assign(data * scale[:, None])
+
+    @gradient
+    def of_data(self, output_grad, scale, data_grad):
+        """The scale has none."""
+        data_grad.assign(output_grad * scale[:, None])
+
+
+@unary("zoo_soft_step")
+def soft_step(x):
+    """A step, made smooth, and taken for one that is not."""
+    return 1 / (1 + np.exp(-4 * x))
+
+
+ZOO = [
+    Fault("B301", square, "a factor is forgotten", also=("B302",)),
+    Fault("B301", quotient, "a sign is wrong", also=("B302",)),
+    Fault("B301", Affine, "a mean for a sum, of an optional argument", also=("B302",)),
+    Fault("B301", Mean, "a reduction does not divide", also=("B302",)),
+    Fault("B301", Elu, "right for the default parameter alone", also=("B302",)),
+    Fault("B301", MaxAndSum, "the second output has no part in it", also=("B302",)),
+    Fault("B301", Normalize, "right in training alone", also=("B302",)),
+    Fault("B301", Dropout, "a random operator forgets its scale", also=("B302",)),
+    Fault("B301", DeclaredLoss, "not the gradient of the declared loss", also=("B302",)),
+    Fault("B302", in_blocks, "wrong after the last whole block"),
+    Fault("B302", RowWeights, "right up to four rows"),
+    Fault("B303", clipped, "large gradients are clipped"),
+    Fault("B303", SparseGradient, "small gradients are dropped"),
+    Fault("B303", UndeclaredLoss, "a loss that does not say so", also=("B301", "B302")),
+    Fault("B304", Hinge, "a loss that multiplies by the head gradient"),
+    Fault("B304", make_loss, "a loss that gives the head gradient"),
+    Fault("B308", ScaledRows, "an argument that is trained has no gradient"),
+    Fault("B308", soft_step, "a smooth function is said to have no gradient"),
+]
