@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+from operad_sdk import unary
+from operad_sdk.check import Profile, Report, check_operator
+from operad_sdk.check.html import page
+
+FEW = Profile("few", examples=5, seconds=1.0)
+
+
+@unary("wrong_by_<one>")
+def wrong(x: Any) -> Any:
+    """One more."""
+    return x + 1
+
+
+@wrong.gradient
+def _(ograd: Any) -> Any:
+    return 3 * ograd
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would fetch, and the tags left open."""
+
+    VOID = frozenset(("meta", "input", "br"))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.fetched += [str(value) for key, value in attrs if key in ("src", "srcset") and value]
+        self.links += [str(found["href"])] if found.get("href") else []
+        self.ids += [str(found["id"])] if found.get("id") else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    return reader
+
+
+def test_the_page_is_self_contained_and_shows_every_outcome() -> None:
+    operator = check_operator(wrong, checks=["B301", "F202"], profile=FEW)
+    text = page(Report([operator], {"gone": "its plugin <breaks>"}).to_json())
+    reader = read(text)
+    assert reader.fetched == []
+    assert all(link.startswith("#") and link[1:] in reader.ids for link in reader.links)
+    assert reader.links == ["#wrong_by_<one>-B301"]
+    assert "wrong_by_&lt;one&gt;" in text
+    assert "its plugin &lt;breaks&gt;" in text
+    assert "wrong_by_<one></code>" not in text
+    assert "verify(&#x27;B301&#x27;" in text
+
+
+def test_a_page_without_findings_says_so() -> None:
+    text = page(Report([check_operator(wrong, checks=["F202"], profile=FEW)]).to_json())
+    assert "all keep it" in text
+    assert "<p>Nothing.</p>" in text

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operad.errors import ArgumentError
+from operad_sdk import unary
+from operad_sdk.check import contract_suite
+from operad_sdk.check.suite import named_operators
+
+pytest_plugins = ["pytester"]
+
+PLUGIN = '''
+import numpy as np
+from operad_sdk import Contract, unary
+from operad_sdk.check import Profile, contract_suite
+
+
+@unary("twice")
+def twice(x):
+    """Two times x."""
+    return 2 * x
+
+
+@twice.gradient
+def _(ograd):
+    return {slope} * ograd
+
+
+test_contract = contract_suite(
+    [twice], checks=["B301", "F202"], profile=Profile("few", examples=5, seconds=1.0)
+)
+'''
+
+
+def run(pytester: pytest.Pytester, slope: str) -> pytest.RunResult:
+    pytester.makepyfile(test_twice=PLUGIN.replace("{slope}", slope))
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-v")
+
+
+def test_there_is_one_test_for_each_operator_and_check(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "2")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_contract?twice-B301? PASSED*", "*test_contract?twice-F202? PASSED*"])
+
+
+def test_a_failure_shows_case_fix_and_program(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "3")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*B301 failed: twice of*",
+            "*smallest case: data=float64*",
+            "*fix:*",
+            "*verify('B301', twice, case)*",
+        ]
+    )
+
+
+def test_a_package_and_a_distribution_mean_their_operators() -> None:
+    package, distribution = named_operators("operad_loss"), named_operators("operad-loss")
+    assert package == distribution
+    assert "SoftmaxOutput" in package
+
+
+def test_an_unknown_package_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="no installed operator belongs to 'operad_lost'"):
+        contract_suite("operad_lost")
+
+
+def test_aliases_are_left_out() -> None:
+    found = named_operators("operad_shape")
+    assert "Reshape" in found
+    assert "reshape" not in found
+
+
+def test_an_expected_failure_is_xfailed_with_its_reason(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    source = PLUGIN.replace("{slope}", "3").replace(
+        '@unary("twice")',
+        '@unary("twice", contract=Contract(expected_failures={"B301": "three is the custom here"}))',
+    )
+    pytester.makepyfile(test_twice=source)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rx")
+    result.assert_outcomes(passed=1, xfailed=1)
+    result.stdout.fnmatch_lines(["*three is the custom here*"])
+
+
+def test_operators_may_be_given_as_objects() -> None:
+    @unary("given_as_object")
+    def operator(x: Any) -> Any:
+        """The same."""
+        return x
+
+    marks = contract_suite([operator], checks=["F202"]).pytestmark  # type: ignore[attr-defined]
+    assert [case.id for case in marks[0].args[1]] == ["given_as_object-F202"]
