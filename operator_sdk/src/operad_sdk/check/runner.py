@@ -18,7 +18,7 @@ from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.violation import OperatorRaised, Unavailable, Violation
 
 Progress = Callable[[Outcome], None]
 
@@ -88,11 +88,14 @@ class _Run:
             pool = self.session.pool(kind) if kind is not None else []
         except OperatorRaised as error:
             return Status.BLOCKED, str(error), None
-        if kind is None:
-            return self._on_subject()
-        if not pool:
+        if kind is not None and not pool:
             return Status.NO_EVIDENCE, _no_cases(kind.name), None
-        found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
+        try:
+            if kind is None:
+                return self._on_subject()
+            found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
+        except Unavailable as error:
+            return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
 
     def _on_subject(self) -> Verdict:

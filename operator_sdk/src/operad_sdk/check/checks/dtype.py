@@ -1,0 +1,85 @@
+"""Group D: which element types are taken."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from operad.errors import DTypeError, OperadError
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.retype import retyped
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+ELEMENT_TYPES: Final = (
+    *("float16", "float32", "float64", "bool", "uint8", "int8", "int32", "int64"),
+    *("int16", "uint16", "uint32", "uint64"),
+)
+"""All that arrays can have, the usual ones first."""
+
+
+@check("D601", ORDINARY)
+def element_types(trial: Trial) -> Evidence:
+    """Every type that inference takes runs; what it refuses, and what is declared, agree."""
+    count = len(trial.arguments)
+    if not count or _choices(trial) == 0:
+        return None
+    if not trial.is_runnable:
+        return 0
+    meant = trial.subject.contract.dtypes
+    compared = 0
+    for name in ELEMENT_TYPES:
+        is_taken = _is_taken(trial, np.dtype(name))
+        if meant and is_taken != (name in meant):
+            said = "is not" if is_taken else "is"
+            does = "takes" if is_taken else "refuses"
+            raise Violation(f"{name} {said} among Contract(dtypes=...), and type inference {does} it")
+        if is_taken:
+            compared += _runs_in(trial, name)
+    return compared
+
+
+def _runs_in(trial: Trial, name: str) -> int:
+    """Both passes in one type; the number of passes that were possible."""
+    made = retyped(trial, np.dtype(name))
+    if made is None:
+        return 0  # these values have no counterpart
+    passes = 1
+    try:
+        made.forward()
+        if any(made.differentiable()):
+            made.backward()
+            passes = 2
+    except OperatorRaised as error:
+        if isinstance(error.error, OperadError):
+            return 0  # refused in words, such as a scalar that the type cannot hold
+        raise Violation(f"type inference takes {name}, and {error}") from error
+    return passes
+
+
+def _choices(trial: Trial) -> int:
+    """How many arguments have a type that inference leaves open."""
+    try:
+        known = trial.prop.infer_type([None] * len(trial.arguments))[0]
+    except Exception as error:
+        message = f"with no type known, infer_type raises {type(error).__name__}: {error}"
+        raise Violation(message, fix="Return None for the types that do not follow.") from error
+    return sum(dtype is None for dtype in known)
+
+
+def _is_taken(trial: Trial, dtype: np.dtype[Any]) -> bool:
+    known: list[Any] = [None] * len(trial.arguments)
+    try:
+        while True:
+            known = list(trial.prop.infer_type(known)[0])
+            unknown = [place for place, found in enumerate(known) if found is None]
+            if not unknown:
+                return True
+            known[unknown[0]] = dtype
+    except DTypeError:
+        return False
+    except Exception as error:
+        message = f"infer_type raises {type(error).__name__} for {dtype}: {error}; expected a DTypeError"
+        raise Violation(message) from error

@@ -1,0 +1,99 @@
+"""A case in another element type, and a case a little aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.resource import ResourceRequest
+from operad_sdk.check.strategies import STATE, completed_types, domain_of
+from operad_sdk.check.trial import Array, Trial, raising
+from operad_sdk.domains import Domain
+
+_DRAWS = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
+
+
+def retyped(trial: Trial, dtype: DType) -> Trial | None:
+    """The trial with arguments of `dtype`, where the operator leaves the choice.
+
+    None where it does not take that type, or where the values do not survive the change: a number
+    between 0 and 1 has no whole one in its place.
+    """
+    types = completed_types(trial.subject, trial.prop, dtype)
+    if types is None:
+        return None
+    contract = trial.subject.contract
+    arguments = zip(trial.arguments, trial.inputs, types[0], strict=True)
+    inputs = _all_cast((name, array, to, domain_of(contract, name)) for name, array, to in arguments)
+    states = zip(trial.states, trial.aux, types[1], strict=True)
+    aux = _all_cast((name, array, to, contract.domain(name) or STATE) for name, array, to in states)
+    if inputs is None or aux is None:
+        return None
+    return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=()))
+
+
+def _all_cast(arrays: Iterable[tuple[str, Array, DType, Domain]]) -> dict[str, Array] | None:
+    found = {}
+    for name, array, dtype, domain in arrays:
+        made = _cast(array, dtype, domain)
+        if made is None:
+            return None
+        found[name] = made
+    return found
+
+
+def _cast(array: Array, dtype: DType, domain: Domain) -> Array | None:
+    rounded = np.rint(array) if dtype.kind in "iub" and array.dtype.kind == "f" else array
+    if dtype.kind == "u":
+        rounded = np.abs(rounded)
+    with np.errstate(all="ignore"):
+        made: Array = rounded.astype(dtype)
+    if np.array_equal(made, array) or all(domain.accepts(float(value)) for value in made.flat):
+        return made
+    return None
+
+
+def is_random(trial: Trial) -> bool:
+    """Whether the operator asks for random numbers."""
+    with raising("forward_resource"):
+        needs = trial.prop.forward_resource(trial.in_shapes)
+    with raising("backward_resource"):
+        needs = [*needs, *trial.prop.backward_resource(trial.in_shapes)]
+    return any(request in _DRAWS for request in needs)
+
+
+def moved(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
+    """The trial with every element of its real arguments moved by about `distance`, up or down.
+
+    Args:
+        distance: Between half of it and all of it; an element that would leave its domain, and one
+            of a type that is not floating, stays.
+        relative: Whether it is a part of the element itself.
+        salt: Which of many such movements.
+    """
+    rng = np.random.default_rng([trial.case.seed, salt])
+    contract = trial.subject.contract
+    inputs: Mapping[str, Any] = {
+        name: _moved(rng, array, distance, relative, domain_of(contract, name))
+        for name, array in zip(trial.arguments, trial.inputs, strict=True)
+    }
+    heads = trial.out_grads[: trial.visible] if relative else ()
+    out_grads = tuple(_moved(rng, head, distance, relative, None) for head in heads)
+    return Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=out_grads))
+
+
+def _moved(
+    rng: np.random.Generator, array: Array, distance: float, relative: bool, domain: Domain | None
+) -> Array:
+    if array.dtype.kind != "f" or (domain is not None and not domain.is_real):
+        return array
+    steps = rng.choice([-1.0, 1.0], array.shape) * rng.uniform(0.5, 1.0, array.shape) * distance
+    found = np.asarray(array * (1 + steps) if relative else array + steps, array.dtype)
+    if domain is None:
+        return found
+    allowed = np.array([domain.accepts(float(value)) for value in found.flat], bool).reshape(array.shape)
+    return np.where(allowed, found, array).astype(array.dtype)
