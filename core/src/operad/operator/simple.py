@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, final
 
 from operad.dtypes import DType
-from operad.errors import ShapeError
+from operad.errors import ParamError, ShapeError
 from operad.operator.params import Param
 from operad.operator.property import (
     BackwardEntry,
@@ -246,8 +246,20 @@ class SimpleOpProperty(OperatorProperty):
         return super().cost(in_shapes, out_shapes) * self.simple.cost
 
     def call_params(self, dtype: DType) -> tuple[Any, ...]:
-        """The parameters as the functions get them: `scalar` has the arguments' type."""
+        """The parameters as the functions get them: `scalar` has the arguments' type.
+
+        Raises:
+            ParamError: The type cannot hold the scalar.
+        """
         return tuple(
-            dtype.type(value).item() if name == "scalar" and value is not None else value
+            self._typed(value, dtype) if name == "scalar" and value is not None else value
             for name, value in zip(type(self).params, self.param_values(), strict=True)
         )
+
+    def _typed(self, value: Any, dtype: DType) -> Any:
+        try:
+            return dtype.type(value).item()
+        except (OverflowError, ValueError) as error:
+            raise ParamError(
+                f"{self.name}: scalar is {value!r}, which {dtype} cannot hold; cast the array with astype"
+            ) from error
