@@ -19,7 +19,18 @@ from operad.errors import ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_activation.gelu import gelu, gelu_gradient
 from operad_activation.precision import check_floating, write
-from operad_sdk import Array, OpContext, OperatorProperty, Output, ResourceRequest, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    Distribution,
+    OpContext,
+    OperatorProperty,
+    Output,
+    ResourceRequest,
+    gradient,
+    operator,
+    param,
+)
 
 # Self-normalizing neural networks (Klambauer et al. 2017), equation 14.
 SELU_SCALE: Final = 1.0507009873554804934193349852946
@@ -73,6 +84,16 @@ class LeakyReLU(OperatorProperty):
         "-> output:(...), hidden mask:(...) if act_type == 'rrelu'"
     )
     forward_inplace = (("data", "output"),)
+    contract = Contract(
+        assumes_shapes="gamma that is not given gets one slope a channel; one for all has to be given",
+        distribution=Distribution(
+            mean=lambda prop: (prop.lower_bound + prop.upper_bound) / 2,
+            variance=lambda prop: (prop.upper_bound - prop.lower_bound) ** 2 / 12,
+            draws=lambda prop, inputs, outputs: outputs[1][inputs[0] <= 0],
+            params=[{"act_type": "rrelu"}, {"act_type": "rrelu", "lower_bound": 0.5, "upper_bound": 2.0}],
+            shapes=[(50, 40)],
+        ),
+    )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """A prelu has one slope a channel, or one for all."""
@@ -174,7 +195,8 @@ class LeakyReLU(OperatorProperty):
 
     def _write_elu(self, data: Array, out: Array) -> None:
         scale, slope = self._elu
-        below = np.minimum(data, 0)
+        below = np.empty_like(data)  # a 0-d result would be a number, which has no memory to write
+        np.minimum(data, 0, out=below)
         np.expm1(below, out=below)
         below *= slope
         np.add(below, np.maximum(data, 0), out=out)
@@ -191,8 +213,8 @@ class LeakyReLU(OperatorProperty):
         np.multiply(ograd, np.where(value > 0, value.dtype.type(above), below), out=out)
 
     def _write_gradient_from_data(self, ograd: Array, data: Array, out: Array) -> None:
-        below = np.exp(np.minimum(data, 0)) if self.act_type == "elu" else np.ones_like(data)
-        below *= self.slope
+        below: Any = np.exp(np.minimum(data, 0)) if self.act_type == "elu" else np.ones_like(data)
+        below = below * data.dtype.type(self.slope)
         np.multiply(ograd, np.where(data > 0, data.dtype.type(1), below), out=out)
 
 
