@@ -78,7 +78,8 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
 def _expect_other_draws(found: list[Any], subject: Subject, cases: Any) -> None:
     others = found[1:8]
     # what is drawn may come with the rounding of what it was added to
-    if others and found[0].size and all(np.allclose(found[0], draws, atol=1e-6) for draws in others):
+    shared = min(draws.size for draws in found[:8])  # how many there are may depend on the inputs
+    if others and shared and all(np.allclose(found[0][:shared], d[:shared], atol=1e-6) for d in others):
         raise Violation(f"{subject.name} draws the same numbers whatever the seed", cases=cases)
 
 
