@@ -61,7 +61,8 @@ class OpenOutput(CoreProperty):
 
     def infer_shape(self, in_shapes):
         shape = in_shapes[0]
-        return [shape], [None if shape is None else (*shape[:-1], None) if shape == (3,) else shape], []
+        is_open = shape is not None and len(shape) > 1 and shape[-1] == 3
+        return [shape], [(*shape[:-1], None) if is_open else shape], []
 
     def create_operator(self, ctx, in_shapes, in_types):
         return _Copy()
@@ -94,17 +95,17 @@ def accumulated(lhs, rhs):
     return lhs
 
 
-@operator("zoo_median")
-class Median(OperatorProperty):
-    """The middle of each row, which is sorted for it where it lies."""
+@operator("zoo_row_max")
+class RowMax(OperatorProperty):
+    """The largest of each row, which is sorted for it where it lies."""
 
     spec = "data:(N, D) -> output:(N)"
 
     def forward(self, data, output):
-        """The middle element."""
+        """The last element."""
         if data.shape[1]:
             data.sort(axis=1)
-            output.assign(data[:, data.shape[1] // 2])
+            output.assign(data[:, -1])
         else:
             output.assign(0)
 
@@ -395,18 +396,18 @@ class PredictionCounter(OperatorProperty):
 
 
 ZOO = [
-    Fault("F201", OuterSum, "runs for some of the shapes that inference accepts"),
-    Fault("F201", Biased, "an optional argument that is absent is used"),
-    Fault("F201", pairs, "works for an even number of elements"),
+    Fault("F201", OuterSum, "runs for some of the shapes that inference accepts", also=("F210",)),
+    Fault("F201", Biased, "an optional argument that is absent is used", also=("F210",)),
+    Fault("F201", pairs, "works for an even number of elements", also=("F210",)),
     Fault("F202", total, "one row for all: the function returns less than is inferred"),
     Fault("F202", half, "fractions are cut off by the inferred type"),
-    Fault("F202", OpenOutput, "inference leaves an output open"),
+    Fault("F202", OpenOutput, "inference leaves an output open", also=("F201",)),
     Fault("F207", Centred, "the data is changed"),
     Fault("F207", accumulated, "the first operand is changed"),
-    Fault("F207", Median, "rows are sorted where they lie"),
-    Fault("F208", ShiftedRows, "the first row is not written"),
-    Fault("F208", Halves, "the second output is written in places"),
-    Fault("F208", masked_log, "where= leaves elements as they were"),
+    Fault("F207", RowMax, "rows are sorted where they lie"),
+    Fault("F208", ShiftedRows, "the first row is not written", also=("F210", "F214")),
+    Fault("F208", Halves, "the second output is written in places", also=("F210", "F214")),
+    Fault("F208", masked_log, "where= leaves elements as they were", also=("F210", "F214")),
     Fault("F209", Noisy, "a generator of its own, without a seed"),
     Fault("F209", Counting, "the class counts calls"),
     Fault("F209", Remembering, "the operator remembers the last call"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.operator import BackwardEntry, Operator, assign
+from operad.operator import BackwardEntry, Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, Scalar, Tolerance, binary, operator, param, unary
 from operad_sdk.domains import Integers
@@ -48,7 +48,7 @@ class SumAndDifference(CoreProperty):
         return ["output", "output"]
 
     def infer_shape(self, in_shapes):
-        shape = in_shapes[0] or in_shapes[1]
+        shape = unify_shapes(*in_shapes, f"{self.name}: lhs and rhs: shape of axes")
         return [shape, shape], [shape, shape], []
 
     def create_operator(self, ctx, in_shapes, in_types):
@@ -147,7 +147,7 @@ class Asserting(OperatorProperty):
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, order=1, **params):
-        assert order >= 1, "bad order"
+        assert int(order) >= 1, "bad order"
         super().__init__(order=order, **params)
 
     def forward(self, data, output):
@@ -361,7 +361,7 @@ ZOO = [
     Fault("S101", not_tanh, "its own name is that of another operator", registered_as="zoo_half"),
     Fault("S102", Scaled, "an argument and a parameter have one name"),
     Fault("S102", SumAndDifference, "two outputs have one name"),
-    Fault("S102", OneFlag, "one flag in differentiable_inputs for two arguments"),
+    Fault("S102", OneFlag, "one flag in differentiable_inputs for two arguments", also=("F210",)),
     Fault("S103", Leaky, "get_params rounds"),
     Fault("S103", DoubledScale, "the constructor changes a parameter each time"),
     Fault("S103", NoStrings, "get_params gives numbers"),

@@ -55,11 +55,12 @@ def _searched(
     """One attempt: fill the arguments one after another, and infer after each."""
     count = len(prop.list_arguments())
     shapes: list[PartialShape] = [None] * count
-    doubted = draw(st.integers(0, 2 * count))  # a place at which a guess may hide what else is accepted
+    doubted = draw(st.integers(0, count))  # a place at which a guess may hide what else is accepted
     for place in range(count):
-        shapes = _inferred(prop, shapes) or shapes  # what raises for a part may accept the whole
+        inferred = _inferred(prop, shapes) or shapes  # what raises for a part may accept the whole
+        shapes = [given if is_known(given) else new for given, new in zip(shapes, inferred, strict=True)]
         if place and place == doubted and is_known(shapes[place]):
-            shapes[place] = draw(st.sampled_from(_in_place_of(shapes[place] or ())))
+            shapes[place] = draw(st.sampled_from(in_place_of(shapes[place] or ())))
         if is_known(shapes[place]):
             continue
         known = shapes[place]
@@ -81,7 +82,7 @@ def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
     return list(dict.fromkeys(found))
 
 
-def _in_place_of(guess: tuple[int | None, ...]) -> list[PartialShape]:
+def in_place_of(guess: tuple[int | None, ...]) -> list[PartialShape]:
     """Shapes that an operator may accept as well where it infers `guess`."""
     found: list[PartialShape] = [guess, (*guess[:-1], 1), (1, *guess[1:]), (1,), guess[:1], guess[1:]]
     return list(dict.fromkeys(found))

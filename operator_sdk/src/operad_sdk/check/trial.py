@@ -144,6 +144,21 @@ class Trial:
         """One forward pass on the case as it is."""
         return self.forward()
 
+    def expect_repeatable(self) -> None:
+        """For checks that compare two runs: nothing can be said where runs differ anyhow.
+
+        Raises:
+            OperatorRaised: A second run on the same case gives something else.
+        """
+        if not self._is_repeatable and not self.subject.contract.nondeterministic:
+            raise OperatorRaised("forward", RuntimeError("a second run gives something else"))
+
+    @cached_property
+    def _is_repeatable(self) -> bool:
+        again = self.forward().outputs
+        pairs = zip(self.result.outputs, again, strict=True)
+        return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+
     @cached_property
     def is_runnable(self) -> bool:
         """Whether both passes run on this case; where they do not, other checks report it."""
@@ -229,7 +244,9 @@ class Trial:
 
     def differentiable(self) -> list[bool]:
         """The arguments that a gradient flows to: declared so, and floating."""
-        flags = self.prop.differentiable_inputs()
+        flags = list(self.prop.differentiable_inputs())
+        if len(flags) != len(self.arguments):
+            raise OperatorRaised("differentiable_inputs", ValueError(f"expected {len(self.arguments)} flags"))
         return [flag and dtype.kind == "f" for flag, dtype in zip(flags, self.in_types, strict=True)]
 
     def write_requests(self) -> list[OpReq]:

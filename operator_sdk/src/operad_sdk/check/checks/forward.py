@@ -126,6 +126,7 @@ def edges(trial: Trial) -> Evidence:
 @check("F211", ORDINARY)
 def layouts(trial: Trial) -> Evidence:
     """Views with other strides in the place of inputs and outputs."""
+    trial.expect_repeatable()
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = magnitude(trial.inputs)
     compared = 0

@@ -51,8 +51,8 @@ def _expect_back(prop: OperatorProperty) -> None:
             raise Violation(f"get_params gives {word!r} for {name!r}, expected a string")
     try:
         again = cls(**words)
-    except OperadError as error:
-        raise Violation(f"{cls.name}(**{words}), from get_params, raised {error}") from error
+    except Exception as error:
+        raise Violation(f"{cls.name}(**{words}), from get_params, raised {error!r}") from error
     for name in cls.params:
         before, after = getattr(prop, name, None), getattr(again, name, None)
         if before != after or type(before) is not type(after):

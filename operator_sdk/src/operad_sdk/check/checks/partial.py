@@ -17,6 +17,7 @@ from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.shapes import in_place_of
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
 
@@ -36,7 +37,7 @@ def never_guesses(trials: Sequence[Trial]) -> Evidence:
             continue
         key = (repr(sorted(trial.case.params.items())), tuple(map(len, trial.in_shapes)))
         groups.setdefault(key, []).append(trial)
-        compared += _expect_no_guess([trial], _parts(trial))
+        compared += _expect_no_guess([trial], _parts(trial)) + _expect_no_alternative(trial)
     for group in groups.values():
         for one, other in islice(combinations(group, 2), _PAIRS * len(group)):
             if one.in_shapes != other.in_shapes:
@@ -57,6 +58,36 @@ def _expect_no_guess(trials: Sequence[Trial], parts: Sequence[Shapes]) -> int:
             _expect_part(trial, found, whole, part, [each.case for each in trials])
             compared += 1
     return compared
+
+
+def _expect_no_alternative(trial: Trial) -> int:
+    """Where an argument's shape follows from the others, no other shape is accepted with them."""
+    if trial.subject.contract.assumes_shapes:
+        return 0
+    shapes: Shapes = list(trial.in_shapes)
+    for place, name in enumerate(trial.arguments):
+        part: Shapes = [None if i == place else shape for i, shape in enumerate(shapes)]
+        try:
+            guess = _inferred(trial, part)[0][place]
+        except OperatorRaised:  # F204 reports it
+            continue
+        if guess is None or None in guess:
+            continue
+        for other in in_place_of(guess):
+            whole = [other if i == place else shape for i, shape in enumerate(shapes)]
+            if other != guess and _accepts(trial, whole):
+                raise Violation(
+                    f"{name} is inferred as {guess} from {part}, and {other} is accepted as well",
+                    cases=[trial.case],
+                )
+    return len(shapes)
+
+
+def _accepts(trial: Trial, shapes: Shapes) -> bool:
+    try:
+        return _inferred(trial, shapes)[0] == shapes
+    except OperatorRaised:
+        return False
 
 
 def _common(one: Trial, other: Trial) -> Shapes:

@@ -37,6 +37,7 @@ def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq,
 @check("F214", ORDINARY)
 def forward_requests(trial: Trial) -> Evidence:
     """Each mixture of requests gives what writing everything gives."""
+    trial.expect_repeatable()
     expected = trial.result.outputs
     compared = 0
     for req in mixtures(trial, [True] * len(trial.outputs)):
@@ -114,6 +115,7 @@ def _nan(like: Array) -> Array:
 @check("F215", ORDINARY)
 def ways_to_call(trial: Trial) -> Evidence:
     """The prepared call, prepared before its inputs are there, and the direct one."""
+    trial.expect_repeatable()
     compared = 0
     exact = not trial.subject.contract.nondeterministic
     found = {
