@@ -22,8 +22,8 @@ class CaseKind:
     """
 
     name: str
-    sizes: tuple[int, ...] = (2, 1, 3, 4)
-    ranks: tuple[int, ...] = (2, 1, 3, 4)
+    sizes: tuple[int, ...] = (1, 2, 3, 4)
+    ranks: tuple[int, ...] = (1, 2, 3, 4)
     dtypes: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
     max_elements: int = 400
     share: float = 1.0
@@ -35,8 +35,8 @@ ORDINARY: Final = CaseKind("ordinary")
 EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3))
 """Axes of length 0 and 1, and no axes at all."""
 
-SMOOTH: Final = CaseKind("smooth", sizes=(2, 1, 3), dtypes=("float64",), max_elements=40, share=0.5)
+SMOOTH: Final = CaseKind("smooth", sizes=(1, 2, 3), dtypes=("float64",), max_elements=40, share=0.5)
 """Small arrays in float64, for derivatives element by element."""
 
-WIDE: Final = CaseKind("wide", sizes=(3, 2, 5, 1, 7), dtypes=("float64",), max_elements=1000)
+WIDE: Final = CaseKind("wide", sizes=(1, 2, 3, 5, 7), dtypes=("float64",), max_elements=1000)
 """Larger arrays in float64, for derivatives along directions and for identities of gradients."""

@@ -90,8 +90,14 @@ class OperatorReport:
 
     @property
     def red_ids(self) -> list[str]:
-        """The ids under which something is red, sorted."""
-        return sorted({found for outcome in self.outcomes if (found := outcome.red_id)})
+        """The ids under which something is red, sorted.
+
+        What is blocked is no evidence either, and counts where no other check explains it.
+        """
+        red = {found for outcome in self.outcomes if (found := outcome.red_id)}
+        if not red and any(outcome.status is Status.BLOCKED for outcome in self.outcomes):
+            red.add("X801")
+        return sorted(red)
 
     @property
     def passed(self) -> bool:

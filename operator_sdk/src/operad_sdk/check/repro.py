@@ -50,12 +50,18 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     uses_arrays = any(case.inputs or case.aux for case in cases)
     head = [
         "import numpy as np" if uses_arrays else "",
+        "from numpy import inf, nan" if any(map(_has_nonfinite, cases)) else "",
         f"from operad_sdk.check import {'Case, ' if cases else ''}verify",
         module,
     ]
     body = [line for name, case in zip(names, cases, strict=True) for line in _case_lines(name, case)]
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
     return "\n".join([*filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+
+
+def _has_nonfinite(case: Case) -> bool:
+    arrays = [*case.inputs.values(), *case.aux.values()]
+    return not all(np.isfinite(array).all() for array in arrays)
 
 
 def _case_lines(name: str, case: Case) -> list[str]:
@@ -76,7 +82,7 @@ def _arrays(arrays: Mapping[str, Any]) -> str:
 def _literal(array: np.ndarray[Any, Any]) -> str:
     if array.size == 0:
         return f"np.zeros({array.shape}, {array.dtype.name!r})"
-    if array.size > 1 and (array == array.flat[0]).all():
+    if array.size > 1 and array.tobytes() == np.full_like(array, array.flat[0]).tobytes():
         return f"np.full({array.shape}, {array.flat[0].item()!r}, {array.dtype.name!r})"
     return f"np.array({array.tolist()!r}, {array.dtype.name!r})"
 

@@ -83,8 +83,6 @@ def subject_of(operator: Any) -> Subject:
 
 
 def _property_class(value: Any) -> type[OperatorProperty] | None:
-    try:
-        cls = getattr(value, "operad_property", value)
-    except Exception:  # noqa: BLE001 - modules hold objects whose attributes do anything
-        return None
+    # Asked of the type: modules hold objects that answer to any attribute.
+    cls = value.operad_property if hasattr(type(value), "operad_property") else value
     return cls if isinstance(cls, type) and issubclass(cls, OperatorProperty) else None
