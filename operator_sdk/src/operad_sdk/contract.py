@@ -76,7 +76,8 @@ class Contract:
             operator that ignores the head gradient.
         ignores_head_gradient: Why the gradient does not depend on the gradient of the output; or a
             function of the property that says so, and gives "" for parameters with which it does.
-        no_numeric_gradient: Why the gradient is not that of the outputs.
+        no_numeric_gradient: Why the gradient is not that of the outputs; or a function of the property,
+            as above.
         assumes_shapes: Why inference gives an argument one shape where others would be accepted too.
         nan_policy: Why a NaN in an input need not show in an output.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
@@ -93,7 +94,7 @@ class Contract:
     reference: Callable[..., Any] | None = None
     loss: Callable[..., Any] | None = None
     ignores_head_gradient: str | Callable[[Any], str] = ""
-    no_numeric_gradient: str = ""
+    no_numeric_gradient: str | Callable[[Any], str] = ""
     assumes_shapes: str = ""
     nan_policy: str = ""
     nondeterministic: str = ""
@@ -107,8 +108,15 @@ class Contract:
 
     def why_head_is_ignored(self, prop: OperatorProperty) -> str:
         """Why the gradient does not depend on the head gradient, for these parameters; "": it does."""
-        declared = self.ignores_head_gradient
-        return declared if isinstance(declared, str) else declared(prop)
+        return _reason(self.ignores_head_gradient, prop)
+
+    def why_no_numeric_gradient(self, prop: OperatorProperty) -> str:
+        """Why the gradient is not that of the outputs, for these parameters; "": it is."""
+        return _reason(self.no_numeric_gradient, prop)
+
+
+def _reason(declared: str | Callable[[Any], str], prop: OperatorProperty) -> str:
+    return declared if isinstance(declared, str) else declared(prop)
 
 
 NO_DECLARATIONS: Final = Contract()

@@ -6,6 +6,7 @@ import numpy as np
 
 from operad.operator import Operator, OpReq, assign
 from operad.operator import OperatorProperty as CoreProperty
+from operad.operator import unify_shapes
 from operad_sdk import OperatorProperty, binary, gradient, operator, unary
 from operator_sdk.tests.zoo.fault import Fault
 
@@ -21,8 +22,12 @@ class LongProduct(CoreProperty):
 
     def infer_shape(self, in_shapes):
         """All alike."""
-        shape = in_shapes[0] if in_shapes[0] is not None else in_shapes[1]
+        shape = unify_shapes(*in_shapes, f"{self.name}: lhs (axes as those of rhs)")
         return [shape, shape], [shape], []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """No output."""
+        return [*out_grad, *in_data]
 
     def create_operator(self, ctx, in_shapes, in_types):
         """That of the class."""
@@ -93,21 +98,22 @@ class Replaces(LongProduct):
     operator_class = _Replaces
 
 
-@unary("zoo_total", shape=lambda data: (1,))
+@unary("zoo_total", accepts="floating", shape=lambda data: (1,))
 def total(x):
-    """The sum of all elements."""
-    return x.sum().reshape(1)
+    """The sum of all sines."""
+    return np.sin(x).sum().reshape(1)
 
 
 @total.gradient
 def _(ograd, x):
-    return np.tile(ograd, x.size)
+    return ograd * np.cos(x).reshape(-1)
 
 
 @operator("zoo_bias")
 class Bias(OperatorProperty):
     """A bias added to rows."""
 
+    accepts = "floating"
     spec = "data:(N, D), bias:(D) -> output:(N, D)"
 
     def forward(self, data, bias, output):
@@ -124,6 +130,7 @@ class Bias(OperatorProperty):
 class FirstRow(OperatorProperty):
     """Distance of each row from the first."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(self, data, output):
@@ -134,13 +141,14 @@ class FirstRow(OperatorProperty):
         """There may be no row."""
         with data_grad.writing() as out:
             out[...] = output_grad
-            out[0] = output_grad[1:].sum(0)
+            out[0] = -output_grad[1:].sum(0)
 
 
 @operator("zoo_take_first")
 class TakeFirst(OperatorProperty):
     """The first of the columns."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, 1)"
 
     def forward(self, data, output):
@@ -153,7 +161,7 @@ class TakeFirst(OperatorProperty):
             out[:, :1] = output_grad
 
 
-@unary("zoo_pairs")
+@unary("zoo_pairs", accepts="floating")
 def pairs(x, out):
     """Twice every element."""
     np.multiply(x, 2, out=out)
@@ -171,6 +179,7 @@ def _(ograd, out):
 class ScalesHead(OperatorProperty):
     """A product whose gradient is computed in the head gradient's memory."""
 
+    accepts = "floating"
     spec = "data:(*S), scale:(*S) -> output:(*S)"
 
     def forward(self, data, scale, output):
@@ -189,7 +198,7 @@ class ScalesHead(OperatorProperty):
         data_grad.assign(output_grad)
 
 
-@unary("zoo_tanh")
+@unary("zoo_tanh", accepts="floating")
 def tanh(x):
     """Hyperbolic tangent of every element."""
     return np.tanh(x)
@@ -224,11 +233,15 @@ class KeepsMask(CoreProperty):
         """One with a mask."""
         return _KeepsMask()
 
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """The mask is at hand."""
+        return out_grad
+
 
 _noise = np.random.default_rng(0)
 
 
-@binary("zoo_noisy")
+@binary("zoo_noisy", accepts="floating")
 def noisy(lhs, rhs):
     """The sum."""
     return lhs + rhs
@@ -249,14 +262,29 @@ ZOO = [
     Fault("B305", IgnoresAdd, "gradients are written where they are to be added"),
     Fault("B305", FirstRequest, "one request is taken for all"),
     Fault("B305", BothOrNone, "nothing is computed where the first gradient is not wanted"),
-    Fault("B306", Replaces, "arrays in the list are replaced"),
-    Fault("B306", total, "the gradient has another shape"),
-    Fault("B306", Bias, "the gradient of a bias has the shape of the data"),
-    Fault("B306", FirstRow, "backward raises for no rows"),
-    Fault("B307", TakeFirst, "elements without a gradient are not set to zero"),
-    Fault("B307", pairs, "the last element is left out"),
-    Fault("B309", ScalesHead, "the head gradient is overwritten"),
-    Fault("B309", tanh, "the output is overwritten"),
-    Fault("B310", KeepsMask, "what backward needs is kept in self"),
-    Fault("B310", noisy, "backward draws random numbers of its own"),
+    Fault(
+        "B306",
+        Replaces,
+        "arrays in the list are replaced",
+        also=("B301", "B302", "B305", "B307", "M404", "M405", "M407", "R503", "D603"),
+    ),
+    Fault("B306", total, "the gradient has another shape", also=("F210",)),
+    Fault("B306", Bias, "the gradient of a bias has the shape of the data", also=("F210",)),
+    Fault("F210", FirstRow, "backward raises for no rows"),
+    Fault(
+        "B307",
+        TakeFirst,
+        "elements without a gradient are not set to zero",
+        also=("M405", "M407", "R503"),
+    ),
+    Fault(
+        "B307",
+        pairs,
+        "the last element is left out",
+        also=("B301", "B302", "M405", "M407", "R503"),
+    ),
+    Fault("B309", ScalesHead, "the head gradient is overwritten", also=("R503",)),
+    Fault("B309", tanh, "the output is overwritten", also=("R503",)),
+    Fault("B310", KeepsMask, "what backward needs is kept in self", also=("R501", "R502", "R503")),
+    Fault("B310", noisy, "backward draws random numbers of its own", also=("R502", "R503")),
 ]

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, ResourceRequest, binary, gradient, operator, param, unary
+from operad_sdk import (
+    Contract,
+    Distribution,
+    OperatorProperty,
+    ResourceRequest,
+    binary,
+    gradient,
+    operator,
+    param,
+    unary,
+)
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault
 
 
-@unary("zoo_square")
+@unary("zoo_square", accepts="floating")
 def square(x):
     """The square of every element."""
     return x * x
@@ -20,7 +30,7 @@ def _(ograd, x):
     return ograd * x
 
 
-@binary("zoo_quotient")
+@binary("zoo_quotient", accepts="floating")
 def quotient(lhs, rhs):
     """Quotient, with a denominator of at least 1."""
     return lhs / (1 + rhs * rhs)
@@ -42,6 +52,7 @@ class Affine(OperatorProperty):
 
     num_hidden = param(int, 2, ge=1, le=4, doc="Columns of the output.")
     no_bias = param(bool, False, doc="Leave the bias out.")
+    accepts = "floating"
     spec = "data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"
 
     def forward(self, data, weight, bias, output):
@@ -68,6 +79,7 @@ class Affine(OperatorProperty):
 class Mean(OperatorProperty):
     """Mean of each row."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(self, data, output):
@@ -84,6 +96,7 @@ class Elu(OperatorProperty):
     """Exponential linear unit."""
 
     alpha = param(float, 1.0, gt=0, le=4, doc="Limit of the values below 0, negated.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def forward(self, data, output):
@@ -99,6 +112,7 @@ class Elu(OperatorProperty):
 class MaxAndSum(OperatorProperty):
     """Largest element of each row, and the row's sum."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> largest:(N), total:(N)"
 
     def forward(self, data, largest, total):
@@ -116,6 +130,7 @@ class Normalize(OperatorProperty):
     """Columns without their mean; in prediction without a moving one."""
 
     momentum = param(float, 0.5, ge=0, le=1, doc="What stays of the moving mean.")
+    accepts = "floating"
     spec = "data:(N, C); aux moving_mean:(C) -> output:(N, C)"
 
     def forward(self, data, moving_mean, is_train, output):
@@ -135,7 +150,16 @@ class Dropout(OperatorProperty):
     """Elements set to zero at random, and the others scaled up."""
 
     p = param(float, 0.5, ge=0, le=0.75, doc="Share that is dropped.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S), hidden mask:(*S)"
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 1 - prop.p,
+            variance=lambda prop: prop.p * (1 - prop.p),
+            draws=lambda prop, inputs, outputs: outputs[1],
+            params=({"p": 0.5}, {"p": 0.25}),
+        )
+    )
 
     def forward_resource(self, in_shapes):
         """Random numbers."""
@@ -156,6 +180,7 @@ class Dropout(OperatorProperty):
 class UndeclaredLoss(OperatorProperty):
     """A regression output that does not say that it is one."""
 
+    accepts = "floating"
     spec = "data:(N, D), label:(N, D) -> output:(N, D)"
 
     def forward(self, data, output):
@@ -171,6 +196,7 @@ class UndeclaredLoss(OperatorProperty):
 class DeclaredLoss(OperatorProperty):
     """Half the squared error to a label, summed; its gradient is that of the mean."""
 
+    accepts = "floating"
     spec = "data:(N, D), label:(N, D) -> output:(N, D)"
     contract = Contract(
         ignores_head_gradient="a loss",
@@ -186,7 +212,7 @@ class DeclaredLoss(OperatorProperty):
         data_grad.assign((output - label) / max(output.size, 1))
 
 
-@unary("zoo_in_blocks")
+@unary("zoo_in_blocks", accepts="floating")
 def in_blocks(x):
     """Sine of every element."""
     return np.sin(x)
@@ -207,6 +233,7 @@ def _(ograd, x):
 class RowWeights(OperatorProperty):
     """Rows scaled by one weight a column."""
 
+    accepts = "floating"
     spec = "data:(N, D), weight:(D) -> output:(N, D)"
 
     def forward(self, data, weight, output):
@@ -219,7 +246,7 @@ class RowWeights(OperatorProperty):
         weight_grad.assign((output_grad * data)[:4].sum(0))
 
 
-@unary("zoo_clipped")
+@unary("zoo_clipped", accepts="floating")
 def clipped(x):
     """Twice every element."""
     return 2 * x
@@ -234,6 +261,7 @@ def _(ograd):
 class SparseGradient(OperatorProperty):
     """Product of rows and columns whose gradient drops what is small."""
 
+    accepts = "floating"
     spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
 
     def forward(self, lhs, rhs, output):
@@ -251,6 +279,7 @@ class SparseGradient(OperatorProperty):
 class Hinge(OperatorProperty):
     """Scores of classes, with the gradient of a hinge loss."""
 
+    accepts = "floating"
     spec = "data:(N, K), label:(N) -> output:(N, K)"
     contract = Contract(inputs={"label": Index("data", axis=1)}, ignores_head_gradient="a loss")
 
@@ -265,7 +294,11 @@ class Hinge(OperatorProperty):
         data_grad.assign(-side * (output * side < 1) * output_grad)
 
 
-@unary("zoo_make_loss", contract=Contract(ignores_head_gradient="whatever comes from above, it is 1"))
+@unary(
+    "zoo_make_loss",
+    accepts="floating",
+    contract=Contract(ignores_head_gradient="whatever comes from above, it is 1"),
+)
 def make_loss(x):
     """The data as a loss."""
     return x.copy()
@@ -280,6 +313,7 @@ def _(ograd):
 class ScaledRows(OperatorProperty):
     """Rows times a scale, which is trained too."""
 
+    accepts = "floating"
     spec = "data:(N, D), scale:(N) -> output:(N, D)"
 
     def forward(self, data, scale, output):
@@ -292,7 +326,7 @@ class ScaledRows(OperatorProperty):
         data_grad.assign(output_grad * scale[:, None])
 
 
-@unary("zoo_soft_step")
+@unary("zoo_soft_step", accepts="floating")
 def soft_step(x):
     """A step, made smooth, and taken for one that is not."""
     return 1 / (1 + np.exp(-4 * x))

@@ -109,14 +109,14 @@ class _State:
         better = errors < self.errors
         self.first = errors if np.isinf(self.first).all() else self.first
         self.last = errors
-        self.settled |= errors <= _RELATIVE * abs(values) + 4 * rounding
+        self.settled |= np.isfinite(errors) & (errors <= _RELATIVE * abs(values) + 4 * rounding)
         self.values = np.where(better, values, self.values)
         self.errors = np.where(better, errors, self.errors)
 
     def slope(self, center: Array) -> Slope:
         converges = self.settled | (self.last <= self.first / 8)
         is_useful = self.errors <= _USEFUL * (abs(self.values) + _USEFUL * np.maximum(1.0, abs(center)))
-        is_smooth = converges & (is_useful | (self.errors == 0))
+        is_smooth = converges & (is_useful | (self.errors == 0)) & np.isfinite(self.errors)
         values = np.where(is_smooth, self.values, 0.0)
         return Slope(values, np.where(is_smooth, self.errors, 0.0), is_smooth)
 

@@ -72,7 +72,7 @@ def along_directions(trial: Trial) -> Evidence:
 @check("B308", SMOOTH)
 def no_hidden_slope(trial: Trial) -> Evidence:
     """Elements of arguments without a gradient are moved; smooth outputs must not follow."""
-    if trial.subject.contract.no_numeric_gradient or not _are_double(trial):
+    if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not _are_double(trial):
         return None
     compared = {i: 0 for i in _real_arguments(trial) if not trial.differentiable()[i]}
     if not compared:
@@ -118,8 +118,9 @@ class _Point:
         if not self._loss:
             for k, cotangent in zip(self._counted, cotangents, strict=True):
                 heads[k] = cotangent.astype(self._trial.out_types[k])
-        # what an operator puts in the place of an array that it should fill is not looked at
-        filled = self._trial.poisoned_gradients(self._trial.write_requests())
+        # whether all of them are filled, and not replaced, is another check's matter
+        poisoned = self._trial.poisoned_gradients(self._trial.write_requests())
+        filled = [None if array is None else np.zeros_like(array) for array in poisoned]
         self._trial.backward(
             heads,
             inputs=self._inputs,
@@ -157,7 +158,7 @@ def _places(trial: Trial) -> dict[int, int] | None:
     """A count for each argument whose gradient a derivative can be compared with; None if for none."""
     contract = trial.subject.contract
     is_ignored = bool(contract.why_head_is_ignored(trial.prop))
-    if contract.no_numeric_gradient or (is_ignored and contract.loss is None):
+    if contract.why_no_numeric_gradient(trial.prop) or (is_ignored and contract.loss is None):
         return None
     if not is_ignored and not _are_double(trial):
         return None
