@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
+
+from operad import registry
 
 
 @final
@@ -24,6 +28,18 @@ class Fault:
     words: str
     also: tuple[str, ...] = ()
     registered_as: str = ""
+
+    @contextmanager
+    def registered(self) -> Iterator[Any]:
+        """What to check: the operator, or the name that it has in the registry for the time being."""
+        if not self.registered_as:
+            yield self.operator
+            return
+        registry.register(self.operator, self.registered_as)
+        try:
+            yield self.registered_as
+        finally:
+            registry.unregister(self.registered_as)
 
     @property
     def title(self) -> str:
