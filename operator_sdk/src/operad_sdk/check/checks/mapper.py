@@ -1,0 +1,226 @@
+"""Group A: the mappers that an operator uses, found by watching it run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad.operator import SimpleOpProperty
+from operad_sdk.check.branches import Branches, enter
+from operad_sdk.check.closeness import at
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.mapped import Array, MapperCall, recorded_calls, rounding_limit
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.retype import retyped
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import Violation
+from operad_sdk.mapper import Mapper, slope_of
+from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.operator import MappedFunction
+
+_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
+_OFF_LATTICE: Final = 0.7390851332151607
+"""Factor that gives every number all its digits."""
+_NEARBY: Final = 2.0**-20
+_LARGEST: Final = 64
+"""Elements of an array that a mapper is evaluated on, one by one."""
+
+
+@check("A701", ORDINARY)
+def back_ends(trial: Trial) -> Evidence:
+    """Python, NumPy and numba on the arrays that the operator uses, and on others."""
+    calls = _calls(trial)
+    if not calls:
+        return None
+    compared = 0
+    for call in calls:
+        for dtype in _TYPES:
+            for factor in (1.0, _OFF_LATTICE):
+                args = [_as(arg, dtype, factor) for arg in call.args]
+                compared += _expect_agreement(call.mapper, args, dtype)
+    return compared
+
+
+def _calls(trial: Trial) -> list[MapperCall]:
+    """One call of each mapper in both passes."""
+    with recorded_calls() as calls:
+        trial.forward()
+        if any(trial.differentiable()):
+            trial.backward(outputs=trial.result.outputs)
+    first = {id(call.mapper): call for call in reversed(calls) if isinstance(call.result, np.ndarray)}
+    return list(first.values())
+
+
+def _as(arg: Any, dtype: np.dtype[Any], factor: float) -> Any:
+    return (arg * factor).astype(dtype).ravel()[:_LARGEST] if isinstance(arg, np.ndarray) else arg
+
+
+def _expect_agreement(mapper: Mapper, args: Sequence[Any], dtype: np.dtype[Any]) -> int:
+    expected = mapper.backend("python").map(*args)
+    limit = rounding_limit(mapper.program, _typed(args, dtype), dtype)
+    for name in ("numpy", "numba"):
+        found = mapper.backend(name).map(*args)
+        place = _first_beyond(found, expected, limit)
+        if place is not None:
+            shown = ", ".join(repr(_element(arg, place)) for arg in args)
+            raise Violation(
+                f"mapper {mapper.__name__}({shown}) is {found[place].item()!r} by {name}, and "
+                f"{expected[place].item()!r} by Python, in {dtype}"
+            )
+    return int(expected.size)
+
+
+def _typed(args: Sequence[Any], dtype: np.dtype[Any]) -> list[Any]:
+    """Numbers as a back end sees them."""
+    return [arg if isinstance(arg, np.ndarray) else float(dtype.type(arg)) for arg in args]
+
+
+def _element(arg: Any, place: tuple[int, ...]) -> Any:
+    return arg[place].item() if isinstance(arg, np.ndarray) else arg
+
+
+def _first_beyond(found: Array, expected: Array, limit: Array) -> tuple[int, ...] | None:
+    with np.errstate(all="ignore"):
+        distance = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+        beyond = ~same & ~(distance <= limit) & ~np.isinf(limit)
+    if not beyond.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
+
+
+@check("A702", ORDINARY, pooled=True)
+def every_branch(trials: Sequence[Trial]) -> Evidence:
+    """The conditions in mappers have been true and false by the end of all examples."""
+    found: dict[int, tuple[Mapper, Branches | None]] = {}
+    for trial in trials:
+        if not trial.is_runnable:
+            continue
+        for call in _calls(trial):
+            if id(call.mapper) not in found:
+                found[id(call.mapper)] = call.mapper, _branches_of(call.mapper)
+            branches = found[id(call.mapper)][1]
+            if branches is not None and branches.missing():
+                enter(branches, call.args, np.dtype(np.float64))
+    known = [(mapper, branches) for mapper, branches in found.values() if branches is not None]
+    for mapper, branches in known:
+        for text, value in branches.missing():
+            message = f"mapper {mapper.__name__}: in {len(trials)} examples, {text}, is never {value}"
+            raise Violation(message, cases=[trial.case for trial in trials if trial.is_runnable][-1:])
+    return sum(branches.count for _, branches in known) or None
+
+
+def _branches_of(mapper: Mapper) -> Branches | None:
+    """None for a mapper that nobody wrote as a function, such as an automatic slope."""
+    try:
+        return Branches(mapper)
+    except OSError:
+        return None
+
+
+@check("A703", ORDINARY)
+def slopes(trial: Trial) -> Evidence:
+    """Where an operator's value is a mapper's, its gradient is the mapper's slope."""
+    if not any(trial.prop.differentiable_inputs()):
+        return None
+    wide = retyped(trial, np.dtype(np.float64))
+    if wide is None or not all(array.dtype == np.float64 for array in wide.inputs):
+        return None
+    call, inputs = _only_call(wide)
+    if call is None:
+        return None
+    gradients = wide.backward([np.ones_like(wide.result.outputs[0])])
+    compared = 0
+    for place, gradient in enumerate(gradients):
+        positions = [i for i, arg in enumerate(call.args) if arg is inputs[place]]
+        if gradient is None or len(positions) != 1:
+            continue
+        compared += _expect_slope(trial, call, positions[0], gradient, trial.arguments[place])
+    return compared
+
+
+def _only_call(trial: Trial) -> tuple[MapperCall | None, list[Array]]:
+    """The one mapper call whose result is the only output, and the inputs that it was given."""
+    inputs = [array.copy() for array in trial.inputs]
+    with recorded_calls() as calls:
+        result = trial.forward(inputs)
+    is_output = (
+        len(calls) == len(result.outputs) == 1
+        and isinstance(calls[0].result, np.ndarray)
+        and all(array.shape == calls[0].result.shape for array in inputs)
+        and np.array_equal(calls[0].result, result.outputs[0], equal_nan=True)
+    )
+    return (calls[0] if is_output else None), inputs
+
+
+def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array, name: str) -> int:
+    """Compare at points beside which the slope does not jump."""
+    slope = slope_of(call.mapper, position).backend("numpy")
+    expected = slope.map(*call.args)
+    aside = []
+    for sign in (-1, 1):
+        args = [arg + sign * _NEARBY if i == position else arg for i, arg in enumerate(call.args)]
+        aside.append(slope.map(*args))
+    with np.errstate(all="ignore"):
+        is_smooth = np.abs(aside[0] - aside[1]) <= 1e-3 * (1 + np.abs(expected))
+        is_smooth &= np.isfinite(call.result)
+    limit = 64 * rounding_limit(slope.program, call.args, np.dtype(np.float64)) + 1e-12
+    place = _first_beyond(gradient, expected, np.where(is_smooth, limit, np.inf))
+    if place is not None:
+        point = ", ".join(repr(_element(arg, place)) for arg in call.args)
+        raise Violation(
+            f"{at(f'gradient of {name}', place)} is {gradient[place].item()!r}, and the slope of mapper "
+            f"{call.mapper.__name__} at ({point}) is {expected[place].item()!r}"
+        )
+    return int(is_smooth.sum())
+
+
+@check("A704", ORDINARY)
+def as_fused(trial: Trial) -> Evidence:
+    """Where fusion finds a mapper, that mapper, once and composed with itself, gives what kernels give."""
+    prop = trial.prop
+    if not isinstance(prop, SimpleOpProperty) or not isinstance(prop.simple.function, MappedFunction):
+        return None
+    mapper = prop.simple.function.mapper
+    params = prop.call_params(trial.in_types[0])
+    fused = mapper.backend("numba").map(*trial.inputs, *params)
+    compared = _expect_fused(trial, mapper, trial.inputs, params, fused, trial.result.outputs[0], "")
+    once = trial.result.outputs[0]
+    inputs = [once, *trial.inputs[1:]]
+    if once.shape == trial.in_shapes[0] and once.dtype == trial.in_types[0]:
+        twice = _composed(mapper)
+        steps = trial.forward([array.copy() for array in inputs]).outputs[0]
+        found = twice.backend("numba").map(*trial.inputs, *params)
+        compared += _expect_fused(trial, twice, trial.inputs, params, found, steps, " applied twice")
+    return compared
+
+
+def _composed(mapper: Mapper) -> Mapper:
+    """The mapper of its own result in place of its first input, as one program."""
+    builder = Builder(f"{mapper.__name__}_twice", mapper.program.inputs)
+    places = range(len(mapper.program.inputs))
+    inner = builder.inline(mapper.program, places)
+    return Mapper(builder.finish(builder.inline(mapper.program, [inner, *places[1:]])))
+
+
+def _expect_fused(
+    trial: Trial,
+    mapper: Mapper,
+    inputs: Sequence[Array],
+    params: Sequence[Any],
+    found: Array,
+    expected: Array,
+    how: str,
+) -> int:
+    dtype = expected.dtype if expected.dtype in _TYPES else np.dtype(np.float32)
+    args = _typed([*inputs, *params], dtype)
+    limit = rounding_limit(mapper.program, args, expected.dtype)
+    place = _first_beyond(found, expected, limit)
+    if place is not None:
+        raise Violation(
+            f"{at(trial.outputs[0], place)}{how} is {found[place].item()!r} by the fused mapper, and "
+            f"{expected[place].item()!r} by the operator"
+        )
+    return int(found.size)
