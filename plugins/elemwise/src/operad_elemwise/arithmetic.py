@@ -88,7 +88,7 @@ def _integer_quotient(lhs: Array, rhs: Array, out: Array) -> None:
 
 @binary("_mod", inplace=("lhs", "rhs"), accepts="number", cost=4)
 def mod(lhs: Array, rhs: Array, out: Array) -> None:
-    """Remainder of each pair of elements, with the sign of the divisor; 0 where that is 0.
+    """Remainder of each pair of elements, with the sign of the divisor; 0, with no slope, where that is 0.
 
     Shapes:
         lhs: (...)
@@ -100,7 +100,7 @@ def mod(lhs: Array, rhs: Array, out: Array) -> None:
         >>> od.nd._mod(od.nd.array([-7, 7, 7]), od.nd.array([3, 3, 0])).asnumpy()
         array([2., 1., 0.], dtype=float32)
 
-    Source: mshadow_op::mod, src/operator/mshadow_op.h.
+    Source: mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.
     """
     divisible = np.not_equal(rhs, 0)
     np.remainder(lhs, rhs, out=out, where=divisible)
@@ -108,15 +108,17 @@ def mod(lhs: Array, rhs: Array, out: Array) -> None:
 
 
 @mod.gradient("lhs", inplace="ograd")
-def _(ograd: Array, out: Array) -> None:
-    np.copyto(out, ograd)
+def _(ograd: Array, rhs: Array, out: Array) -> None:
+    np.multiply(ograd, np.not_equal(rhs, 0), out=out)
 
 
 @mod.gradient("rhs", inplace=("lhs", "rhs"))
 def _(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    np.divide(lhs, rhs, out=out)
+    divisible = np.not_equal(rhs, 0)
+    np.divide(lhs, np.where(divisible, rhs, 1), out=out)
     np.floor(out, out=out)
     np.multiply(out, ograd, out=out)
+    np.multiply(out, divisible, out=out)
     np.negative(out, out=out)
 
 

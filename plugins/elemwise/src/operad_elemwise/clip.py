@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, param, unary
+from operad_sdk import Array, Contract, param, unary
+
+# bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
+_BOUNDS = Contract(params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)})
 
 
-@unary("clip", inplace="data", accepts="number", cost=2)
+@unary("clip", inplace="data", accepts="number", cost=2, contract=_BOUNDS)
 def clip(
     data: Array,
     a_min: float = param(float, doc="Smallest value."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, binary, unary
+from operad_sdk import Array, Contract, binary, unary
 
 
 @unary("_copy", inplace="data")
@@ -28,7 +28,7 @@ def _(ograd: Array, out: Array) -> None:
     np.copyto(out, ograd)
 
 
-@unary("BlockGrad", inplace="data")
+@unary("BlockGrad", inplace="data", contract=Contract(no_numeric_gradient="it is there to stop gradients"))
 def block_grad(data: Array, out: Array) -> None:
     """The array itself; no gradient goes back through it.
 
@@ -44,7 +44,11 @@ def block_grad(data: Array, out: Array) -> None:
     np.copyto(out, data)
 
 
-@unary("make_loss", inplace="data")
+@unary(
+    "make_loss",
+    inplace="data",
+    contract=Contract(ignores_head_gradient="a loss, at the end of a network", loss=np.sum),
+)
 def make_loss(data: Array, out: Array) -> None:
     """The array itself, as a loss: its gradient is 1, whatever comes from above.
 

@@ -138,7 +138,7 @@ def mod_scalar(data: Array, scalar: float, out: Array) -> None:
         >>> od.nd._mod_scalar(od.nd.array([-7, 7]), scalar=3).asnumpy()
         array([2., 1.], dtype=float32)
 
-    Source: mshadow_op::mod, src/operator/mshadow_op.h.
+    Source: mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.
     """
     if scalar == 0:
         out.fill(0)
@@ -146,7 +146,9 @@ def mod_scalar(data: Array, scalar: float, out: Array) -> None:
         np.remainder(data, scalar, out=out)
 
 
-mod_scalar.gradient(inplace="ograd")(_pass_on)
+@mod_scalar.gradient(inplace="ograd")
+def _(ograd: Array, scalar: float, out: Array) -> None:
+    np.multiply(ograd, scalar != 0, out=out)
 
 
 @unary("_rmod_scalar", scalar=_SCALAR, inplace="data", accepts="number", cost=4)
@@ -162,7 +164,7 @@ def rmod_scalar(data: Array, scalar: float, out: Array) -> None:
         >>> od.nd._rmod_scalar(od.nd.array([3, -3, 0]), scalar=7).asnumpy()
         array([ 1., -2.,  0.], dtype=float32)
 
-    Source: mshadow_op::rmod, src/operator/mshadow_op.h.
+    Source: mshadow_op::rmod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.
     """
     divisible = np.not_equal(data, 0)
     np.remainder(scalar, data, out=out, where=divisible)
@@ -171,9 +173,11 @@ def rmod_scalar(data: Array, scalar: float, out: Array) -> None:
 
 @rmod_scalar.gradient(inplace="data")
 def _(ograd: Array, data: Array, scalar: float, out: Array) -> None:
-    np.divide(scalar, data, out=out)
+    divisible = np.not_equal(data, 0)
+    np.divide(scalar, np.where(divisible, data, 1), out=out)
     np.floor(out, out=out)
     np.multiply(out, ograd, out=out)
+    np.multiply(out, divisible, out=out)
     np.negative(out, out=out)
 
 
