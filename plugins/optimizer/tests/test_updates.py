@@ -7,6 +7,7 @@ import pytest
 
 import operad as od
 from operad import registry
+from operad.errors import DTypeError, ParamError
 from operad_optimizer.updates.blocks import BLOCK
 from operad_sdk.testing import check_forward
 
@@ -75,6 +76,37 @@ def test_empty_weights_are_no_error(name: str) -> None:
     states, params = UPDATES[name]
     given = [od.nd.array(np.zeros((0, 3), "float32")) for _ in range(states + 2)]
     assert getattr(od.nd, name)(*given, **params).shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_weight_with_no_axis_moves_as_one_of_one_element(name: str) -> None:
+    states, params = UPDATES[name]
+    given = arrays(states, (1,))
+    update = getattr(od.nd, name)
+    expected = update(*map(od.nd.array, given), **params).asnumpy()
+    single = [od.nd.array(value.reshape(())) for value in given]
+    out = update(*single, **params)
+    assert out.shape == ()
+    np.testing.assert_array_equal(out.asnumpy(), expected[0])
+
+
+def test_the_second_phase_of_lamb_takes_a_weight_with_no_axis() -> None:
+    weight, direction, norm = od.nd.array(3.0), od.nd.array(2.0), od.nd.array([1.0])
+    out = od.nd.lamb_update_phase2(weight, direction, norm, norm, lr=0.5)
+    np.testing.assert_array_equal(out.asnumpy(), np.float32(2.0))
+
+
+@pytest.mark.parametrize("name", [*UPDATES, "mp_sgd_update", "_lamb_norm"])
+def test_weights_of_whole_numbers_are_refused(name: str) -> None:
+    prop = registry.get(name)(**UPDATES.get(name, (0, {}))[1])
+    with pytest.raises(DTypeError, match="is int32, expected a floating type; cast with astype"):
+        prop.infer_type([np.dtype("int32"), *[None] * (len(prop.list_arguments()) - 1)])
+
+
+@pytest.mark.parametrize(("name", "params"), [("ftrl_update", {}), ("ftml_update", {"t": 1})])
+def test_a_rate_that_is_divided_by_is_above_0(name: str, params: dict[str, Any]) -> None:
+    with pytest.raises(ParamError, match="parameter 'lr' is 0"):
+        registry.get(name)(lr=0.0, **params)
 
 
 def test_an_update_writes_a_view_that_is_not_contiguous() -> None:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import OpContext, OperatorProperty, Output, ResourceRequest, operator, param
+from operad_sdk import (
+    Contract,
+    Distribution,
+    OpContext,
+    OperatorProperty,
+    Output,
+    ResourceRequest,
+    operator,
+    param,
+)
+
+_MANY: Final = (100, 100)
+"""Shape of the draws that the contract checks look at."""
 
 
 class _Draw(OperatorProperty):
@@ -40,6 +52,14 @@ class InitUniform(_Draw):
 
     low = param(float, 0.0, doc="Lower end.")
     high = param(float, 1.0, doc="Upper end.")
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: (prop.low + prop.high) / 2,
+            variance=lambda prop: (prop.high - prop.low) ** 2 / 12,
+            cdf=lambda prop, x: (x - prop.low) / (prop.high - prop.low),
+            params=({"shape": _MANY}, {"shape": _MANY, "low": -3.0, "high": -1.0}),
+        )
+    )
 
     def forward(self, op_ctx: OpContext, output: Output) -> None:
         """From numbers between 0 and 1."""
@@ -62,6 +82,13 @@ class InitNormal(_Draw):
     """
 
     scale = param(float, 1.0, ge=0, doc="Standard deviation.")
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 0.0,
+            variance=lambda prop: prop.scale**2,
+            params=({"shape": _MANY}, {"shape": _MANY, "scale": 0.25}),
+        )
+    )
 
     def forward(self, op_ctx: OpContext, output: Output) -> None:
         """From numbers of standard deviation 1."""

@@ -32,7 +32,9 @@ def blocks(op_ctx: OpContext, dtype: Any, arrays: Sequence[Array]) -> Iterator[t
     first = arrays[0]
     whole = first.size <= BLOCK or op_ctx.ctx.is_gpu
     if whole or not all(array.flags.c_contiguous for array in arrays):
-        yield (*arrays, *space.get_space((SCRATCH, *first.shape), dtype))
+        scratch = space.get_space((SCRATCH, *first.shape), dtype)
+        # With `...` they are arrays, not numbers, where there is no axis.
+        yield (*arrays, *(scratch[place, ...] for place in range(SCRATCH)))
         return
     scratch = space.get_space((SCRATCH, BLOCK), dtype)
     flat = [array.reshape(-1) for array in arrays]

@@ -8,11 +8,11 @@ import numpy as np
 
 from operad_optimizer.updates.blocks import blocks
 from operad_optimizer.updates.moving import move_average, move_square_average
-from operad_sdk import Array, OpContext, OperatorProperty, Output, ResourceRequest, Shape, operator, param
+from operad_optimizer.updates.training import TrainingStep, step_contract
+from operad_sdk import Array, OpContext, Output, ResourceRequest, Shape, operator, param
 
 
-class _Phase1(OperatorProperty):
-    has_gradient = False
+class _Phase1(TrainingStep):
     beta1 = param(float, 0.9, doc="How much of the average gradient is kept.")
     beta2 = param(float, 0.999, doc="How much of the average squared gradient is kept.")
     epsilon = param(float, 1e-6, doc="Added to the denominator.")
@@ -72,6 +72,7 @@ class LambUpdatePhase1(_Phase1):
     """
 
     spec = "weight:(...), grad:(...); aux mean:(...), var:(...) -> output:(...)"
+    contract = step_contract("mean", "var")
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, mean: Array, var: Array, output: Output
@@ -106,6 +107,7 @@ class MpLambUpdatePhase1(_Phase1):
         "weight:(...), grad:(...); aux mean:float32(...), var:float32(...), weight32:float32(...) "
         "-> output:float32(...)"
     )
+    contract = step_contract("mean", "var")
 
     def forward(
         self,
@@ -122,7 +124,7 @@ class MpLambUpdatePhase1(_Phase1):
 
 
 @operator("_lamb_norm")
-class LambNorm(OperatorProperty):
+class LambNorm(TrainingStep):
     """Euclidean norm of all elements, which phase 2 takes of the weight and of the direction.
 
     Shapes:
@@ -135,8 +137,8 @@ class LambNorm(OperatorProperty):
         array([5.], dtype=float32)
     """
 
-    has_gradient = False
     spec = "data:(...) -> output:(1)"
+    contract = step_contract()
 
     def forward(self, data: Array, output: Output) -> None:
         """Half precision is summed in single precision."""
@@ -144,8 +146,7 @@ class LambNorm(OperatorProperty):
         output.assign(np.linalg.norm(wide.reshape(-1)))
 
 
-class _Phase2(OperatorProperty):
-    has_gradient = False
+class _Phase2(TrainingStep):
     lr = param(float, doc="Learning rate.")
     lower_bound = param(float, -1.0, doc="Least norm of the weight; below 0: none.")
     upper_bound = param(float, -1.0, doc="Largest norm of the weight; below 0: none.")
@@ -158,7 +159,8 @@ class _Phase2(OperatorProperty):
         if self.upper_bound >= 0:
             norm = np.minimum(norm, self.upper_bound)
         both = np.logical_and(norm != 0, r2 != 0)
-        return np.where(both, norm, 1) / np.where(both, r2, 1) * self.lr
+        ratio = np.where(both, norm, 1) / np.where(both, r2, 1) * self.lr
+        return ratio.reshape(())  # so that weights with no axis keep theirs
 
 
 @operator("lamb_update_phase2")
@@ -183,6 +185,7 @@ class LambUpdatePhase2(_Phase2):
 
     spec = "weight:(...), g:(...), r1:(1), r2:(1) -> output:(...)"
     forward_inplace = (("weight", "output"), ("g", "output"))
+    contract = step_contract()
 
     def forward(self, weight: Array, g: Array, r1: Array, r2: Array, output: Output) -> None:
         """Two passes."""
@@ -218,6 +221,7 @@ class MpLambUpdatePhase2(_Phase2):
         "-> output:(...)"
     )
     forward_inplace = (("weight", "output"),)
+    contract = step_contract("weight32")
 
     def forward(self, g: Array, r1: Array, r2: Array, weight32: Array, output: Output) -> None:
         """On the copy, which is then rounded."""

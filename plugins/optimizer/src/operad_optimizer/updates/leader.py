@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from operad_optimizer.updates.moving import move_average, move_square_average
+from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
+from operad_sdk.domains import positive
 
 
 @operator("ftrl_update")
@@ -32,9 +34,11 @@ class FtrlUpdate(Update):
     prediction: a view from the trenches", 2013, algorithm 1.
     """
 
+    lr = param(float, None, gt=0, doc="Learning rate; left out: the array `rate`.")
     lamda1 = param(float, 0.01, doc="Weight of the L1 norm.")
     beta = param(float, 1.0, doc="Added to the root of `n`.")
     spec = update_spec("z", "n")
+    contract = step_contract("z", "n", inputs={"rate": positive()})
 
     def forward(
         self,
@@ -104,6 +108,7 @@ class FtmlUpdate(Update):
     leader in deep learning", 2017, algorithm 1.
     """
 
+    lr = param(float, None, gt=0, doc="Learning rate; left out: the array `rate`.")
     clip_gradient = param(float, -1.0, doc="Another name of `clip_grad`.")
     clip_grad = param(float, -1.0, doc="Bound of each element of the rescaled gradient; below 0: none.")
     beta1 = param(float, 0.6, doc="How much of the average gradient is kept.")
@@ -111,6 +116,7 @@ class FtmlUpdate(Update):
     epsilon = param(float, 1e-8, doc="Added to the root.")
     t = param(int, ge=1, doc="Number of this update.")
     spec = update_spec("d", "v", "z")
+    contract = step_contract("d", "v", "z", inputs={"rate": positive()})
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_optimizer.updates.moving import move_average, move_square_average
+from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
 
@@ -42,6 +43,7 @@ class RmsPropUpdate(_RmsProp):
     """
 
     spec = update_spec("n")
+    contract = step_contract("n")
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, n: Array, output: Output
@@ -88,6 +90,7 @@ class RmsPropAlexUpdate(_RmsProp):
 
     gamma2 = param(float, 0.9, doc="How much of the last step is kept.")
     spec = update_spec("n", "g", "delta")
+    contract = step_contract("n", "g", "delta")
 
     def forward(
         self,

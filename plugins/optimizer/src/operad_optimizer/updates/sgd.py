@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, mixed_spec, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
 
@@ -41,6 +42,7 @@ class SgdUpdate(_Sgd):
     """
 
     spec = update_spec()
+    contract = step_contract()
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, output: Output
@@ -70,6 +72,7 @@ class MpSgdUpdate(_Sgd):
     """
 
     spec = mixed_spec()
+    contract = step_contract("weight32")
 
     def forward(
         self,
@@ -121,6 +124,7 @@ class SgdMomUpdate(_SgdMomentum):
     """
 
     spec = update_spec("mom")
+    contract = step_contract("mom")
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, mom: Array, output: Output
@@ -151,6 +155,7 @@ class MpSgdMomUpdate(_SgdMomentum):
     """
 
     spec = mixed_spec("mom")
+    contract = step_contract("mom", "weight32")
 
     def forward(
         self,
@@ -203,6 +208,7 @@ class NagMomUpdate(_Nesterov):
     """
 
     spec = update_spec("mom")
+    contract = step_contract("mom")
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, mom: Array, output: Output
@@ -234,6 +240,7 @@ class MpNagMomUpdate(_Nesterov):
     """
 
     spec = mixed_spec("mom")
+    contract = step_contract("mom", "weight32")
 
     def forward(
         self,

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from operad_optimizer.updates.blocks import blocks
-from operad_sdk import Array, OpContext, OperatorProperty, Output, ResourceRequest, Shape, param
+from operad_optimizer.updates.training import TrainingStep
+from operad_sdk import Array, OpContext, Output, ResourceRequest, Shape, param
 
 
 def update_spec(*states: str) -> str:
@@ -32,13 +33,12 @@ def mixed_spec(*states: str) -> str:
     return f"weight:(...), grad:(...), rate:any(1) if lr is None; aux {aux} -> output:(...)"
 
 
-class Update(OperatorProperty):
+class Update(TrainingStep):
     """An operator that gives a new weight, mostly in the place of the old one.
 
     Subclasses say what one block becomes, in `step`.
     """
 
-    has_gradient = False
     lr = param(float, None, doc="Learning rate; left out: the array `rate`.")
     wd = param(float, 0.0, doc="Weight decay: this times the weight is added to the gradient.")
     rescale_grad = param(float, 1.0, doc="Factor of the gradient.")
