@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import ParamError, ShapeError
+from operad.errors import DTypeError, ParamError, ShapeError
 from operad_dropout import Dropout
 from operad_sdk.testing import check_forward, gradient_check
 
@@ -95,3 +95,9 @@ def test_wrong_parameters_are_named() -> None:
         od.nd.Dropout(od.nd.array(ONES), p=1.5)
     with pytest.raises(ShapeError, match="axes names axis 2"):
         od.nd.Dropout(od.nd.array(ONES), axes=(2,))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_whole_numbers_are_refused(dtype: str) -> None:
+    with pytest.raises(DTypeError, match=f"data is {dtype}, expected a floating type; cast with astype"):
+        Dropout().infer_type([np.dtype(dtype)])

@@ -13,7 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
+from operad.dtypes import DType
+from operad.errors import DTypeError, ShapeError
+from operad.operator import InferredTypes
 from operad_sdk import (
     Array,
     Contract,
@@ -84,6 +86,13 @@ class Dropout(OperatorProperty):
     ) -> list[PartialShape]:
         """From the output; the mask says nothing of the axes that share a decision."""
         return super().infer_shape_backward(in_shapes, [out_shapes[0], None, None])
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """A floating type."""
+        dtype = in_types[0]
+        if dtype is not None and dtype.kind != "f":
+            raise DTypeError(f"Dropout: data is {dtype}, expected a floating type; cast with astype")
+        return super().infer_type(in_types)
 
     def _axis(self, axis: int, ndim: int) -> int:
         if not -ndim <= axis < ndim:
