@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from operad.errors import ParamError
-from operad_sdk import Array, OpContext, OperatorProperty, Output, PartialShape, operator, param
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, PartialShape, operator, param
 
 
 def repeated(op_ctx: OpContext, count: int, repeat: int) -> Array:
@@ -48,6 +48,8 @@ class Arange(OperatorProperty):
     ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(length)"
+    # With `infer_range` the length is another operator's to say, which a check of this one alone lacks.
+    contract = Contract(params={"infer_range": (False,)})
 
     def infer_shape(
         self, in_shapes: Sequence[PartialShape]
