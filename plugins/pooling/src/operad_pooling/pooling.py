@@ -14,6 +14,7 @@ from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_f
 from operad_pooling.windows import Axis
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -23,6 +24,7 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_sdk.domains import Real
 
 _LAYOUTS: Final = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
 _SIZES: Final = {
@@ -81,6 +83,9 @@ class Pooling(OperatorProperty):
     p_value = param(int, None, ge=1, le=3, doc="The norm's exponent, for lp.")
     count_include_pad = param(bool, None, doc="Whether means count padding; left out: they do.")
     layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes; left out: channels first.")
+
+    # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.
+    contract = Contract(inputs={"data": Real(nonzero=True)})
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
