@@ -24,6 +24,9 @@ _RELATIVE: Final = 1e-6
 _FLOOR: Final = 0.5
 """The smallest component of a direction, so that no element of a gradient drops out."""
 
+_FINE: Final = 2**20
+"""Points in a unit from which components are taken."""
+
 
 @check("B301", SMOOTH)
 def elementwise(trial: Trial) -> Evidence:
@@ -199,9 +202,9 @@ def _are_double(trial: Trial) -> bool:
 
 
 def _direction(trial: Trial, i: int, salt: int) -> Array:
-    """Components between the floor and 1 with random signs."""
+    """Components between the floor and 1 with random signs, no two alike: ties then show as kinks."""
     rng = np.random.default_rng([trial.case.seed, i, salt])
-    components = rng.integers(int(_FLOOR * 64), 65, trial.in_shapes[i]) / 64
+    components = rng.integers(int(_FLOOR * _FINE), _FINE, trial.in_shapes[i]) / _FINE
     return _allowed(trial, i, np.asarray(components * rng.choice((-1.0, 1.0), trial.in_shapes[i])))
 
 
