@@ -115,3 +115,25 @@ def test_trains_symbolically_as_it_does_imperatively(name: str) -> None:
     np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), eager.asnumpy())
     executor.backward()
     np.testing.assert_array_equal(gradient.asnumpy(), arrays["data"].grad.asnumpy())
+
+
+def test_an_item_without_a_class_adds_no_cross_entropy() -> None:
+    data, label = RNG.normal(size=(3, 2)), np.array([-1.0, 1, 2])
+    expected = np.logaddexp.reduce(data[1]) - data[1, 1]
+    check_forward(SoftmaxCrossEntropy, [data, label], [[expected]])
+    gradients = gradient_check(SoftmaxCrossEntropy, [data, label])
+    assert (np.asarray(gradients[0])[[0, 2]] == 0).all()
+
+
+def test_no_classes_and_a_single_item_are_no_errors() -> None:
+    check_forward(SoftmaxCrossEntropy, [np.zeros((2, 0)), np.zeros(2)], [[0.0]])
+    gradient_check(SoftmaxCrossEntropy, [np.zeros((2, 0)), np.zeros(2)], [np.zeros((2, 0)), None])
+    gradient_check(SVMOutput, [np.zeros((2, 0)), np.zeros(2)], [np.zeros((2, 0)), None])
+    gradient_check(SVMOutput, [np.array([0.5, 0.25]), np.array(1)], [[3.0, -1.5], None])
+
+
+def test_a_label_known_in_part_is_kept() -> None:
+    infer = LinearRegressionOutput().infer_shape
+    assert infer([(4, 1), (4, None)])[0][1] == (4, 1)
+    assert infer([(4, 1), (None,)])[0][1] == (4,)
+    assert infer([(4, 6), (4, None, 3)])[0][1] == (4, None, 3)

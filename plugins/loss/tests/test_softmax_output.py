@@ -96,3 +96,18 @@ def test_trains_symbolically_without_a_gradient_from_above() -> None:
     executor.backward()
     expected = softmax(data) - np.eye(3)[[2, 0]]
     np.testing.assert_allclose(executor.grad_dict["data"].asnumpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_label_known_in_part_is_kept() -> None:
+    infer = SoftmaxOutput().infer_shape
+    assert infer([(4, 3), (4, None)])[0][1] == (4, 3)
+    assert infer([(4, 3), (None,)])[0][1] == (4,)
+    with pytest.raises(ShapeError, match="label has shape"):
+        infer([(4, 3), (None, 5)])
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0), (2, 0, 3)])
+def test_data_without_elements_have_no_gradient(shape: tuple[int, ...]) -> None:
+    data, label = np.zeros(shape), np.zeros(shape[:1])
+    check_forward(SoftmaxOutput, [data, label], data)
+    gradient_check(SoftmaxOutput, [data, label], [data, None])

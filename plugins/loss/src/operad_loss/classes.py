@@ -1,4 +1,4 @@
-"""What classifying losses share: softmax along an axis, and places of labels."""
+"""What losses share: shapes and places of labels, and the softmax along an axis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array
+from operad_sdk import Array, PartialShape
+
+
+def fits(partial: PartialShape, shape: tuple[int | None, ...]) -> bool:
+    """Whether what is known of a label's shape allows `shape`."""
+    if partial is None:
+        return True
+    return len(partial) == len(shape) and all(
+        known in (None, length) for known, length in zip(partial, shape, strict=True)
+    )
 
 
 def write_softmax(data: Array, axis: int, out: Array) -> None:
@@ -37,5 +46,5 @@ def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
     chosen = label.astype(np.int64)
     known = np.logical_and(chosen >= 0, chosen < classes)
     grid = xp.ogrid[tuple(slice(length) for length in label.shape)]
-    rows = tuple(grid) if label.ndim > 1 else (grid,)
+    rows = tuple(grid) if label.ndim != 1 else (grid,)
     return (*rows, np.where(known, chosen, 0)), known

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, operator, param
+from operad_loss.classes import fits
+from operad_loss.scalars import absolute_error, half_squared_error, logistic_cross_entropy
+from operad_sdk import Array, Contract, OperatorProperty, Output, PartialShape, operator, param
+
+_END: Final = "a loss, at the end of a network"
+_ASSUMED: Final = "a label that is not given has the shape of data, less an axis of one"
 
 
 class _RegressionOutput(OperatorProperty):
@@ -32,7 +37,8 @@ class _RegressionOutput(OperatorProperty):
         if data is None or None in data:
             return [data, label], outputs, []
         if label is None or None in label:
-            label = data[:1] if len(data) == 2 and data[1] == 1 else data
+            usual = data[:1] if len(data) == 2 and data[1] == 1 else data
+            label = next((shape for shape in (usual, data) if fits(label, shape)), label)
         elif prod(label) != prod(data):  # type: ignore[arg-type]
             raise ShapeError(
                 f"{self.name}: label has shape {label}, expected one of as many elements as data {data}"
@@ -68,6 +74,8 @@ class LinearRegressionOutput(_RegressionOutput):
     Source: RegressionForward and RegressionBackward, src/operator/regression_output-inl.h.
     """
 
+    contract = Contract(ignores_head_gradient=_END, loss=half_squared_error, assumes_shapes=_ASSUMED)
+
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""
         output.assign(data)
@@ -90,6 +98,8 @@ class MAERegressionOutput(_RegressionOutput):
 
     Source: MAERegressionOutput, src/operator/regression_output.cc.
     """
+
+    contract = Contract(ignores_head_gradient=_END, loss=absolute_error, assumes_shapes=_ASSUMED)
 
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""
@@ -117,6 +127,9 @@ class LogisticRegressionOutput(_RegressionOutput):
 
     Source: LogisticRegressionOutput, src/operator/regression_output.cc.
     """
+
+    accepts = "floating"
+    contract = Contract(ignores_head_gradient=_END, loss=logistic_cross_entropy, assumes_shapes=_ASSUMED)
 
     def forward(self, data: Array, output: Output) -> None:
         """Computed in single precision for half precision."""

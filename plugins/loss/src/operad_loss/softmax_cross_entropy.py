@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from operad_loss.classes import label_places, write_softmax
-from operad_sdk import Array, OpContext, OperatorProperty, Output, operator
+from operad_loss.scalars import cross_entropy
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator
+from operad_sdk.domains import Integers
 
 
 @operator("softmax_cross_entropy")
 class SoftmaxCrossEntropy(OperatorProperty):
     """Sum over the items of the cross-entropy of a label and the softmax of the scores.
+
+    An item whose label is no class number adds nothing, and has no gradient.
 
     Shapes:
         data: (N, K)
@@ -28,7 +32,9 @@ class SoftmaxCrossEntropy(OperatorProperty):
     """
 
     spec = "data:(N, K), label:any(N) -> output:(1)"
+    accepts = "floating"
     backward_inplace = (("data", "data_grad"),)
+    contract = Contract(inputs={"label": Integers(-1, 4)}, reference=cross_entropy)
 
     def forward(self, op_ctx: OpContext, data: Array, label: Array, output: Output) -> None:
         """The logarithm of each item's sum of exponentials, less the labelled score."""
@@ -38,15 +44,17 @@ class SoftmaxCrossEntropy(OperatorProperty):
             return
         shifted = scores - scores.max(1, keepdims=True)
         places, known = label_places(op_ctx.xp, label, data.shape[1])
-        chosen = np.where(known, shifted[places], 0)
-        output.assign((np.log(np.exp(shifted).sum(1)) - chosen).sum())
+        losses = np.log(np.exp(shifted).sum(1)) - shifted[places]
+        output.assign(np.where(known, losses, 0).sum())
 
     def backward(
         self, op_ctx: OpContext, output_grad: Array, data: Array, label: Array, data_grad: Output
     ) -> None:
         """Probabilities less the labels, times the gradient from above."""
-        places, known = label_places(op_ctx.xp, label, data.shape[1])
         with data_grad.writing() as out:
+            if not out.size:
+                return
             write_softmax(data, 1, out)
-            out[places] -= known
-            np.multiply(out, output_grad, out=out)
+            places, known = label_places(op_ctx.xp, label, data.shape[1])
+            out[places] -= 1
+            np.multiply(out, np.where(known[:, None], output_grad, 0), out=out)

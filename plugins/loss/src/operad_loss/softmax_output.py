@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from operad.errors import ShapeError
-from operad_loss.classes import label_places, write_softmax
+from operad_loss.classes import fits, label_places, write_softmax
+from operad_loss.scalars import softmax_loss
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -21,6 +23,22 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_sdk.domains import Drawn
+
+
+def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Classes, of which some are none; wanted probabilities where the shape is that of `data`."""
+    if shape == shapes["data"]:
+        return np.asarray(rng.integers(0, 9, shape) / 8)
+    return rng.integers(-1, 5, shape)
+
+
+def _why_head_is_ignored(prop: Any) -> str:
+    return "" if prop.out_grad else "a loss, at the end of a network"
+
+
+def _why_no_numeric_gradient(prop: Any) -> str:
+    return "the gradient of the loss times the one from above is that of no scalar" if prop.out_grad else ""
 
 
 @operator("SoftmaxOutput")
@@ -61,7 +79,15 @@ class SoftmaxOutput(OperatorProperty):
     out_grad = param(bool, False, doc="Multiply the gradient with the one from above.")
     smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")
     spec = "data:(*S), label:any(*L) -> output:(*S)"
+    accepts = "floating"
     forward_inplace = (("data", "output"),)
+    contract = Contract(
+        inputs={"label": Drawn(_labels)},
+        assumes_shapes="a label that is not given is one class number an item, or a place",
+        ignores_head_gradient=_why_head_is_ignored,
+        no_numeric_gradient=_why_no_numeric_gradient,
+        loss=softmax_loss,
+    )
 
     def infer_shape(
         self, in_shapes: Sequence[PartialShape]
@@ -73,14 +99,13 @@ class SoftmaxOutput(OperatorProperty):
         if len(data) < 2:
             raise ShapeError(f"{self.name}: data has shape {data}, expected at least 2 axes")
         allowed = self._label_shapes(data)
-        if label is None or None in label:
-            label = allowed[0]
-        elif label not in allowed:
+        found = next((shape for shape in allowed if fits(label, shape)), None)
+        if found is None:
             raise ShapeError(
                 f"{self.name}: label has shape {label}, expected {' or '.join(map(str, allowed))} "
                 f"for data of shape {data}"
             )
-        return [data, label], outputs, []
+        return [data, found], outputs, []
 
     def _label_shapes(self, data: Any) -> list[Shape]:
         if self.multi_output:
@@ -97,7 +122,7 @@ class SoftmaxOutput(OperatorProperty):
                 write_softmax(data, 1, out)
             elif self.preserve_shape or data.ndim == 2:
                 write_softmax(data, -1, out)
-            else:
+            elif data.size:
                 flat = data.reshape(len(data), -1)
                 value = np.empty_like(flat)
                 write_softmax(flat, -1, value)
@@ -120,6 +145,8 @@ class SoftmaxOutput(OperatorProperty):
 
     def _write_difference(self, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
         """`out` may be `probabilities`."""
+        if not out.size:
+            return
         if label.shape == out.shape:
             np.subtract(probabilities, label, out=out)
             np.multiply(out, self.grad_scale, out=out)

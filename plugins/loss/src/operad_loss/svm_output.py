@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from operad_loss.classes import label_places
-from operad_sdk import Array, OpContext, OperatorProperty, Output, operator, param
+from operad_loss.scalars import hinge
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator, param
+from operad_sdk.domains import Integers
 
 
 @operator("SVMOutput")
@@ -35,6 +37,11 @@ class SVMOutput(OperatorProperty):
     spec = "data:(*S, K), label:any(*S) -> output:(*S, K)"
     forward_inplace = (("data", "output"),)
     backward_inplace = (("output", "data_grad"),)
+    contract = Contract(
+        inputs={"label": Integers(-1, 4)},
+        ignores_head_gradient="a loss, at the end of a network",
+        loss=hinge,
+    )
 
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""
@@ -43,8 +50,9 @@ class SVMOutput(OperatorProperty):
     def backward(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Output) -> None:
         """Side by side: the labelled class is pushed up, the others down, where they fall short."""
         side = op_ctx.xp.ones(output.shape, output.dtype)
-        places, known = label_places(op_ctx.xp, label, output.shape[-1])
-        side[places] -= 2 * known.astype(output.dtype)
+        if output.shape[-1]:
+            places, known = label_places(op_ctx.xp, label, output.shape[-1])
+            side[places] -= 2 * known.astype(output.dtype)
         with data_grad.writing() as out:
             np.multiply(output, side, out=out)
             np.add(out, self.margin, out=out)  # the shortfall, where it is positive
