@@ -102,3 +102,11 @@ def test_runs_imperatively_and_symbolically(act_type: str) -> None:
     symbol = od.sym.LeakyReLU(*map(od.sym.var, arrays), act_type=act_type)
     bound = symbol.bind(od.cpu(), arrays)
     np.testing.assert_array_equal(bound.forward()[0].asnumpy(), eager.asnumpy())
+
+
+@pytest.mark.parametrize("act_type", ["leaky", "elu", "selu", "gelu"])
+def test_a_single_number_is_an_array(act_type: str) -> None:
+    data = np.array(-0.5)
+    check_forward(LeakyReLU, [data], reference(act_type, data, 0.25), act_type=act_type)
+    for slope in (0.25, -0.25):
+        gradient_check(LeakyReLU, [data], act_type=act_type, slope=slope)
