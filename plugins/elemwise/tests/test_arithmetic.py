@@ -76,6 +76,20 @@ def test_both_operands_have_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
+def test_a_pair_of_single_numbers_has_a_gradient(name: str) -> None:
+    lhs, rhs = pair(shape=())
+    check_forward(registry.get(name), [lhs, rhs], BINARY[name](lhs, rhs))
+    gradient_check(registry.get(name), [lhs, rhs])
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_a_single_number_has_a_gradient_too(name: str) -> None:
+    data, _ = pair(shape=())
+    check_forward(registry.get(name), [data], SCALAR[name](data, 3.0), scalar=3.0)
+    gradient_check(registry.get(name), [data], scalar=3.0)
+
+
+@pytest.mark.parametrize("name", BINARY)
 def test_empty_and_strided_operands_are_no_exception(name: str) -> None:
     op = registry.get(name)
     check_forward(op, [np.zeros((0, 2), "float32")] * 2, np.zeros((0, 2)))
@@ -165,6 +179,13 @@ def test_integers_divide_towards_zero_and_by_zero_give_zero(dtype: str) -> None:
     check_forward(registry.get("_div_scalar"), [lhs], np.zeros(5), scalar=0)
     check_forward(registry.get("_rdiv_scalar"), [rhs], np.array([3, 3, -3, -3, 0]), scalar=7)
     check_forward(registry.get("_mod"), [lhs, rhs], np.array([1, 1, -1, -1, 0]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+def test_a_quotient_by_a_number_keeps_the_type(dtype: str) -> None:
+    data = np.array([7, 8, 0], dtype)
+    check_forward(registry.get("_div_scalar"), [data], np.array([2, 2, 0]), scalar=3)
+    check_forward(registry.get("_rdiv_scalar"), [data], np.array([1, 0, 0]), scalar=7)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -149,6 +149,19 @@ def test_empty_and_strided_arrays_are_no_exception(name: str) -> None:
     check_forward(op, [data], function.reference, rtol=1e-12, atol=1e-12, **function.params)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_single_number_is_an_array(name: str) -> None:
+    function = FUNCTIONS[name]
+    data = sample(function, ())
+    check_forward(registry.get(name), [data], function.reference, rtol=1e-12, atol=1e-12, **function.params)
+    gradient_check(registry.get(name), [data], **function.params)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_a_single_number_is_rounded(name: str) -> None:
+    check_forward(registry.get(name), [np.array(-1.6)], FLAT[name](np.array(-1.6)))
+
+
 @pytest.mark.parametrize("name", FLAT)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int8"])
 def test_flat_functions_have_values_and_no_gradient(name: str, dtype: str) -> None:

@@ -123,14 +123,16 @@ def _(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
 
 
 def _power_by_base(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    slope = np.subtract(rhs, 1)
+    slope = np.empty_like(out)  # a 0-d result would be a number, which has no memory to write
+    np.subtract(rhs, 1, out=slope)
     np.power(lhs, slope, out=slope)
     np.multiply(slope, rhs, out=slope)
     np.multiply(ograd, slope, out=out)
 
 
 def _power_by_exponent(ograd: Array, lhs: Array, out_value: Array, out: Array) -> None:
-    logarithm = np.log(np.where(lhs == 0, 1, lhs))  # 0 ** y is flat where it is finite
+    logarithm = np.empty_like(out)
+    np.log(np.where(lhs == 0, 1, lhs), out=logarithm)  # 0 ** y is flat where it is finite
     np.multiply(logarithm, out_value, out=logarithm)
     np.multiply(ograd, logarithm, out=out)
 

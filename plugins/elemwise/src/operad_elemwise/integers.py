@@ -18,8 +18,9 @@ def is_integer(prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[Any]) -
 def truncating_divide(lhs: Any, rhs: Any, out: Array) -> None:
     """Write the quotient rounded towards zero, as C divides, into `out`; 0 where the divisor is 0."""
     divisible = np.not_equal(rhs, 0)
-    remainder = np.remainder(lhs, np.where(divisible, rhs, 1))
+    divisor = np.where(divisible, rhs, 1).astype(out.dtype, copy=False)  # 64 bits wide for a number
+    remainder = np.remainder(lhs, divisor)
     inexact_and_negative = np.logical_and(remainder != 0, np.less(lhs, 0) != np.less(rhs, 0))
-    np.floor_divide(lhs, np.where(divisible, rhs, 1), out=out)
+    np.floor_divide(lhs, divisor, out=out)
     np.add(out, inexact_and_negative, out=out, casting="unsafe")
     np.copyto(out, 0, where=~divisible)

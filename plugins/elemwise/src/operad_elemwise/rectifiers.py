@@ -108,7 +108,8 @@ def softsign(data: Array, out: Array) -> None:
         >>> od.nd.softsign(od.nd.array([-1, 0, 3])).asnumpy()
         array([-0.5 ,  0.  ,  0.75], dtype=float32)
     """
-    scale = np.absolute(data)
+    scale = np.empty_like(data)  # a 0-d result would be a number, which has no memory to write
+    np.absolute(data, out=scale)
     np.add(scale, 1, out=scale)
     np.divide(data, scale, out=out)
 

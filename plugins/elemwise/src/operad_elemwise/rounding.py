@@ -51,8 +51,9 @@ def round_(data: Array, out: Array) -> None:
         array([-2.,  2.,  2.,  2.], dtype=float32)
     """
     np.trunc(data, out=out)
+    fraction = np.empty_like(out)
     # exact: a number and its whole part are multiples of the same unit in the last place
-    fraction = np.subtract(data, out)
+    np.subtract(data, out, out=fraction)
     np.trunc(np.multiply(fraction, 2, out=fraction), out=fraction)
     np.add(out, fraction, out=out)
 

@@ -188,7 +188,8 @@ def _power_slope(ograd: Array, data: Array, scalar: float, out: Array) -> None:
     elif scalar == 0:
         out.fill(0)
     else:
-        slope = np.power(data, scalar - 1)
+        slope = np.empty_like(out)  # a 0-d result would be a number, which has no memory to write
+        np.power(data, scalar - 1, out=slope)
         np.multiply(slope, scalar, out=slope)
         np.multiply(ograd, slope, out=out)
 
