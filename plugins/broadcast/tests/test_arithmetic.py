@@ -117,7 +117,12 @@ def test_two_element_types_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("name", "reads"),
-    [("add", ["out_grad"]), ("sub", ["out_grad"]), ("mul", ["out_grad", "in_data"]), ("mod", ["out_grad"])],
+    [
+        ("add", ["out_grad"]),
+        ("sub", ["out_grad"]),
+        ("mul", ["out_grad", "in_data"]),
+        ("mod", ["out_grad", "in_data"]),
+    ],
 )
 def test_the_left_gradient_keeps_only_what_it_reads(name: str, reads: list[str]) -> None:
     assert [entry.kind for entry in op(name)().backward_dependency([True, False])] == reads
@@ -135,3 +140,28 @@ def test_arithmetic_of_arrays_comes_here() -> None:
     column, row = od.nd.array([[1], [2]]), od.nd.array([10, 20])
     np.testing.assert_array_equal((column + row).asnumpy(), [[11, 21], [12, 22]])
     np.testing.assert_array_equal((row / column).asnumpy(), [[10, 20], [5, 10]])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arrays_without_axes_have_gradients(name: str) -> None:
+    gradient_check(op(name), [np.array(1.125), np.array(2.30859375)], rtol=1e-4, atol=1e-6)
+
+
+def test_a_remainder_is_flat_where_the_divisor_is_zero() -> None:
+    lhs, rhs = od.nd.array([-7.0, 7.0]), od.nd.array([0.0, 2.0])
+    lhs.attach_grad()
+    rhs.attach_grad()
+    with od.autograd.record():
+        out = od.nd.broadcast_mod(lhs, rhs)
+    out.backward()
+    np.testing.assert_array_equal(lhs.grad.asnumpy(), [0, 1])
+    np.testing.assert_array_equal(rhs.grad.asnumpy(), [0, -3])
+
+
+def test_the_power_zero_is_flat_at_zero() -> None:
+    base = od.nd.array([0.0, 2.0])
+    base.attach_grad()
+    with od.autograd.record():
+        out = od.nd.broadcast_power(base, od.nd.array([0.0]))
+    out.backward()
+    np.testing.assert_array_equal(base.grad.asnumpy(), [0, 0])

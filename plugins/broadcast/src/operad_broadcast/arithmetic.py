@@ -12,7 +12,8 @@ import numpy as np
 
 from operad_broadcast.documentation import doc
 from operad_broadcast.shapes import shape_for, sum_to, summed
-from operad_sdk import Array, SimpleFunction, binary, from_ufunc
+from operad_sdk import Array, Contract, SimpleFunction, binary, from_ufunc
+from operad_sdk.domains import Real
 
 
 def _is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
@@ -110,14 +111,20 @@ def _integer_quotient(lhs: Array, rhs: Array, out: Array) -> None:
     divisible = np.not_equal(rhs, 0)
     divisor = np.where(divisible, rhs, 1)
     is_cut = np.logical_and(np.remainder(lhs, divisor) != 0, np.less(lhs, 0) != np.less(rhs, 0))
-    quotient = np.floor_divide(lhs, divisor)
-    np.add(quotient, is_cut, out=quotient, casting="unsafe")
-    np.multiply(quotient, divisible, out=out)
+    np.add(np.floor_divide(lhs, divisor), is_cut, out=out, casting="unsafe")
+    np.multiply(out, divisible, out=out)
 
 
-@binary("broadcast_mod", inplace=("lhs", "rhs"), accepts="number", shape=shape_for("broadcast_mod"), cost=4)
+@binary(
+    "broadcast_mod",
+    inplace=("lhs", "rhs"),
+    accepts="number",
+    shape=shape_for("broadcast_mod"),
+    cost=4,
+    contract=Contract(inputs={"rhs": Real(nonzero=True)}),
+)
 def broadcast_mod(lhs: Array, rhs: Array, out: Array) -> None:
-    """Remainder of each pair of elements, with the sign of the divisor; 0 where that is 0.
+    """Remainder of each pair of elements, with the sign of the divisor; 0, and flat, where that is 0.
 
     Shapes:
         lhs: (...)
@@ -130,29 +137,31 @@ def broadcast_mod(lhs: Array, rhs: Array, out: Array) -> None:
         array([[2., 0.],
                [1., 0.]], dtype=float32)
 
-    Source: mshadow_op::mod, src/operator/mshadow_op.h.
+    Source: mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.
     """
     divisible = np.not_equal(rhs, 0)
     remainder = np.remainder(lhs, np.where(divisible, rhs, 1))
     np.multiply(remainder, divisible, out=out)
 
 
-broadcast_mod.gradient("lhs", inplace="ograd")(_pass_on)
+@broadcast_mod.gradient("lhs", inplace="ograd")
+@summed
+def _mod_by_lhs(ograd: Array, rhs: Array, out: Array) -> None:
+    np.multiply(ograd, np.not_equal(rhs, 0), out=out)
 
 
 @broadcast_mod.gradient("rhs", inplace="ograd")
 @summed
 def _mod_by_rhs(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    quotient = np.floor(np.divide(lhs, rhs))
-    np.negative(quotient, out=quotient)
-    np.multiply(ograd, quotient, out=out)
+    divisible = np.not_equal(rhs, 0)
+    quotient = np.floor_divide(lhs, np.where(divisible, rhs, 1))
+    np.multiply(ograd, np.negative(quotient * divisible), out=out)
 
 
 @summed
 def _power_by_base(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    slope = np.power(lhs, np.subtract(rhs, 1))
-    np.multiply(slope, rhs, out=slope)
-    np.multiply(ograd, slope, out=out)
+    exponent = np.where(rhs == 0, 0, np.subtract(rhs, 1))  # x ** 0 is flat, at 0 too
+    np.multiply(ograd, np.multiply(np.power(lhs, exponent), rhs), out=out)
 
 
 @summed

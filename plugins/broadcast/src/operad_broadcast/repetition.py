@@ -24,10 +24,11 @@ class Repetition(OperatorProperty):
         Raises:
             ShapeError: An axis has another length, and that is not 1.
         """
+        name = self.list_arguments()[0]
         for axis, (length, target) in enumerate(zip(shape, wanted, strict=True)):
             if None not in (length, target) and length not in (1, target):
                 raise ShapeError(
-                    f"{self.name}: data has shape {tuple(shape)}, which does not broadcast to "
+                    f"{self.name}: {name} has shape {tuple(shape)}, which does not broadcast to "
                     f"{tuple(wanted)}: axis {axis} is {length}, expected 1 or {target}"
                 )
         return tuple(wanted)

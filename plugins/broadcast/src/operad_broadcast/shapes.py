@@ -40,7 +40,7 @@ def sum_to(values: Array, out: Array) -> None:
 
     Half precision is summed in single precision.
     """
-    target = out[(None,) * (values.ndim - out.ndim)]
+    target = out[(None,) * (values.ndim - out.ndim) + (...,)]
     axes = tuple(axis for axis, length in enumerate(target.shape) if length != values.shape[axis])
     if not axes:
         target[...] = values
