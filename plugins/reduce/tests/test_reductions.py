@@ -225,3 +225,9 @@ def test_runs_imperatively_and_symbolically(name: str) -> None:
 
 def test_moments_have_mxnets_outputs() -> None:
     assert od.sym.moments(od.sym.var("data"), name="m").list_outputs() == ["m_output0", "m_output1"]
+
+
+@pytest.mark.parametrize("prop", [Sum(), Max(), Norm(), Moments()], ids=lambda prop: prop.name)
+def test_the_output_does_not_say_how_long_reduced_axes_are(prop: Any) -> None:
+    outputs = [(1,)] * len(prop.list_outputs())
+    assert prop.infer_shape_backward([None], outputs) == [None]

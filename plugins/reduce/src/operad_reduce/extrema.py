@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import Reduction
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_sdk.domains import Distinct
 
 
 class Extremum(Reduction):
@@ -15,6 +16,7 @@ class Extremum(Reduction):
 
     exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
     spec = "data:(...) -> output:(...)"
+    contract = Contract(inputs={"data": Distinct()})  # equal ones all get the gradient
 
     def write_extremum(self, reduce: Any, data: Array, output: Output, of_nothing: Any) -> None:
         """Write what `reduce` picks; `of_nothing` where there is nothing to pick."""

@@ -12,7 +12,7 @@ from typing import Any
 from operad.dtypes import DType
 from operad.operator import InferredTypes
 from operad_reduce.reduction import Reduction, check_number, sum_type, widened
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 
 
 class Multiplicative(Reduction):
@@ -90,6 +90,8 @@ class NanProd(Multiplicative):
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h. Differs: the gradient is right
     where an element is 0.
     """
+
+    contract = Contract(nan_policy="NaN counts as 1: that is what the operator is for")
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Replace, and multiply."""

@@ -10,7 +10,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import InferredTypes
 from operad_reduce.reduction import Reduction, check_number, sum_type, widened
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 
 
 class Additive(Reduction):
@@ -113,6 +113,8 @@ class NanSum(Additive):
 
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
     """
+
+    contract = Contract(nan_policy="NaN counts as 0: that is what the operator is for")
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Replace, and add."""
