@@ -302,3 +302,25 @@ def test_runs_imperatively_and_symbolically_in_single_precision(name: str, prefi
     for got, want in zip(symbol.bind(od.cpu(), arrays).forward(), eager, strict=True):
         np.testing.assert_array_equal(got.asnumpy(), want.asnumpy())
         assert got.asnumpy().dtype == "float32"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("prop", [Inverse(), Potri()], ids=lambda prop: prop.name)
+def test_a_matrix_that_is_not_finite_has_no_inverse_and_leaves_the_others_alone(
+    prop: Any, value: float
+) -> None:
+    matrices = np.stack([np.eye(2), np.eye(2)])
+    matrices[0, 1, 0] = value
+    check_forward(prop, [matrices], np.stack([np.full((2, 2), np.nan), np.eye(2)]))
+
+
+def test_a_system_that_is_not_finite_has_no_solution_and_leaves_the_others_alone() -> None:
+    matrices = np.stack([np.eye(2), np.eye(2)])
+    matrices[0, 1, 0] = np.inf
+    check_forward(Trsm(), [matrices, np.ones((2, 2, 1))], np.array([[[np.nan]] * 2, [[1.0]] * 2]))
+
+
+@pytest.mark.parametrize("prop", [Gemm(axis=3), Gemm2(axis=-4)], ids=lambda prop: prop.name)
+def test_rows_along_an_axis_that_is_not_there_are_refused(prop: Any) -> None:
+    with pytest.raises(ShapeError, match=r"A has shape \(2, 2, 2\), which has no axis"):
+        prop.infer_shape([(2, 2, 2)] * len(prop.list_arguments()))

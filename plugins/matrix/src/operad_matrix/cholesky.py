@@ -7,9 +7,11 @@ Source: Murray, Differentiation of the Cholesky decomposition (2016), section 3.
 
 from __future__ import annotations
 
-from operad_matrix.linalg import MatrixOperator, NumberOperator, mirrored_lower, triangle
+from operad_matrix.domains import REGULAR
+from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted, mirrored_lower, solved, triangle
 from operad_matrix.products import transposed
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_sdk.domains import PositiveDefinite
 
 
 @operator("linalg_potrf")
@@ -33,6 +35,7 @@ class Potrf(MatrixOperator):
 
     lower = param(bool, True, doc="Compute the lower triangular factor; else the upper.")
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
+    contract = Contract(inputs={"A": PositiveDefinite()})
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's factorization."""
@@ -45,8 +48,8 @@ class Potrf(MatrixOperator):
         xp = op_ctx.xp
         factor, ograd = (output, output_grad) if self.lower else (transposed(output), transposed(output_grad))
         inner = mirrored_lower(xp, xp.matmul(transposed(factor), ograd))
-        half = transposed(xp.linalg.solve(transposed(factor), inner))
-        grad = xp.linalg.solve(transposed(factor), half)
+        half = transposed(solved(xp, transposed(factor), inner))
+        grad = solved(xp, transposed(factor), half)
         grad *= 0.5
         A_grad.assign(grad)
 
@@ -72,11 +75,12 @@ class Potri(MatrixOperator):
 
     lower = param(bool, True, doc="A is lower triangular; else upper.")
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Invert the triangle, and multiply with its transpose."""
         xp = op_ctx.xp
-        inverse = xp.linalg.inv(triangle(xp, A, self.lower))
+        inverse = inverted(xp, triangle(xp, A, self.lower))
         if not self.lower:
             inverse = transposed(inverse)
         with output.writing() as out:
@@ -112,6 +116,7 @@ class SumLogDiag(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Sum along the diagonal."""

@@ -13,9 +13,10 @@ from typing import Any
 
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
-from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower
+from operad_matrix.domains import REGULAR, Symmetric
+from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, solved
 from operad_matrix.products import transposed
-from operad_sdk import Array, OpContext, Output, PartialShape, gradient, operator
+from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator
 
 
 @operator("linalg_gelqf")
@@ -37,6 +38,7 @@ class Gelqf(MatrixOperator):
     """
 
     spec = "A:(*S, N, M) -> output0:(*S, N, M), output1:(*S, N, N)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """What follows from `spec`; there cannot be more rows than columns."""
@@ -71,7 +73,7 @@ class Gelqf(MatrixOperator):
         inner -= xp.matmul(output0_grad, transposed(q))
         total = xp.matmul(mirrored_lower(xp, inner), q)
         total += output0_grad
-        A_grad.assign(xp.linalg.solve(transposed(lower), total))
+        A_grad.assign(solved(xp, transposed(lower), total))
 
 
 @operator("linalg_syevd")
@@ -97,6 +99,7 @@ class Syevd(MatrixOperator):
     """
 
     spec = "A:(*S, N, N) -> output0:(*S, N, N), output1:(*S, N)"
+    contract = Contract(inputs={"A": Symmetric()})
 
     def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
         """LAPACK's eigenvectors, with signs made unique."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
 from operad_matrix.products import transposed, write_product
@@ -32,6 +33,9 @@ class Product(MatrixOperator):
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """What follows from `spec`, with the axes exchanged."""
+        for name, shape in zip(self.list_arguments(), in_shapes, strict=True):
+            if shape is not None and len(shape) >= 2 and not -len(shape) <= self.axis < len(shape):
+                raise ShapeError(f"{self.name}: {name} has shape {shape}, which has no axis {self.axis}")
         ins, outs, aux = super().infer_shape([self._exchanged(shape) for shape in in_shapes])
         return [self._exchanged(s) for s in ins], [self._exchanged(s) for s in outs], aux
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad_matrix.linalg import MatrixOperator, NumberOperator
+from operad_matrix.domains import REGULAR
+from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted
 from operad_matrix.products import transposed
-from operad_sdk import Array, OpContext, Output, gradient, operator
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator
 
 
 @operator("linalg_inverse")
@@ -29,10 +30,11 @@ class Inverse(MatrixOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's inverse."""
-        output.assign(op_ctx.xp.linalg.inv(A))
+        output.assign(inverted(op_ctx.xp, A))
 
     @gradient
     def a_gradient(self, op_ctx: OpContext, output_grad: Array, output: Array, A_grad: Output) -> None:
@@ -59,6 +61,7 @@ class Det(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's factorization."""
@@ -95,6 +98,7 @@ class SLogDet(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output0:(*S), output1:(*S)"
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
         """LAPACK's factorization."""
@@ -115,4 +119,4 @@ class SLogDet(NumberOperator):
 def _inverse_transposed(xp: Any, matrices: Array, is_singular: Array) -> Array:
     """The transposed inverses; the unit matrix for singular ones, which have none."""
     unit = xp.eye(matrices.shape[-1], dtype=matrices.dtype)
-    return transposed(xp.linalg.inv(xp.where(is_singular[..., None, None], unit, matrices)))
+    return transposed(inverted(xp, xp.where(is_singular[..., None, None], unit, matrices)))

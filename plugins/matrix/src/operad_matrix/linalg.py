@@ -45,6 +45,28 @@ class NumberOperator(MatrixOperator):
         return list(in_shapes)
 
 
+def inverted(xp: Any, matrices: Array) -> Array:
+    """The inverses; NaN for matrices with a NaN or infinity, some of which LAPACK refuses."""
+    safe, is_finite = _replaced(xp, matrices)
+    inverses = xp.linalg.inv(safe)
+    return inverses if is_finite is None else xp.where(is_finite, inverses, xp.nan)
+
+
+def solved(xp: Any, matrices: Array, right: Array) -> Array:
+    """What gives `right` when multiplied with the matrices; NaN where `inverted` gives NaN."""
+    safe, is_finite = _replaced(xp, matrices)
+    solutions = xp.linalg.solve(safe, right)
+    return solutions if is_finite is None else xp.where(is_finite, solutions, xp.nan)
+
+
+def _replaced(xp: Any, matrices: Array) -> tuple[Array, Array | None]:
+    """The unit matrix in place of those with a NaN or infinity, and where there are none; None: nowhere."""
+    is_finite = xp.isfinite(matrices).all((-2, -1), keepdims=True)
+    if is_finite.all():
+        return matrices, None
+    return xp.where(is_finite, matrices, xp.eye(matrices.shape[-1], dtype=matrices.dtype)), is_finite
+
+
 def triangle(xp: Any, matrices: Array, lower: bool) -> Array:
     """A copy in which the other triangle is 0."""
     return xp.tril(matrices) if lower else xp.triu(matrices)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad_matrix.linalg import MatrixOperator, triangle
+from operad_matrix.domains import REGULAR
+from operad_matrix.linalg import MatrixOperator, solved, triangle
 from operad_matrix.products import transposed, write_product
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 
 
 class Triangular(MatrixOperator):
@@ -36,8 +37,8 @@ class Triangular(MatrixOperator):
     def solve(self, xp: Any, operand: Array, right: Array) -> Array:
         """What gives `right` when multiplied with `operand` on its side."""
         if self.rightside:
-            return transposed(xp.linalg.solve(transposed(operand), transposed(right)))
-        return xp.linalg.solve(operand, right)
+            return transposed(solved(xp, transposed(operand), transposed(right)))
+        return solved(xp, operand, right)
 
     def write_a_gradient(self, xp: Any, by_result: Array, B: Array, A_grad: Output, scale: float) -> None:
         """Write the gradient of `A` where `A` is multiplied with `B`, in its triangle."""
@@ -106,6 +107,8 @@ class Trsm(Triangular):
 
     Source: LaTriangMatrixMultParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(inputs={"A": REGULAR})
 
     def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
         """Solve."""
