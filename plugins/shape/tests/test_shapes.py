@@ -9,10 +9,12 @@ import pytest
 
 import operad as od
 import operad_shape as shape
-from operad.errors import ShapeError
+from operad.errors import DTypeError, ShapeError
 
 ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
-    (shape.Reshape, {"shape": (5, -1)}, [(2, 3)], "cannot stand for a length"),
+    (shape.Reshape, {"shape": (5, -1)}, [(2, 3)], "no length of the open axis"),
+    (shape.Reshape, {"target_shape": (1, 1)}, [(2,)], "does not fit target_shape=(1, 1)"),
+    (shape.Reshape, {"target_shape": (1, 1), "keep_highest": True}, [()], "data has no axes"),
     (shape.Reshape, {"shape": (7,)}, [(2, 3)], "data has shape (2, 3) with 6 elements"),
     (shape.Reshape, {"shape": (0, 0, 0)}, [(2, 3)], "asks for axis 2"),
     (shape.Reshape, {"shape": (-4, 4, 2)}, [(2, 3)], "cannot split a length of 2"),
@@ -96,3 +98,21 @@ def test_names_are_mxnet_s() -> None:
     assert joined.list_outputs() == ["join_output"]
     loaded = od.sym.load_json(joined.tojson())
     assert loaded.infer_shape(a=(1, 2), b=(3, 2))[1] == [(4, 2)]
+
+
+@pytest.mark.parametrize(
+    "prop",
+    [
+        shape.Pad(pad_width=(1, 1), constant_value=-1),
+        shape.slice_assign_scalar(begin=(0,), end=(1,), scalar=float("nan")),
+    ],
+    ids=lambda prop: prop.name,
+)
+def test_a_number_that_the_element_type_does_not_hold_is_refused(prop: Any) -> None:
+    with pytest.raises(DTypeError, match="uint8, from 0 to 255"):
+        prop.infer_type([np.dtype("uint8")])
+
+
+def test_arrays_without_axes_are_stacked() -> None:
+    found = od.nd.stack(od.nd.array(np.array(1.0)), od.nd.array(np.array(2.0)))
+    np.testing.assert_array_equal(found.asnumpy(), [1, 2])

@@ -44,7 +44,7 @@ class Columns(OperatorProperty):
         if not len(size) == len(self.kernel) == len(stride) == len(dilate) == len(pad):
             raise ShapeError(
                 f"{self.name}: kernel={self.kernel}, stride={stride}, dilate={dilate} and pad={pad} must "
-                f"have as many numbers as the image {size} has axes"
+                f"have as many numbers as the images' size {size}, output_size or data's axes from 2 on"
             )
         counts = tuple(
             (length + 2 * p - d * (k - 1) - 1) // s + 1

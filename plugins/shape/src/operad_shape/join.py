@@ -65,7 +65,8 @@ class Concat(Join):
         if not ranks:
             return list(in_shapes), [None], []
         if len(ranks) > 1:
-            raise ShapeError(f"Concat: the arrays have different numbers of axes: {list(in_shapes)}")
+            found = ", ".join(f"arg{i}: {shape}" for i, shape in enumerate(in_shapes))
+            raise ShapeError(f"Concat: the arrays have different numbers of axes: {found}")
         ndim = ranks.pop()
         axis = normal_axis("Concat", self.dim, ndim)
         shared = [self._shared(in_shapes, i) if i != axis else None for i in range(ndim)]
@@ -152,4 +153,4 @@ class stack(Join):
     def places(self, joined: Array, shapes: Sequence[Shape]) -> list[Array]:
         """One index of the new axis each."""
         lead = (slice(None),) * (self.axis % joined.ndim)
-        return [joined[(*lead, i)] for i in range(len(shapes))]
+        return [joined[(*lead, i, ...)] for i in range(len(shapes))]

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from operad.dtypes import DType
 from operad.errors import ShapeError
+from operad.operator import InferredTypes
 from operad_sdk import (
     Array,
     OpContext,
@@ -19,7 +21,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_shape.rearrange import is_complete
+from operad_shape.rearrange import expect_number, is_complete
 
 
 @operator("Pad")
@@ -47,6 +49,12 @@ class Pad(OperatorProperty):
         """Longer by the margins."""
         shape = in_shapes[0]
         return [shape], [self._out_shape(shape) if is_complete(shape) else None], []  # type: ignore[arg-type]
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The data's; a constant margin must be of that type."""
+        if self.mode == "constant":
+            expect_number(self.name, in_types[0], constant_value=self.constant_value)
+        return super().infer_type(in_types)
 
     def _out_shape(self, shape: Shape) -> Shape:
         if len(self.pad_width) != 2 * len(shape):

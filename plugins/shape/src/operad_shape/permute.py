@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad.errors import ShapeError
-from operad_sdk import Array, Output, Shape, gradient, operator, param
+from operad_sdk import Array, Contract, Output, Shape, gradient, operator, param
 from operad_shape.rearrange import Rearranged, normal_axis
 
 
@@ -152,6 +152,13 @@ class depth_to_space(Folded):
     Source: depth_to_space, src/operator/tensor/matrix_op.cc.
     """
 
+    contract = Contract(
+        params={"block_size": (2, 1, 3)},
+        shapes=lambda prop, choose: [
+            (choose((2, 1, 0)), choose((1, 2)) * prop.block_size**2, choose((2, 1, 3)), choose((2, 1)))
+        ],
+    )
+
     def out_shape(self, shape: Shape) -> Shape:
         """Fewer channels, more pixels."""
         b = self.block_size
@@ -180,6 +187,18 @@ class space_to_depth(Folded):
 
     Source: space_to_depth, src/operator/tensor/matrix_op.cc.
     """
+
+    contract = Contract(
+        params={"block_size": (2, 1, 3)},
+        shapes=lambda prop, choose: [
+            (
+                choose((2, 1, 0)),
+                choose((1, 2)),
+                choose((1, 2)) * prop.block_size,
+                choose((2, 1)) * prop.block_size,
+            )
+        ],
+    )
 
     def out_shape(self, shape: Shape) -> Shape:
         """More channels, fewer pixels."""

@@ -6,7 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from operad.errors import ShapeError
+import numpy as np
+
+from operad.dtypes import DType
+from operad.errors import DTypeError, ShapeError
 from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient
 
 
@@ -51,6 +54,22 @@ class Rearranged(OperatorProperty):
 def is_complete(shape: PartialShape) -> bool:
     """Whether every length is known."""
     return shape is not None and None not in shape
+
+
+def expect_number(name: str, dtype: DType | None, **number: float) -> None:
+    """Refuse a parameter that is beyond what an element type holds.
+
+    Raises:
+        DTypeError: `number`, a parameter's name and value, is too large, too small, or no number.
+    """
+    if dtype is None or dtype.kind not in "iu":
+        return
+    limits = np.iinfo(dtype)
+    for parameter, value in number.items():
+        if not limits.min <= value <= limits.max:
+            raise DTypeError(
+                f"{name}: {parameter} is {value}, and data is {dtype}, from {limits.min} to {limits.max}"
+            )
 
 
 def normal_axis(name: str, axis: int, ndim: int) -> int:

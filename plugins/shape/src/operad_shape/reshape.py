@@ -124,12 +124,22 @@ class Reshape(SameOrder):
     def _filled(self, found: list[int], size: int) -> list[int]:
         known = prod(length for length in found if length != -1)
         if found.count(-1) > 1 or known == 0 or size % known:
-            raise ShapeError(f"Reshape: -1 in shape={self.shape} cannot stand for a length: {size} elements")
+            raise ShapeError(
+                f"Reshape: no length of the open axis of {tuple(found)} fits data of {size} elements"
+            )
         return [size // known if length == -1 else length for length in found]
 
     def _legacy(self, shape: Shape) -> Shape:
+        if self.keep_highest and not shape:
+            raise ShapeError("Reshape: data has no axes, expected a first one for keep_highest to keep")
         target = [shape[0], *self.target_shape[1:]] if self.keep_highest else list(self.target_shape)
-        return tuple(self._filled([-1 if length == 0 else length for length in target], prod(shape)))
+        found = [-1 if length == 0 else length for length in target]
+        found = self._filled(found, prod(shape)) if -1 in found else found
+        if prod(found) != prod(shape):
+            raise ShapeError(
+                f"Reshape: data has shape {shape}, which does not fit target_shape={self.target_shape}"
+            )
+        return tuple(found)
 
 
 @operator("Flatten")

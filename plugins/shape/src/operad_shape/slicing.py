@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from operad.dtypes import DType
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient, operator, param
-from operad_shape.rearrange import Rearranged, is_complete, normal_axis
+from operad.operator import InferredTypes
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
+from operad_shape.rearrange import Rearranged, expect_number, is_complete, normal_axis
 
 Slices = tuple[slice, ...]
 
@@ -24,6 +36,13 @@ class Part(OperatorProperty):
     begin = param("indices", doc="First index on each leading axis; None: the beginning.")
     end = param("indices", doc="Index after the last on each leading axis; None: the end.")
     step = param("indices", (), doc="Step on each leading axis; None: 1.")
+    contract = Contract(
+        params={
+            "begin": [(None,), (0,), (-2,), (1, None)],
+            "end": [(None,), (2,), (None, 2)],
+            "step": [(), (-1,), (2, -1)],
+        }
+    )
 
     def slices(self, shape: Shape) -> Slices:
         """The part as Python slices, one for each leading axis.
@@ -244,6 +263,11 @@ class slice_assign_scalar(Part):
         if is_complete(shape):
             self.slices(shape)  # type: ignore[arg-type]
         return [shape], [shape], []
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The data's; the number must be of that type."""
+        expect_number(self.name, in_types[0], scalar=self.scalar)
+        return super().infer_type(in_types)
 
     def forward(self, data: Array, output: Output) -> None:
         """Copy, then set."""

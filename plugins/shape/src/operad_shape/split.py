@@ -32,7 +32,7 @@ class Split(OperatorProperty):
             if set(lengths) - {1}:
                 raise ShapeError(
                     f"{self.name}: squeeze_axis needs parts of length 1, got {lengths} on axis {axis} "
-                    f"of {shape}"
+                    f"of data {shape}"
                 )
             return [(*before, *after)] * len(lengths)
         return [(*before, length, *after) for length in lengths]
@@ -132,7 +132,7 @@ class split_v2(Split):
         if begins[0] != 0 or any(begin > end for begin, end in zip(begins, ends, strict=True)):
             raise ShapeError(
                 f"_split_v2: indices={self.indices} must begin with 0 and rise to at most {length}, "
-                "the axis's length"
+                "the length of that axis of data"
             )
         return list(zip(begins, ends, strict=True))
 
@@ -144,6 +144,8 @@ def equal_parts(name: str, length: int, count: int) -> list[tuple[int, int]]:
         ShapeError: The length is not a multiple.
     """
     if length % count:
-        raise ShapeError(f"{name}: an axis of length {length} has no {count} equal parts")
+        raise ShapeError(
+            f"{name}: the axis of data that is cut has length {length}, which has no {count} equal parts"
+        )
     size = length // count
     return [(i * size, (i + 1) * size) for i in range(count)]
