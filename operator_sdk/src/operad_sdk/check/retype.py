@@ -12,7 +12,7 @@ from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_sdk.check.strategies import STATE, completed_types, domain_of
 from operad_sdk.check.trial import Array, Trial, raising
-from operad_sdk.domains import Domain
+from operad_sdk.domains import Domain, Real
 
 _DRAWS = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
@@ -89,11 +89,15 @@ def moved(trial: Trial, distance: float, *, relative: bool = False, salt: int = 
 def _moved(
     rng: np.random.Generator, array: Array, distance: float, relative: bool, domain: Domain | None
 ) -> Array:
-    if array.dtype.kind != "f" or (domain is not None and not domain.is_real):
+    if array.dtype.kind != "f":
         return array
     steps = rng.choice([-1.0, 1.0], array.shape) * rng.uniform(0.5, 1.0, array.shape) * distance
-    found = np.asarray(array * (1 + steps) if relative else array + steps, array.dtype)
-    if domain is None:
+    steps = array * steps if relative else steps
+    along = steps if domain is None else domain.along(steps)
+    if along is None:
+        return array
+    found = np.asarray(array + along, array.dtype)
+    if not isinstance(domain, Real):  # others do not judge elements one by one
         return found
     allowed = np.array([domain.accepts(float(value)) for value in found.flat], bool).reshape(array.shape)
     return np.where(allowed, found, array).astype(array.dtype)

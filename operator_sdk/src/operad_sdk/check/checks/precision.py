@@ -153,16 +153,17 @@ def float64_throughout(trial: Trial) -> Evidence:
         return None
     if not wide.is_runnable:
         return 0
-    slightly, visibly = moved(wide, _SLIGHTLY), moved(wide, _VISIBLY)
+    steps = [moved(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
     compared = 0
     names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
-    expected, near, far = (_everything(each) for each in (wide, slightly, visibly))
-    for name, here, there, beyond in zip(names, expected, near, far, strict=True):
+    found = [_everything(each) for each in (wide, *steps)]
+    for name, here, there, beyond, halfway in zip(names, *found, strict=True):
         if here is None or here.dtype != _WIDE:
             continue
         with np.errstate(all="ignore"):
             moves = np.abs(beyond - here) / np.maximum(np.abs(here), 1)
-        smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64)
+            is_step = np.abs(beyond - 2 * halfway + here) > np.abs(beyond - here) / 2
+        smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64) & ~is_step
         compared += int(smooth.sum())
         if smooth.sum() >= 2 and not (there != here)[smooth].any():
             raise Violation(
@@ -174,7 +175,7 @@ def float64_throughout(trial: Trial) -> Evidence:
 
 def _without_zeros(trial: Trial) -> Trial:
     """Zero itself may be moved by less than any digit; the lattice's neighbours of it may not."""
-    return moved(trial, 0.125, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
+    return moved(trial, 0.0625, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
 
 
 def _everything(trial: Trial) -> list[Any]:
