@@ -32,7 +32,7 @@ class CaseKind:
 ORDINARY: Final = CaseKind("ordinary")
 """For properties of a forward pass."""
 
-EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3))
+EDGES: Final = CaseKind("edges", sizes=(1, 0, 2), ranks=(1, 0, 2, 3, 4))
 """Axes of length 0 and 1, and no axes at all."""
 
 SMOOTH: Final = CaseKind("smooth", sizes=(1, 2, 3), dtypes=("float64",), max_elements=40, share=0.5)

@@ -7,6 +7,7 @@ is a part of both, so that nothing inferred from it may contradict either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations, islice
 from typing import Any
@@ -157,8 +158,7 @@ def _refused_well(trial: Trial, shapes: Shapes, name: str) -> int:
             trial.prop.infer_shape(list(shapes))
     except ShapeError as error:
         text = str(error)
-        names_argument = any(argument in text for argument in trial.arguments)
-        if not names_argument or not ("ax" in text or any(str(shape) in text for shape in shapes)):
+        if not _names_argument(trial, shapes, text) or not _names_axis(shapes, text):
             raise Violation(
                 f"infer_shape({shapes}) says {text!r}, which names no argument and axis"
             ) from error
@@ -169,6 +169,18 @@ def _refused_well(trial: Trial, shapes: Shapes, name: str) -> int:
             f"infer_shape({shapes}) raised {error!r}, expected a ShapeError about {name}"
         ) from error
     return 1
+
+
+def _names_argument(trial: Trial, shapes: Shapes, text: str) -> bool:
+    is_evident = len(shapes) == 1 or all(str(shape) in text for shape in shapes)
+    return is_evident or any(argument in text for argument in trial.arguments)
+
+
+def _names_axis(shapes: Shapes, text: str) -> bool:
+    """By its number, by the whole shape, or by its length: `channels of data is 3`."""
+    numbers = set(re.findall(r"\d+", text))
+    lengths = {str(size) for shape in shapes for size in shape or ()}
+    return "ax" in text or any(str(shape) in text for shape in shapes) or not numbers.isdisjoint(lengths)
 
 
 @check("F217", ORDINARY)
