@@ -87,6 +87,15 @@ def test_no_images_give_no_output_and_no_gradient() -> None:
     gradient_check(Convolution, [data, weight], [data, 0 * weight], **params)
 
 
+@pytest.mark.parametrize("shape", [(1, 0, 0, 2), (2, 0, 2, 2), (2, 2, 0, 2), (2, 2, 2, 0)])
+def test_images_with_nothing_in_them_give_the_bias(shape: tuple[int, ...]) -> None:
+    weight, bias = np.ones((2, shape[1], 2, 2)), np.array([1.0, 2.0])
+    data, params = np.zeros(shape), {"kernel": (2, 2), "pad": (1, 1), "num_filter": 2}
+    (output,) = check_forward(Convolution, [data, weight, bias], **params)
+    np.testing.assert_array_equal(output, np.broadcast_to(bias[:, None, None], output.shape))
+    gradient_check(Convolution, [data, weight, bias], **params)
+
+
 def test_strided_inputs_are_as_good_as_contiguous_ones() -> None:
     (data, weight, bias), expected, params = made(CASES[2])
     wide = np.repeat(data, 2, axis=3)[..., ::2]
@@ -133,7 +142,7 @@ def test_parameters_that_contradict_each_other_are_refused(params: dict[str, Any
 @pytest.mark.parametrize(
     ("shapes", "groups", "message"),
     [
-        ([(2, 3, 8, 8), None, None], 2, "channels of data is 3"),
+        ([(2, 3, 8, 8), None, None], 2, r"data has shape \(2, 3, 8, 8\), whose axis 1, channels, is 3"),
         ([(2, 4, 2, 8), None, None], 2, "exceeds data"),
         ([(2, 4, 8, 8), (4, 3, 3, 3), None], 2, r"weight has shape \(4, 3, 3, 3\), expected \(4, 2, 3, 3\)"),
         ([(2, 4, 8), None, None], 1, "Convolution"),

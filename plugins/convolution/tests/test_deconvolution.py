@@ -70,6 +70,14 @@ def test_shapes_follow_from_the_data_and_from_the_output() -> None:
     assert op.infer_shape_backward([None, (4, 3, 4, 4)], [(5, 6, 16, 18)])[0] == (5, 4, 8, 9)
 
 
+@pytest.mark.parametrize("shape", [(1, 0, 1, 1), (0, 1, 2, 2), (1, 1, 1, 0), (1, 1, 0, 1)])
+def test_empty_images_give_zeros(shape: tuple[int, ...]) -> None:
+    weight, params = np.ones((shape[1], 2, 2, 2)), {"kernel": (2, 2), "num_filter": 2}
+    (output,) = check_forward(Deconvolution, [np.zeros(shape), weight], **params)
+    np.testing.assert_array_equal(output, np.zeros(output.shape))
+    gradient_check(Deconvolution, [np.zeros(shape), weight], [np.zeros(shape), 0 * weight], **params)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ParamError, match="adj is"):
         Deconvolution(kernel=(3,), num_filter=1, adj=(1,))

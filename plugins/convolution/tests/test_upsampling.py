@@ -51,7 +51,21 @@ def test_the_weight_of_bilinear_follows_from_the_data() -> None:
     assert symbol.infer_shape(d=(1, 2, 4, 4)) == ([(1, 2, 4, 4), (2, 1, 5, 5)], [(1, 2, 12, 12)], [])
 
 
+@pytest.mark.parametrize("shape", [(1, 0, 1, 1), (0, 2, 1, 1), (1, 2, 0, 1)])
+def test_empty_images_are_upsampled_to_empty_ones(shape: tuple[int, ...]) -> None:
+    data, weight, params = (
+        np.zeros(shape),
+        np.ones((shape[1], 1, 4, 4)),
+        {"scale": 2, "sample_type": "bilinear"},
+    )
+    expected = np.zeros((*shape[:2], 2 * shape[2], 2 * shape[3]))
+    check_forward(UpSampling, [data, weight], expected, **params)
+    gradient_check(UpSampling, [data, weight], [data, 0 * weight], **params)
+
+
 def test_inputs_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ShapeError, match=r"arg0 has shape \(1, 4, 4\), expected \(N, C, H, W\)"):
+        UpSampling(scale=2, sample_type="nearest").infer_shape([(1, 4, 4)])
     op = UpSampling(scale=2, sample_type="nearest", num_args=2)
     with pytest.raises(ShapeError, match="arg1 has shape"):
         op.infer_shape([(1, 1, 4, 4), (1, 1, 3, 3)])

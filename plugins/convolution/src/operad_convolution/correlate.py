@@ -59,7 +59,7 @@ def correlate(
             else:
                 np.add(product, xp.matmul(matrix, windows(xp, geometry, buffer, tap)), out=product)
         target = out[part]
-        _grouped(geometry, target)[...] = _as_images(geometry, product)
+        _grouped(geometry, target)[...] = _as_images(geometry, product, len(target))
         if bias is not None:
             target += bias.reshape(-1, 1, 1, 1)
 
@@ -82,7 +82,7 @@ def correlate_weight_gradient(
         for number in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             part, buffer, product = _part(geometry, scratch[slot], number)
             fill(geometry, images[part], buffer)
-            _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
+            _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, ograd[part])
             for index, tap in enumerate(geometry.taps):
                 columns = windows(xp, geometry, buffer, tap).swapaxes(-1, -2)
                 for depth, rows in np.ndindex(geometry.out[0], -(-geometry.out[1] // together)):
@@ -114,7 +114,7 @@ def correlate_data_gradient(
     matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
 
     def treat(part: slice, buffer: Array, product: Array) -> None:
-        _as_images(geometry, product)[...] = _grouped(geometry, ograd[part])
+        _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, ograd[part])
         buffer[...] = 0
         share = xp.empty((geometry.groups, geometry.length, product.shape[-1]), product.dtype)
         for tap, matrix in zip(geometry.taps, matrices, strict=True):
@@ -197,10 +197,10 @@ def _parted_shape(geometry: Geometry) -> tuple[int, ...]:
     )
 
 
-def _as_images(geometry: Geometry, product: Array) -> Array:
-    """A view of the products in the order of `_grouped`."""
-    shape = product.shape
-    return product.reshape(*shape[:4], -1, geometry.out[2]).transpose(4, 0, 3, 1, 2, 5)
+def _as_images(geometry: Geometry, product: Array, images: int) -> Array:
+    """A view of the products, of so many images, in the order of `_grouped`."""
+    shape = (*product.shape[:4], images, geometry.out[2])
+    return product.reshape(shape).transpose(4, 0, 3, 1, 2, 5)
 
 
 def _grouped(geometry: Geometry, out: Array) -> Array:

@@ -62,12 +62,17 @@ class Layer(OperatorProperty):
         Raises:
             ShapeError: With the number of groups.
         """
+        if self.num_filter % self.num_group:
+            raise ShapeError(
+                f"{self.name}: num_filter is {self.num_filter}, expected a multiple of num_group, "
+                f"{self.num_group}"
+            )
         channels = data[1] if data is not None and len(data) > 1 else None
-        for what, count in (("num_filter", self.num_filter), ("channels of data", channels)):
-            if count is not None and count % self.num_group:
-                raise ShapeError(
-                    f"{self.name}: {what} is {count}, expected a multiple of num_group, {self.num_group}"
-                )
+        if channels is not None and channels % self.num_group:
+            raise ShapeError(
+                f"{self.name}: data has shape {data}, whose axis 1, channels, is {channels}; "
+                f"expected a multiple of num_group, {self.num_group}"
+            )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A floating type throughout."""

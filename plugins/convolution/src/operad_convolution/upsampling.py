@@ -76,9 +76,9 @@ class UpSampling(OperatorProperty):
         shapes = list(in_shapes)
         if any(shape is None or None in shape for shape in shapes):
             return shapes, [None], []
-        for shape in shapes:
+        for name, shape in zip(self.list_arguments(), shapes, strict=True):
             if shape is None or len(shape) != 4:
-                raise ShapeError(f"{self.name}: an input has shape {shape}, expected (N, C, H, W)")
+                raise ShapeError(f"{self.name}: {name} has shape {shape}, expected (N, C, H, W)")
         (batch, channels, *size), *_ = (tuple(axis or 0 for axis in shape or ()) for shape in shapes)
         out = [axis * self.scale for axis in size]
         for index, shape in enumerate(shapes):
@@ -161,12 +161,13 @@ class UpSampling(OperatorProperty):
 
     def _deconvolution(self, channels: int) -> Deconvolution:
         side = 2 * self.scale - self.scale % 2
+        groups = max(1, channels)  # a layer has one at least, which is empty where there is no channel
         made: Deconvolution = Deconvolution(
             kernel=(side, side),
             stride=(self.scale, self.scale),
             pad=(self.scale // 2, self.scale // 2),
-            num_filter=channels,
-            num_group=channels,
+            num_filter=groups,
+            num_group=groups,
         )
         return made
 
