@@ -101,6 +101,8 @@ def _reaches_reader(kind: type[Run], trial: Trial) -> int:
         run.read()
     except _Planted as error:
         notes = " ".join(getattr(error, "__notes__", ()))
+    except Exception as error:
+        raise OperatorRaised(f"a {kind.name} run", error) from error  # its own, before the planted one
     else:
         message = f"an exception in forward does not reach who reads the result of a {kind.name} run"
         raise Violation(message, cases=[trial.case])

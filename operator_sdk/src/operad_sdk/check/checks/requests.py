@@ -14,7 +14,7 @@ from operad_sdk.check.closeness import expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial, poisoned, raising
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
 """Mixtures that are tried in one case."""
@@ -61,15 +61,25 @@ def backward_requests(trial: Trial) -> Evidence:
     bases = [None if e is None else _base(trial, e, salt) for salt, e in enumerate(expected)]
     compared = dict.fromkeys(("write", "add"), 0)
     for req in mixtures(trial, flows):
-        targets = [
-            None if base is None or r is OpReq.NULL else _target(r, base.copy(), _nan(base), True)
-            for r, base in zip(req, bases, strict=True)
-        ]
-        found = trial.backward(req=req, in_grads=targets)
-        count = _expect_requested(trial, names, req, found, bases, expected)
+        for prepared in (False, True):
+            targets = [
+                None if base is None or r is OpReq.NULL else _target(r, base.copy(), _nan(base), True)
+                for r, base in zip(req, bases, strict=True)
+            ]
+            _backward(trial, req, targets, prepared)
+            count = _expect_requested(trial, names, req, targets, bases, expected)
         for word, request in (("write", OpReq.WRITE), ("add", OpReq.ADD)):
             compared[word] += count if request in req else 0
     return compared
+
+
+def _backward(trial: Trial, req: Sequence[OpReq], targets: Sequence[Any], prepared: bool) -> None:
+    """It has run for other requests, so that it raises is a matter of these."""
+    try:
+        trial.backward(req=req, in_grads=targets, prepared=prepared)
+    except OperatorRaised as error:
+        words = ", ".join(r.name.lower() for r in req)
+        raise Violation(f"for requests ({words}), {error}") from error
 
 
 def _expect_requested(

@@ -1,0 +1,67 @@
+"""Group B sees the faults it is for, each under its own id, and nothing in operators that are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from operad_sdk.check import Profile, check_operator
+from operad_sdk.check.register import all_checks
+from operator_sdk.tests.zoo import backward, gradients
+from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
+
+FAULTS = [*gradients.ZOO, *backward.ZOO]
+PATIENT = Profile("patient", examples=50, seconds=60.0)
+"""As many examples as `dev`, however busy the machine is."""
+
+OWN = [id for id in all_checks() if id[0] == "B"]
+DOCUMENTATION = {"S107", "S108"}
+"""Checks that the zoo, which is not documented for users, would fail throughout."""
+
+CORRECT = (
+    *("tanh", "relu", "_mod", "broadcast_maximum", "max", "norm", "FullyConnected", "Pooling", "Dropout"),
+    *("LeakyReLU", "SoftmaxOutput", "MakeLoss", "BlockGrad", "linalg_potrf", "softmax", "add_n", "dot"),
+)
+"""Of each kind one: kinks, ties, edges of domains, losses, random draws, symmetric arguments."""
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
+    assert check_operator(fault.operator, checks=[fault.id], profile=PATIENT).red_ids == [fault.id]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_no_other_id_of_this_group(fault: Fault) -> None:
+    red = check_operator(fault.operator, checks=OWN, profile="dev").red_ids
+    assert set(red) <= {fault.id, *fault.also}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
+    ids = [id for id in all_checks() if id not in DOCUMENTATION]
+    assert set(check_operator(fault.operator, checks=ids, profile="dev").red_ids) <= {fault.id, *fault.also}
+
+
+def test_every_check_of_this_group_has_two_faults() -> None:
+    found = Counter(fault.id for fault in FAULTS)
+    assert {id: found[id] for id in OWN if found[id] < 2} == {}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_nothing_is_red_in_an_operator_that_is_right(name: str) -> None:
+    report = check_operator(name, checks=OWN, profile="dev")
+    assert {
+        outcome.check_id: outcome.failure or outcome.reason for outcome in report.outcomes if outcome.red_id
+    } == {}
+
+
+def test_a_plain_gradient_check_sees_a_wrong_factor_and_passes_what_is_right() -> None:
+    assert plain_gradient_check(gradients.square)
+    assert not any(plain_gradient_check(name) for name in ("tanh", "relu", "FullyConnected", "Dropout"))
+
+
+def test_a_plain_gradient_check_does_not_see_an_ignored_request() -> None:
+    assert not plain_gradient_check(backward.IgnoresAdd, shapes=20)
