@@ -62,9 +62,8 @@ def table(found: list[Finding]) -> str:
 
 
 def _counts(entries: list[Finding]) -> str:
-    return " | ".join(
-        map(str, [len(entries), *(sum(entry[column] for entry in entries) for column in (1, 2, 3))])
-    )
+    caught = [sum(column) for column in zip(*(entry[1:] for entry in entries), strict=True)]
+    return " | ".join(map(str, [len(entries), *caught]))
 
 
 def main() -> int:
