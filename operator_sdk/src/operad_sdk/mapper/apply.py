@@ -128,7 +128,7 @@ def _alike(args: Sequence[Any], out: Any) -> Prepared | None:
             if arg.dtype is not dtype or arg.shape != shape:
                 return None
         elif kind is float or kind is int:
-            arg = dtype.type(arg)  # noqa: PLW2901 -- the number as the kernel takes it
+            arg = dtype.type(arg)
         else:
             return None
         is_array.append(kind is np.ndarray)
