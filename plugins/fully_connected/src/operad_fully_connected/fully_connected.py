@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, OpContext, OperatorProperty, Output, Shape, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, Shape, gradient, operator, param
+
+
+def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
+    """The definition, in double precision."""
+    items = data.reshape(len(data), prod(data.shape[1:])) if flatten else data
+    value = np.einsum("...d,hd->...h", items.astype(np.float64), weight.astype(np.float64))
+    return np.asarray(value + bias[0] if bias else value)
 
 
 @operator("FullyConnected")
@@ -36,6 +43,7 @@ class FullyConnected(OperatorProperty):
     num_hidden = param(int, ge=1, doc="Length of the output's last axis.")
     no_bias = param(bool, False, doc="Leave the bias out.")
     flatten = param(bool, True, doc="Make each item of data one row; else each last axis is a row.")
+    contract = Contract(reference=_affine)
 
     def spec(self) -> str:
         """One line of the shape language, which depends on `flatten`."""
