@@ -58,7 +58,8 @@ def _passes(subject: Subject, case: Case) -> bool:
     aux = [case.aux[name] for name in prop.list_auxiliary_states()]
 
     def forward(values: list[Any]) -> list[Any]:
-        out_shapes, out_types = prop.infer_shape(shapes)[1], prop.infer_type(types)[1]
+        out_shapes: list[Any] = prop.infer_shape(shapes)[1]
+        out_types: list[Any] = prop.infer_type(types)[1]
         outputs = [np.zeros(shape, dtype) for shape, dtype in zip(out_shapes, out_types, strict=True)]
         context = OpContext(cpu(), case.is_train, resources_for(prop.forward_resource(shapes), 0))
         states = [array.copy() for array in aux]
