@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,7 +22,34 @@ from operad.dtypes import DType, as_dtype
 from operad.errors import ParamError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, unify_shapes
 from operad_activation.precision import check_floating, scratch, write
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad_sdk.domains import Index
+
+_LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
+
+
+def _exponentials(data: Array, length: tuple[Array, ...], axis: int, temperature: float | None) -> Array:
+    """Exponentials in double precision, 0 beyond `length`."""
+    lines = np.exp(np.moveaxis(data.astype(np.float64) / (temperature or 1), axis, -1))
+    if length:
+        lines = np.where(np.arange(lines.shape[-1]) < length[0][..., None], lines, 0)
+    return np.moveaxis(lines, -1, axis)
+
+
+def _shares(data: Array, *length: Array, axis: int, temperature: float | None) -> Array:
+    """The softmax by its definition."""
+    parts = _exponentials(data, length, axis, temperature)
+    total = parts.sum(axis, keepdims=True)
+    return np.asarray(parts / np.where(total == 0, 1, total))
+
+
+def _shares_of_negated(data: Array, *length: Array, axis: int, temperature: float | None) -> Array:
+    return _shares(-data, *length, axis=axis, temperature=temperature)
+
+
+def _logarithms_of_shares(data: Array, *length: Array, axis: int, temperature: float | None) -> Array:
+    shares = _shares(data, *length, axis=axis, temperature=temperature)
+    return np.log(np.where(shares == 0, 1, shares))  # 0 beyond length
 
 
 class _AlongAxis(OperatorProperty):
@@ -108,6 +135,8 @@ class softmax(_AlongAxis):
     Source: softmax, src/operator/nn/softmax.cc.
     """
 
+    contract = Contract(inputs=_LENGTHS, reference=_shares)
+
     def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
         """Shift, exponentiate, divide by the sum."""
         write(partial(self._write, mask=self._mask(data, length)), output, data)
@@ -153,6 +182,8 @@ class softmin(softmax):
     Source: softmin, src/operator/nn/softmin.cc. Differs: takes length, as softmax does.
     """
 
+    contract = Contract(inputs=_LENGTHS, reference=_shares_of_negated)
+
     def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
         """The softmax of the negated data."""
         write(partial(self._write_negated, mask=self._mask(data, length)), output, data)
@@ -182,6 +213,8 @@ class log_softmax(_AlongAxis):
 
     Source: log_softmax, src/operator/nn/log_softmax.cc. Differs: takes length, as softmax does.
     """
+
+    contract = Contract(inputs=_LENGTHS, reference=_logarithms_of_shares)
 
     def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
         """Shift, subtract the logarithm of the sum of exponentials."""
