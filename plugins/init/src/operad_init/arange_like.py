@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from operad_init.sequences import repeated
-from operad_sdk import Array, OpContext, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator, param
+
+
+def _reference(data: Array, start: float, step: float, repeat: int, axis: int | None) -> Array:
+    shape = data.shape if axis is None else (data.shape[axis],)
+    return start + step * (np.arange(prod(shape)) // repeat).reshape(shape)
 
 
 @operator("_contrib_arange_like")
@@ -28,6 +37,8 @@ class ArangeLike(OperatorProperty):
     repeat = param(int, 1, ge=1, doc="How often each number comes.")
     ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
     axis = param(int, None, doc="Count along this axis only; negative ones count from the last.")
+
+    contract = Contract(reference=_reference)
 
     def spec(self) -> str:
         """One line of the shape language, which depends on `axis`."""

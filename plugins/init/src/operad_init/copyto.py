@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, unary
+from operad_sdk import Array, Contract, unary
 
 
-@unary("_copyto", inplace="data")
+@unary("_copyto", inplace="data", contract=Contract(reference=np.array))
 def copyto(data: Array, out: Array) -> None:
     """A copy of `data`.
 

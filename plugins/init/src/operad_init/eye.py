@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from operad_sdk import OpContext, OperatorProperty, Output, operator, param
+import numpy as np
+
+from operad_sdk import Contract, OpContext, OperatorProperty, Output, operator, param
 
 
 @operator("_eye")
@@ -27,6 +29,7 @@ class Eye(OperatorProperty):
     ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(N, M if M else N)"
+    contract = Contract(reference=lambda N, M, k: np.eye(N, M or N, k))  # noqa: N803 - the parameters' names
 
     def forward(self, op_ctx: OpContext, output: Output) -> None:
         """Made whole and assigned."""

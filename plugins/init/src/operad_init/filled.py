@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from operad_sdk import OperatorProperty, Output, operator, param
+import numpy as np
+
+from operad_sdk import Contract, OperatorProperty, Output, operator, param
 
 
 class _Filled(OperatorProperty):
@@ -30,6 +32,8 @@ class Zeros(_Filled):
     Source: InitOpParam, src/operator/tensor/init_op.h.
     """
 
+    contract = Contract(reference=lambda shape: np.full(shape, 0.0))
+
     def forward(self, output: Output) -> None:
         """Fill with 0."""
         output.assign(output.dtype.type(0))
@@ -49,6 +53,8 @@ class Ones(_Filled):
 
     Source: InitOpParam, src/operator/tensor/init_op.h.
     """
+
+    contract = Contract(reference=lambda shape: np.full(shape, 1.0))
 
     def forward(self, output: Output) -> None:
         """Fill with 1."""
@@ -71,6 +77,7 @@ class Full(_Filled):
     """
 
     value = param(float, doc="The value of every element.")
+    contract = Contract(reference=lambda shape, value: value * np.ones(shape))
 
     def forward(self, output: Output) -> None:
         """Fill with `value`."""

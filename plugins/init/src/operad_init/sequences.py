@@ -49,7 +49,12 @@ class Arange(OperatorProperty):
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(length)"
     # With `infer_range` the length is another operator's to say, which a check of this one alone lacks.
-    contract = Contract(params={"infer_range": (False,)})
+    contract = Contract(
+        params={"infer_range": (False,)},
+        reference=lambda start, stop, step, repeat: np.repeat(
+            np.arange(0 if stop is None else start, start if stop is None else stop, step), repeat
+        ),
+    )
 
     def infer_shape(
         self, in_shapes: Sequence[PartialShape]
@@ -98,6 +103,9 @@ class Linspace(OperatorProperty):
     ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(num)"
+    contract = Contract(
+        reference=lambda start, stop, num, endpoint: np.linspace(start, stop, num, endpoint=endpoint)
+    )
 
     def forward(self, op_ctx: OpContext, output: Output) -> None:
         """From the place of each number; the last one is exact."""
