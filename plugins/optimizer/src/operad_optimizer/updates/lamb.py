@@ -138,7 +138,7 @@ class LambNorm(TrainingStep):
     """
 
     spec = "data:(...) -> output:(1)"
-    contract = step_contract()
+    contract = step_contract(reference=lambda data: np.sqrt((data**2).sum(keepdims=True)).reshape(1))
 
     def forward(self, data: Array, output: Output) -> None:
         """Half precision is summed in single precision."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from operad.dtypes import DType
 from operad.errors import DTypeError
@@ -15,10 +15,18 @@ _NO_GRADIENT: Final = "it is a step of training, through which nothing is differ
 _MOVES_STATES: Final = "the call is the step of training itself: its states move whatever the mode"
 
 
-def step_contract(*states: str, inputs: Mapping[str, Domain] | None = None) -> Contract:
-    """The contract of an operator with `states`, for whose arguments domains may be given."""
+def step_contract(
+    *states: str, inputs: Mapping[str, Domain] | None = None, reference: Callable[..., Any] | None = None
+) -> Contract:
+    """The contract of an operator with `states`.
+
+    Args:
+        inputs: Domains of arguments.
+        reference: The outputs in NumPy.
+    """
     return Contract(
         inputs=inputs or {},
+        reference=reference,
         no_numeric_gradient=_NO_GRADIENT,
         expected_failures={"F216": _MOVES_STATES} if states else {},
     )
