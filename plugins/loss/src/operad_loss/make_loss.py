@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_loss.scalars import scaled_sum
+from operad_loss.scalars import prediction, scaled_sum
 from operad_sdk import Array, Contract, OperatorProperty, Output, gradient, operator, param
 
 
@@ -34,7 +34,7 @@ class MakeLoss(OperatorProperty):
     )
     spec = "data:(...) -> output:(...)"
     forward_inplace = (("data", "output"),)
-    contract = Contract(ignores_head_gradient="the data is the loss", loss=scaled_sum)
+    contract = Contract(reference=prediction, ignores_head_gradient="the data is the loss", loss=scaled_sum)
 
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""

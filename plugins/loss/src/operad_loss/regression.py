@@ -14,7 +14,13 @@ import numpy as np
 
 from operad.errors import ShapeError
 from operad_loss.classes import fits
-from operad_loss.scalars import absolute_error, half_squared_error, logistic_cross_entropy
+from operad_loss.scalars import (
+    absolute_error,
+    half_squared_error,
+    logistic,
+    logistic_cross_entropy,
+    prediction,
+)
 from operad_sdk import Array, Contract, OperatorProperty, Output, PartialShape, operator, param
 
 _END: Final = "a loss, at the end of a network"
@@ -74,7 +80,9 @@ class LinearRegressionOutput(_RegressionOutput):
     Source: RegressionForward and RegressionBackward, src/operator/regression_output-inl.h.
     """
 
-    contract = Contract(ignores_head_gradient=_END, loss=half_squared_error, assumes_shapes=_ASSUMED)
+    contract = Contract(
+        reference=prediction, ignores_head_gradient=_END, loss=half_squared_error, assumes_shapes=_ASSUMED
+    )
 
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""
@@ -99,7 +107,9 @@ class MAERegressionOutput(_RegressionOutput):
     Source: MAERegressionOutput, src/operator/regression_output.cc.
     """
 
-    contract = Contract(ignores_head_gradient=_END, loss=absolute_error, assumes_shapes=_ASSUMED)
+    contract = Contract(
+        reference=prediction, ignores_head_gradient=_END, loss=absolute_error, assumes_shapes=_ASSUMED
+    )
 
     def forward(self, data: Array, output: Output) -> None:
         """The data itself."""
@@ -129,7 +139,9 @@ class LogisticRegressionOutput(_RegressionOutput):
     """
 
     accepts = "floating"
-    contract = Contract(ignores_head_gradient=_END, loss=logistic_cross_entropy, assumes_shapes=_ASSUMED)
+    contract = Contract(
+        reference=logistic, ignores_head_gradient=_END, loss=logistic_cross_entropy, assumes_shapes=_ASSUMED
+    )
 
     def forward(self, data: Array, output: Output) -> None:
         """Computed in single precision for half precision."""

@@ -1,4 +1,4 @@
-"""The scalars whose gradients the losses give, for the contract checks.
+"""What the losses give, and the scalars whose gradients they give, for the contract checks.
 
 Each is written from the loss's definition, not from the operator's gradient, so that the two check
 each other. Arrays are double precision.
@@ -12,6 +12,23 @@ from typing import Any
 import numpy as np
 
 from operad_sdk import Array
+
+
+def prediction(data: Array, *label: Array) -> Array:
+    """The data, which is what several losses predict."""
+    return data
+
+
+def logistic(data: Array, label: Array) -> Array:
+    """The logistic function of the data."""
+    return np.asarray(1 / (1 + np.exp(-data.astype(np.float64))))
+
+
+def probabilities(data: Array, label: Array, multi_output: bool, preserve_shape: bool) -> Array:
+    """The softmax along the classes."""
+    wide = np.exp(data.astype(np.float64))
+    classes = 1 if multi_output else -1 if preserve_shape else tuple(range(1, data.ndim))
+    return np.asarray(wide / wide.sum(classes, keepdims=True))
 
 
 def half_squared_error(data: Array, label: Array, grad_scale: float) -> Any:

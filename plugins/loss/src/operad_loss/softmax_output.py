@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.errors import ShapeError
 from operad_loss.classes import fits, label_places, write_softmax
-from operad_loss.scalars import softmax_loss
+from operad_loss.scalars import probabilities, softmax_loss
 from operad_sdk import (
     Array,
     Contract,
@@ -86,6 +86,7 @@ class SoftmaxOutput(OperatorProperty):
         assumes_shapes="a label that is not given is one class number an item, or a place",
         ignores_head_gradient=_why_head_is_ignored,
         no_numeric_gradient=_why_no_numeric_gradient,
+        reference=probabilities,
         loss=softmax_loss,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_loss.classes import label_places
-from operad_loss.scalars import hinge
+from operad_loss.scalars import hinge, prediction
 from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator, param
 from operad_sdk.domains import Integers
 
@@ -39,6 +39,7 @@ class SVMOutput(OperatorProperty):
     backward_inplace = (("output", "data_grad"),)
     contract = Contract(
         inputs={"label": Integers(-1, 4)},
+        reference=prediction,
         ignores_head_gradient="a loss, at the end of a network",
         loss=hinge,
     )
