@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from operad.errors import ShapeError
 from operad_sdk import Array, Contract, Output, Shape, gradient, operator, param
 from operad_shape.rearrange import Rearranged, normal_axis
@@ -26,6 +28,7 @@ class transpose(Rearranged):
     """
 
     axes = param("shape", (), doc="The order; reversed if empty.")
+    contract = Contract(reference=lambda data, axes: np.transpose(data, axes or None))
 
     def _order(self, ndim: int) -> tuple[int, ...]:
         if not self.axes:

@@ -10,6 +10,7 @@ import numpy as np
 
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -82,6 +83,7 @@ class tile(Repeated):
     """
 
     reps = param("shape", ge=0, doc="How often along each axis.")
+    contract = Contract(reference=np.tile)
 
     def folds(self, shape: Shape) -> list[tuple[int, int, int]]:
         """Whole axes repeated."""
@@ -109,6 +111,7 @@ class repeat(Repeated):
 
     repeats = param(int, ge=0, doc="How often each element.")
     axis = param(int, None, doc="The axis; None: the data is flattened.")
+    contract = Contract(reference=np.repeat)
 
     def folds(self, shape: Shape) -> list[tuple[int, int, int]]:
         """Elements of one axis repeated."""
