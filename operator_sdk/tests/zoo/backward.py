@@ -285,5 +285,10 @@ ZOO = [
     Fault("B309", ScalesHead, "the head gradient is overwritten", also=("R503",)),
     Fault("B309", tanh, "the output is overwritten", also=("R503",)),
     Fault("B310", KeepsMask, "what backward needs is kept in self", also=("R501", "R502", "R503")),
-    Fault("B310", noisy, "backward draws random numbers of its own", also=("R502", "R503")),
+    Fault(
+        "B310",
+        noisy,
+        "backward draws random numbers of its own",
+        also=("M401", "M405", "M407", "R501", "R502", "R503"),
+    ),
 ]

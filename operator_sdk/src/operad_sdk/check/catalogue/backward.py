@@ -46,8 +46,8 @@ BACKWARD: Final = (
         "B306",
         "backward runs wherever forward does, and its results have the shape and type of their arguments",
         "A gradient of another shape is silently repeated to fill the array, or fails during a run.",
-        "bias_grad.assign(ograd.sum())    # one number for all of them",
-        "Sum over exactly the axes that were broadcast.",
+        "bias_grad.assign(ograd)    # (N, D) where (D,) is wanted: works for one row",
+        "Sum over exactly the axes that were broadcast, and write into the array that is there.",
     ),
     Check(
         "B307",
