@@ -8,7 +8,7 @@ from operad.operator import Operator
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_outer_sum")
@@ -80,6 +80,7 @@ class _Copy(Operator):
 class Centred(OperatorProperty):
     """Data less its largest element, computed in the data."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(self, data, output):
@@ -126,6 +127,7 @@ class ShiftedRows(OperatorProperty):
 class Halves(OperatorProperty):
     """Two outputs, of which the second is written where the data is positive."""
 
+    accepts = "floating"
     spec = "data:(*S) -> positive:(*S), negative:(*S)"
 
     def forward(self, data, positive, negative):
@@ -157,6 +159,7 @@ class Noisy(OperatorProperty):
 class Counting(OperatorProperty):
     """A multiple that depends on how often it was computed."""
 
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
     calls = 0
 
@@ -191,6 +194,7 @@ class _Remembering(_Copy):
 class RelativeToFirst(OperatorProperty):
     """Rows less the first one."""
 
+    accepts = "floating"
     spec = "data:(N, *S) -> output:(N, *S)"
 
     def forward(self, data, output):
@@ -386,6 +390,7 @@ class MovingMean(OperatorProperty):
 class PredictionCounter(OperatorProperty):
     """The data; a state counts predictions."""
 
+    accepts = "floating"
     spec = "data:(*S); aux count:(1) -> output:(*S)"
 
     def forward(self, data, count, output, is_train):
@@ -395,36 +400,104 @@ class PredictionCounter(OperatorProperty):
             count += 1
 
 
-ZOO = [
-    Fault("F201", OuterSum, "runs for some of the shapes that inference accepts", also=("F210",)),
-    Fault("F201", Biased, "an optional argument that is absent is used", also=("F210",)),
-    Fault("F201", pairs, "works for an even number of elements", also=("F210",)),
-    Fault("F202", total, "one row for all: the function returns less than is inferred"),
-    Fault("F202", half, "fractions are cut off by the inferred type"),
-    Fault("F202", OpenOutput, "inference leaves an output open", also=("F201",)),
-    Fault("F207", Centred, "the data is changed"),
-    Fault("F207", accumulated, "the first operand is changed"),
-    Fault("F207", RowMax, "rows are sorted where they lie"),
-    Fault("F208", ShiftedRows, "the first row is not written", also=("F210", "F214")),
-    Fault("F208", Halves, "the second output is written in places", also=("F210", "F214")),
-    Fault("F208", masked_log, "where= leaves elements as they were", also=("F210", "F214")),
-    Fault("F209", Noisy, "a generator of its own, without a seed"),
-    Fault("F209", Counting, "the class counts calls"),
-    Fault("F209", Remembering, "the operator remembers the last call"),
-    Fault("F210", RelativeToFirst, "there may be no first row"),
-    Fault("F210", ColumnMax, "an empty column has no largest element"),
-    Fault("F211", RunningSum, "elements are taken in the order of memory"),
-    Fault("F211", flat_output, "the result goes into a copy of the output"),
-    Fault("F212", relu_without_nan, "NaN becomes 0"),
-    Fault("F212", larger, "NaN loses against any number"),
-    Fault("F212", ScaledByMax, "an infinity raises"),
-    Fault("F213", Variance, "the divisor is not that of the reference"),
-    Fault("F213", Rounding, "one value of a parameter is computed as another"),
-    Fault("F213", Take, "negative indices are cut off"),
-    Fault("F214", AlwaysWrites, "ADD is ignored"),
-    Fault("F214", Quotient, "the second output ignores its request"),
-    Fault("F215", Direct, "the direct call is an approximation"),
-    Fault("F215", TooEarly, "the prepared call computes before its inputs are there"),
-    Fault("F216", MovingMean, "a moving mean moves in predictions"),
-    Fault("F216", PredictionCounter, "a counter counts predictions"),
-]
+ZOO = without_gradients(
+    [
+        Fault("F201", OuterSum, "runs for some of the shapes that inference accepts", also=("F210",)),
+        Fault("F201", Biased, "an optional argument that is absent is used", also=("F210",)),
+        Fault("F201", pairs, "works for an even number of elements", also=("F210",)),
+        Fault("F202", total, "one row for all: the function returns less than is inferred"),
+        Fault("F202", half, "fractions are cut off by the inferred type"),
+        Fault("F202", OpenOutput, "inference leaves an output open", also=("F201",)),
+        Fault("F207", Centred, "the data is changed"),
+        Fault("F207", accumulated, "the first operand is changed", also=("R503",)),
+        Fault("F207", RowMax, "rows are sorted where they lie"),
+        Fault(
+            "F208",
+            ShiftedRows,
+            "the first row is not written",
+            also=(
+                "F210",
+                "F214",
+                "M407",
+                "R503",
+            ),
+        ),
+        Fault(
+            "F208",
+            Halves,
+            "the second output is written in places",
+            also=(
+                "F210",
+                "F214",
+                "M407",
+                "R503",
+            ),
+        ),
+        Fault(
+            "F208",
+            masked_log,
+            "where= leaves elements as they were",
+            also=(
+                "F210",
+                "F214",
+                "M407",
+                "R503",
+            ),
+        ),
+        Fault(
+            "F209",
+            Noisy,
+            "a generator of its own, without a seed",
+            also=(
+                "M405",
+                "M407",
+                "R501",
+                "R502",
+                "R503",
+                "X804",
+            ),
+        ),
+        Fault(
+            "F209",
+            Counting,
+            "the class counts calls",
+            also=(
+                "M405",
+                "M407",
+                "R501",
+                "R502",
+                "R503",
+                "X804",
+            ),
+        ),
+        Fault(
+            "F209",
+            Remembering,
+            "the operator remembers the last call",
+            also=(
+                "M405",
+                "M407",
+                "R501",
+                "R502",
+                "R503",
+                "X804",
+            ),
+        ),
+        Fault("F210", RelativeToFirst, "there may be no first row"),
+        Fault("F210", ColumnMax, "an empty column has no largest element"),
+        Fault("F211", RunningSum, "elements are taken in the order of memory"),
+        Fault("F211", flat_output, "the result goes into a copy of the output"),
+        Fault("F212", relu_without_nan, "NaN becomes 0"),
+        Fault("F212", larger, "NaN loses against any number"),
+        Fault("F212", ScaledByMax, "an infinity raises"),
+        Fault("F213", Variance, "the divisor is not that of the reference"),
+        Fault("F213", Rounding, "one value of a parameter is computed as another"),
+        Fault("F213", Take, "negative indices are cut off"),
+        Fault("F214", AlwaysWrites, "ADD is ignored"),
+        Fault("F214", Quotient, "the second output ignores its request"),
+        Fault("F215", Direct, "the direct call is an approximation", also=("R503",)),
+        Fault("F215", TooEarly, "the prepared call computes before its inputs are there"),
+        Fault("F216", MovingMean, "a moving mean moves in predictions"),
+        Fault("F216", PredictionCounter, "a counter counts predictions"),
+    ]
+)

@@ -44,8 +44,16 @@ class Wrapped(Operator):
         self.inner.backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
 
 
-def broken(subject: Subject, wrapper: Callable[[Operator, OperatorProperty], Operator]) -> Subject:
-    """The same operator, except that `wrapper` is put around what computes."""
+Wrapper = Callable[[Operator, OperatorProperty], Operator]
+
+
+def broken(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
+    """The same operator, except for what computes and what it declares.
+
+    Args:
+        wrapper: Put around what computes.
+        declared: Members of the property class in place of its own.
+    """
     base = subject.cls
 
     def create_operator(
@@ -60,5 +68,6 @@ def broken(subject: Subject, wrapper: Callable[[Operator, OperatorProperty], Ope
         "kernels": base.kernels,
         "has_gradient": base.has_gradient,
         "create_operator": create_operator,
+        **declared,
     }
     return replace(subject, cls=type(base.__name__, (base,), members))

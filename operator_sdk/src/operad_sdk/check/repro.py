@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,11 +37,33 @@ def verify(check_id: str, operator: Any, *cases: Case) -> Evidence:
 
 
 def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evidence:
-    """Run a check on cases."""
+    """Run a check on cases.
+
+    Raises:
+        Violation: It fails.
+        OperatorRaised: Code of the operator raises, wherever the check calls it.
+    """
     if check.kind is None:
         return check.run(subject)
     trials = [Trial(subject, case) for case in cases]
-    return check.run(trials if check.pooled else trials[0])
+    return run_with(check, subject, trials if check.pooled else trials[0])
+
+
+def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
+    """Run a check on what it takes; raises as `run_on` does."""
+    try:
+        return check.run(trials)
+    except (Violation, OperatorRaised):
+        raise
+    except Exception as error:
+        if _is_raised_in(error, subject.cls.__module__):
+            raise OperatorRaised("code of the operator", error) from error
+        raise  # a mistake of the check
+
+
+def _is_raised_in(error: Exception, module: str) -> bool:
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__") == module for frame, _ in frames)
 
 
 def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str) -> str:

@@ -9,9 +9,9 @@ from operad_sdk.check.catalogue.entry import Check
 RUNTIME: Final = (
     Check(
         "R501",
-        "one property serves several shapes at once",
+        "one property serves several shapes at once, one operator several sets of values",
         "A property belongs to a node, not to a shape: the same network runs with batches of two sizes, turn "
-        "by turn.",
+        "by turn. And operators are shared between nodes.",
         "def infer_shape(self, in_shapes):\n    self.rows = in_shapes[0][0]    # and forward uses self.rows",
         "Take shapes from the arrays, or keep them in the operator that create_operator makes for them.",
     ),

@@ -62,7 +62,7 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
         req = trial.write_requests()
         for entry in trial.prop.backward_dependency([r is not OpReq.NULL for r in req]):
             key = (_variant(trial), entry)
-            if key in read or array_of(trial, entry).size < 2:
+            if key in read or not array_of(trial, entry).size:
                 continue
             seen.setdefault(key, []).append(trial)
             if _is_read(trial, entry, req):

@@ -21,12 +21,12 @@ _MOST = 16
 
 @check("R501", ORDINARY, pooled=True)
 def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
-    """Two shapes on one property, step by step in turn, against each alone."""
+    """Two shapes on one property, and two sets of values on one operator, in turn, against each alone."""
     if not trials or not trials[0].arguments:
         return None
-    compared = 0
+    compared = sum(_after_other_values(trial) for trial in trials[:: max(1, len(trials) // _MOST)])
     for first, second in _pairs_of_shapes(trials):
-        expected = [_both_passes(trial, trial.new_operator()) for trial in (first, second)]
+        expected = [both_passes(trial, trial.new_operator()) for trial in (first, second)]
         cases = [first.case, second.case]
         try:
             found = _in_turn(first, second)
@@ -38,6 +38,24 @@ def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
             when = f"with shapes {trial.in_shapes} and {other.in_shapes} in turn on one property"
             compared += expect_same(_names(trial), results, alone, when, cases=cases)
     return compared
+
+
+def _after_other_values(trial: Trial) -> int:
+    """Forward on an operator that has just run on other values."""
+    if not trial.is_runnable:
+        return 0
+    operator = trial.new_operator()
+    others = [array[(slice(None, None, -1),) * array.ndim].copy() for array in trial.inputs]
+    try:
+        trial.forward(others, operator=operator)
+    except OperatorRaised:
+        return 0  # values whose order matters
+    found = trial.forward(operator=operator)
+    when = "where the operator has run on other values before"
+    exact = not trial.subject.contract.nondeterministic
+    return expect_same(
+        trial.outputs, found.outputs, trial.result.outputs, when, is_exact=exact, cases=[trial.case]
+    )
 
 
 def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
@@ -87,11 +105,11 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
     compared = 0
     for first, second in list(pairwise(large))[-_MOST:]:
-        expected = [_both_passes(trial, trial.new_operator()) for trial in (first, second)]
+        expected = [both_passes(trial, trial.new_operator()) for trial in (first, second)]
         operators = [trial.new_operator() for trial in (first, second)]
         run = interrupted(
-            lambda trial=first, operator=operators[0]: _both_passes(trial, operator),  # type: ignore[misc]
-            lambda trial=second, operator=operators[1]: _both_passes(trial, operator),  # type: ignore[misc]
+            lambda trial=first, operator=operators[0]: both_passes(trial, operator),  # type: ignore[misc]
+            lambda trial=second, operator=operators[1]: both_passes(trial, operator),  # type: ignore[misc]
         )
         cases = [first.case, second.case]
         for error in run.errors:
@@ -103,7 +121,7 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
     return compared
 
 
-def _both_passes(trial: Trial, operator: Operator) -> list[Any]:
+def both_passes(trial: Trial, operator: Operator) -> list[Any]:
     """Outputs, states and gradients."""
     result = trial.forward(operator=operator)
     if not any(trial.differentiable()):

@@ -62,9 +62,7 @@ def around_arrays(trial: Trial) -> Evidence:
 
 def _forward_in_zones(trial: Trial, pattern: int) -> list[Any]:
     inputs = [_zone_of(array, pattern) for array in trial.inputs]
-    outputs = [
-        Zone(shape, dtype, pattern) for shape, dtype in zip(trial.out_shapes, trial.out_types, strict=True)
-    ]
+    outputs = [Zone(array.shape, array.dtype, pattern) for array in trial.poisoned_outputs()]
     aux = [_zone_of(array, pattern) for array in trial.aux]
     for zone in outputs:
         zone.array[...] = np.nan if zone.array.dtype.kind == "f" else POISON

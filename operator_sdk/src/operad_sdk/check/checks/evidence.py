@@ -1,0 +1,133 @@
+"""Group X: whether the checks would notice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+import numpy as np
+
+from operad_sdk.check.bits import first_difference
+from operad_sdk.check.case import Case
+from operad_sdk.check.checks.sharing import both_passes
+from operad_sdk.check.faults import FAULTS, Fault
+from operad_sdk.check.kinds import ORDINARY, SMOOTH, CaseKind
+from operad_sdk.check.register import CheckFunction, Evidence, check, find_check
+from operad_sdk.check.repro import run_on
+from operad_sdk.check.retype import retyped
+from operad_sdk.check.subject import Subject
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_FIRST: Final = 8
+"""Cases in which most faults are noticed; the others are tried where one is not."""
+_MIDDLING: Final = 40
+"""Elements of such a case at most."""
+
+
+@check("X804", ORDINARY, pooled=True)
+def self_audit(trials: Sequence[Trial]) -> Evidence:
+    """The operator with each fault in turn, before the checks that should notice it."""
+    usable = [trial for trial in trials if trial.is_runnable and trial.outputs]
+    if not usable:
+        return 0
+    audit = _Audit(usable)
+    caught = 0
+    for fault in FAULTS:
+        tried = audit.notices(fault)
+        if tried is None:
+            continue
+        if tried:
+            raise Violation(
+                f"the checks would not notice if {fault.words}: {', '.join(tried)} pass all the same",
+                cases=[usable[0].case],
+            )
+        caught += 1
+    return caught
+
+
+def _in_audit_order(usable: Sequence[Trial]) -> list[Trial]:
+    """A few cases of middling size, in which most faults show, then the others."""
+    several = [trial for trial in usable if 1 < sum(array.size for array in trial.inputs) <= _MIDDLING]
+    half = several[len(several) // 2 :]
+    first = half[:: max(1, len(half) // _FIRST)]
+    return [*first, *[trial for trial in usable if trial not in first]]
+
+
+@final
+class _Audit:
+    """The checks of one operator, and what they say of it without faults."""
+
+    def __init__(self, usable: Sequence[Trial]) -> None:
+        self._trials = _in_audit_order(usable)
+        self._subject = usable[0].subject
+        self._usable: dict[tuple[str, int], bool] = {}
+
+    def notices(self, fault: Fault) -> list[str] | None:
+        """Checks that should notice and do not; none if one does; None where the fault is none here."""
+        broken = fault.put_into(self._subject)
+        passed: list[str] = []
+        for begin, end in ((0, _FIRST), (_FIRST, len(self._trials))):
+            trials = [trial for trial in self._trials[begin:end] if fault.applies(trial)]
+            if fault.may_be_equal:
+                trials = [trial for trial in trials if not self._is_equal(broken, trial)]
+            for id in fault.caught_by if trials else ():
+                if id in self._subject.contract.expected_failures:
+                    continue
+                found = find_check(id)
+                for cases in self._usable_cases(found, trials):
+                    if _fails(found, broken, cases):
+                        return []
+                    passed.append(id)
+        return list(dict.fromkeys(passed)) or None
+
+    def _usable_cases(self, check: CheckFunction, trials: Sequence[Trial]) -> Iterator[list[Case]]:
+        """Cases, each alone unless the check wants several, in which it applies and passes without fault."""
+        if check.pooled:
+            cases = [trial.case for trial in self._trials]
+            if self._applies(check, cases, 0):
+                yield cases
+            return
+        for trial in trials:
+            case = _case_for(check.kind, trial)
+            if case is not None and self._applies(check, [case], id(trial)):
+                yield [case]
+
+    def _applies(self, check: CheckFunction, cases: list[Case], key: int) -> bool:
+        if (check.id, key) not in self._usable:
+            try:
+                evidence = run_on(check, self._subject, cases)
+            except (Violation, OperatorRaised):
+                evidence = None
+            counts = evidence.values() if isinstance(evidence, Mapping) else [evidence]
+            self._usable[check.id, key] = any(counts)
+        return self._usable[check.id, key]
+
+    @staticmethod
+    def _is_equal(broken: Subject, trial: Trial) -> bool:
+        """Whether the fault changes no result of this case."""
+        try:
+            other = Trial(broken, trial.case)
+            found = both_passes(other, other.new_operator())
+        except OperatorRaised:
+            return False
+        pairs = zip(found, both_passes(trial, trial.new_operator()), strict=True)
+        return not any(a is not None and first_difference(a, b) is not None for a, b in pairs)
+
+
+def _case_for(kind: CaseKind | None, trial: Trial) -> Case | None:
+    """The case as that kind would have it: in float64 and small for derivatives."""
+    if kind is None or "float32" in kind.dtypes:
+        return trial.case
+    wide = retyped(trial, np.dtype(np.float64))
+    if wide is None or (kind == SMOOTH and sum(array.size for array in wide.inputs) > kind.max_elements):
+        return None
+    return wide.case
+
+
+def _fails(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> bool:
+    try:
+        run_on(check, subject, cases)
+    except (Violation, OperatorRaised):
+        return True
+    return False
