@@ -390,7 +390,7 @@ ZOO = without_gradients(
         Fault("S108", no_example, "no example"),
         Fault("S108", twice, "an example with a wrong result"),
         Fault("S108", RaisingExample, "an example that raises"),
-        Fault("S109", HiddenHead, "backward wants the gradient of a hidden output"),
+        Fault("S109", HiddenHead, "backward wants the gradient of a hidden output", also=("R503",)),
         Fault("S109", GreedyAlone, "one gradient reads more than both"),
         Fault("S110", misspelt_input, "a contract for an argument that there is not"),
         Fault("S110", MisspeltCheck, "an exemption from a check that there is not"),

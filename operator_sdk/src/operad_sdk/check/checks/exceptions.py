@@ -12,6 +12,7 @@ from operad_sdk.check.broken import Wrapped, broken
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
+from operad_sdk.check.subject import IN_PROCESS
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
 
@@ -108,7 +109,7 @@ def _reaches_reader(kind: type[Run], trial: Trial) -> int:
         raise Violation(message, cases=[trial.case])
     expected = [trial.prop.name]
     if kind is SymbolicRun:
-        expected += ["checked", *([subject.distribution] if subject.is_registered else [])]
+        expected += ["checked", *([subject.distribution] if subject.distribution != IN_PROCESS else [])]
     for name in expected:
         if name not in notes:
             message = f"an exception in a {kind.name} run does not name {name!r}; its notes say: {notes}"
