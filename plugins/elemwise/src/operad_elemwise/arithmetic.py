@@ -9,7 +9,8 @@ import numpy as np
 
 from operad_elemwise.documentation import binary_doc
 from operad_elemwise.integers import is_integer, truncating_divide
-from operad_sdk import Array, binary, from_ufunc
+from operad_sdk import Array, Contract, binary, from_ufunc
+from operad_sdk.domains import Drawn, Real
 
 
 def _pass_on(ograd: Array, out: Array) -> None:
@@ -86,7 +87,18 @@ def _integer_quotient(lhs: Array, rhs: Array, out: Array) -> None:
     truncating_divide(lhs, rhs, out)
 
 
-@binary("_mod", inplace=("lhs", "rhs"), accepts="number", cost=4)
+_BETWEEN_JUMPS = Contract(
+    inputs={
+        # Odd sixteenths are no multiples of eighths, where the remainder jumps and has no slope.
+        "lhs": Drawn(
+            lambda rng, shape, prop, shapes: (2 * rng.integers(-16, 16, shape) + 1) / 16, is_real=True
+        ),
+        "rhs": Real(nonzero=True),
+    }
+)
+
+
+@binary("_mod", inplace=("lhs", "rhs"), accepts="number", cost=4, contract=_BETWEEN_JUMPS)
 def mod(lhs: Array, rhs: Array, out: Array) -> None:
     """Remainder of each pair of elements, with the sign of the divisor; 0, with no slope, where that is 0.
 

@@ -161,7 +161,9 @@ def _is_read(trial: Trial, entry: BackwardEntry, req: Sequence[OpReq]) -> bool:
     expected = trial.backward(req=req)
     original = array_of(trial, entry)
     replacements = [filled(original, fill) for fill in FILLS]
-    replacements += [-replacements[1], original[..., ::-1]] if original.dtype.kind in "fi" else []
+    if original.dtype.kind in "fi":
+        backwards = original.reshape(-1)[::-1].reshape(original.shape)
+        replacements += [np.asarray(-replacements[1]), backwards]
     for replacement in replacements:
         try:
             found = trial.backward(req=req, keep=_replacing(entry, replacement))
