@@ -6,5 +6,5 @@ from operad_sdk.check import Profile, contract_suite
 
 test_first_party_operators_keep_their_contract = contract_suite(
     ["tanh", "elemwise_mul", "smooth_l1", "FullyConnected", "Dropout", "Concat", "SoftmaxOutput"],
-    profile=Profile("smoke", examples=12, seconds=0.1, least=4),
+    profile=Profile("smoke", examples=40, seconds=0.1, least=20),
 )

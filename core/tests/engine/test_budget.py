@@ -66,6 +66,7 @@ def blas_threads() -> int:
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 4, reason="BLAS starts with as many threads as there are cores")
+@pytest.mark.slow  # reads a process-wide setting that other tests' engines may change meanwhile
 def test_the_blas_limit_follows_the_share_and_comes_back() -> None:
     most = blas_threads()
     engine = ThreadedEngine(most)

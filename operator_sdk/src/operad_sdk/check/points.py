@@ -11,22 +11,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from operad.operator import Shape
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.domains import Real
 
-_FINE = 512
+_FINE = 1024
 """Points of the finer lattice in a unit."""
+_NEAR, _FAR = 16, 48
+"""How far from the points of the coarse lattice, 128 apart, those of the finer one are taken."""
 
 
 def points(trial: Trial) -> Iterator[list[Array]]:
     """Inputs to take derivatives at, the case's own first; each is tried where the one before failed."""
     yield [array.copy() for array in trial.inputs]
     rng = np.random.default_rng([trial.case.seed, _FINE])
-    offsets = [(2 * rng.integers(-16, 16, array.shape) + 1) / _FINE for array in trial.inputs]
+    offsets = [_offsets(rng, array.shape) for array in trial.inputs]
     yield _moved(trial, [array + offset for array, offset in zip(trial.inputs, offsets, strict=True)])
     for scale, begin in ((0.25, 0.1875), (1.0, 1.25)):
         pairs = zip(trial.inputs, offsets, strict=True)
         yield _moved(trial, [abs(array) * scale + begin + offset for array, offset in pairs], free=True)
+
+
+def _offsets(rng: np.random.Generator, shape: Shape) -> Array:
+    distances = rng.integers(_NEAR, _FAR, shape, endpoint=True) / _FINE
+    return np.asarray(distances * rng.choice((-1.0, 1.0), shape))
 
 
 def _moved(trial: Trial, values: list[Array], *, free: bool = False) -> list[Array]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from operad.operator import OperatorProperty
 from operad_sdk.check.faults.backward import flows, leaves_out
 from operad_sdk.check.faults.fault import Fault
+from operad_sdk.check.trial import Trial
 
 
 def _declares_all(cls: type) -> Mapping[str, Any]:
@@ -31,8 +33,15 @@ def _denies_gradients(cls: type) -> Mapping[str, Any]:
     return {"differentiable_inputs": lambda self: [False] * len(self.list_arguments())}
 
 
+def leaves_out_by_default(trial: Trial) -> bool:
+    """Whether backward leaves arrays undeclared, and not just for a number such as an exponent of 1."""
+    required = {name: value for name, value in trial.case.params.items() if trial.prop.params[name].is_required}
+    usual = Trial(trial.subject, replace(trial.case, params=required)) if leaves_out(trial) else None
+    return usual is not None and usual.arguments == trial.arguments and leaves_out(usual)
+
+
 DECLARED: Final = (
-    Fault("backward declares to read every array", ("M402",), declared=_declares_all, applies=leaves_out),
+    Fault("backward declares to read every array", ("M402",), declared=_declares_all, applies=leaves_out_by_default),
     Fault(
         "inference takes unknown axes to have length 2",
         ("F203", "F204"),
