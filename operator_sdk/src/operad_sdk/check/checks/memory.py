@@ -60,6 +60,8 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
         if not any(trial.differentiable()) or not trial.is_runnable:
             continue
         req = trial.write_requests()
+        if not any(g is not None and g.size for g in trial.poisoned_gradients(req)):
+            continue
         for entry in trial.prop.backward_dependency([r is not OpReq.NULL for r in req]):
             key = (_variant(trial), entry)
             if key in read or not array_of(trial, entry).size:

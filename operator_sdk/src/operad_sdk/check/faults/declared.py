@@ -35,13 +35,20 @@ def _denies_gradients(cls: type) -> Mapping[str, Any]:
 
 def leaves_out_by_default(trial: Trial) -> bool:
     """Whether backward leaves arrays undeclared, and not just for a number such as an exponent of 1."""
-    required = {name: value for name, value in trial.case.params.items() if trial.prop.params[name].is_required}
+    required = {
+        name: value for name, value in trial.case.params.items() if trial.prop.params[name].is_required
+    }
     usual = Trial(trial.subject, replace(trial.case, params=required)) if leaves_out(trial) else None
     return usual is not None and usual.arguments == trial.arguments and leaves_out(usual)
 
 
 DECLARED: Final = (
-    Fault("backward declares to read every array", ("M402",), declared=_declares_all, applies=leaves_out_by_default),
+    Fault(
+        "backward declares to read every array",
+        ("M402",),
+        declared=_declares_all,
+        applies=leaves_out_by_default,
+    ),
     Fault(
         "inference takes unknown axes to have length 2",
         ("F203", "F204"),

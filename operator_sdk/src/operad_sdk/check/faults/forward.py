@@ -16,8 +16,6 @@ from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.retype import is_random
 from operad_sdk.check.trial import Trial
 
-_A_LITTLE: Final = 2.0**-10
-"""What results that are zero are off by."""
 _FAR: Final = 4096
 """Elements of a temp space: more than the operator itself asks for in an audit's cases."""
 
@@ -84,8 +82,7 @@ class _IsOff(_Around):
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         if new.dtype.kind == "f":
-            value = (new - old if req is OpReq.ADD else new) * self.factor + _A_LITTLE
-            new[...] = old + value if req is OpReq.ADD else value
+            new[...] = old + (new - old) * self.factor if req is OpReq.ADD else new * self.factor
 
 
 class _IsFarOff(_IsOff):
@@ -215,8 +212,6 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
     return False
 
 
-_VALUES: Final = ("F213", "A704", "B302", "B301")
-
 FORWARD: Final = (
     Fault("forward overwrites where it should add", ("F214",), _Overwrites),
     Fault(
@@ -224,7 +219,13 @@ FORWARD: Final = (
     ),
     Fault("forward leaves the last element of outputs as it was", ("F208", "M407"), _SkipsLast),
     Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld),
-    Fault("outputs are off by one part in 256", _VALUES, _IsOff, applies=lambda t: not is_random(t)),
+    Fault(
+        "outputs are off by one part in 256",
+        ("F213", "A704", "B302", "B301"),
+        _IsOff,
+        applies=lambda trial: not is_random(trial),
+        may_be_equal=True,
+    ),
     Fault("draws are too far apart by a quarter", ("F218", "B302", "B301"), _IsFarOff, applies=is_random),
     Fault("outputs depend on how often the operator ran", ("F209",), _Counts),
     Fault("forward writes behind the end of outputs", ("M405",), _RunsOver),

@@ -1,0 +1,132 @@
+"""Operators that may be right, and of which the checks could not tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import Contract, OperatorProperty, operator, unary
+from operad_sdk.domains import Integers
+from operator_sdk.tests.zoo.fault import Fault
+
+
+@unary("zoo_only_zeros", accepts="floating", contract=Contract(inputs={"data": Integers(0, 0)}))
+def only_zeros(data):
+    """A square that is looked at where it is flat."""
+    return data * data
+
+
+@only_zeros.gradient
+def _(ograd, data):
+    return 2 * ograd * data
+
+
+@operator("zoo_no_rows")
+class NoRows(OperatorProperty):
+    """A sum of rows of which there are none."""
+
+    spec = "data:(N, D) -> output:(D)"
+    contract = Contract(shapes=lambda prop, choose: [(0, choose((1, 2, 3)))])
+
+    def forward(self, data, output):
+        """The sum."""
+        output.assign(data.sum(axis=0))
+
+    def backward(self, output_grad, data_grad):
+        """For each row."""
+        data_grad.assign(np.broadcast_to(output_grad, data_grad.shape))
+
+
+@unary("zoo_no_reason", accepts="floating", contract=Contract(expected_failures={"B301": ""}))
+def no_reason(data):
+    """A square with a wrong gradient, which is known."""
+    return data * data
+
+
+@no_reason.gradient
+def _(ograd, data):
+    return ograd * data
+
+
+@operator("zoo_short_reason")
+class ShortReason(OperatorProperty):
+    """A copy that is known to overwrite, for a reason of blanks."""
+
+    spec = "data:(N) -> output:(N)"
+    contract = Contract(expected_failures={"F214": "  "})
+
+    def forward(self, data, output):
+        """The copy."""
+        if output.array is not None:
+            output.array[...] = data
+
+    def backward(self, output_grad, data_grad):
+        """The head gradient."""
+        data_grad.assign(output_grad)
+
+
+@unary(
+    "zoo_mended", accepts="floating", contract=Contract(expected_failures={"B301": "the factor, see issue 7"})
+)
+def mended(data):
+    """A square whose gradient was wrong once."""
+    return data * data
+
+
+@mended.gradient
+def _(ograd, data):
+    return 2 * ograd * data
+
+
+@operator("zoo_mended_requests")
+class MendedRequests(OperatorProperty):
+    """A copy that overwrote what it should have added to, once."""
+
+    spec = "data:(N) -> output:(N)"
+    contract = Contract(expected_failures={"F214": "requests were ignored before 2.0"})
+
+    def forward(self, data, output):
+        """The copy."""
+        output.assign(data)
+
+    def backward(self, output_grad, data_grad):
+        """The head gradient."""
+        data_grad.assign(output_grad)
+
+
+@unary("zoo_exponential", accepts="floating")
+def exponential(data):
+    """Any multiple of it would have the same gradient, and there is no reference."""
+    return np.exp(data)
+
+
+@exponential.gradient
+def _(ograd, out_value):
+    return ograd * out_value
+
+
+@operator("zoo_product_of_rows")
+class ProductOfRows(OperatorProperty):
+    """As the exponential, but for its kind."""
+
+    spec = "data:(N, D) -> output:(N)"
+    contract = Contract(inputs={"data": Integers(1, 3)})
+
+    def forward(self, data, output):
+        """The product."""
+        output.assign(data.prod(axis=1))
+
+    def backward(self, output_grad, data, output, data_grad):
+        """By way of the output."""
+        data_grad.assign((output_grad * output)[:, None] / data)
+
+
+ZOO = [
+    Fault("X801", only_zeros, "every example is zero"),
+    Fault("X801", NoRows, "every example is empty"),
+    Fault("X802", no_reason, "a failure is expected for no reason"),
+    Fault("X802", ShortReason, "a failure is expected for a reason of blanks"),
+    Fault("X803", mended, "a failure is expected and does not come"),
+    Fault("X803", MendedRequests, "a failure is expected of requests that are right"),
+    Fault("X804", exponential, "a wrong factor would not be noticed"),
+    Fault("X804", ProductOfRows, "a wrong factor would not be noticed"),
+]
