@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Scalar, operator, unary
@@ -25,7 +27,7 @@ class TypedByTable(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
     has_gradient = False
-    table = {"float32": np.float32, "float64": np.float64}
+    table: ClassVar = {"float32": np.float32, "float64": np.float64}
 
     def infer_type(self, in_types):
         """By the table."""
@@ -173,8 +175,16 @@ ZOO = without_gradients(
         Fault("D602", half_table, "single precision passes through half"),
         Fault("D602", with_offset, "digits are lost against a large number"),
         Fault("D603", half_gradient, "the gradient passes through half precision"),
-        Fault("D603", MeanOfHalves, "digits of the gradient are lost against a large number"),
-        Fault("D604", single_exponential, "double precision passes through single"),
+        Fault("D603", MeanOfHalves, "digits of the gradient are lost against a large number", also=("B303",)),
+        Fault(
+            "D604",
+            single_exponential,
+            "double precision passes through single",
+            also=(
+                "B301",
+                "B302",
+            ),
+        ),
         Fault("D604", SingleGradient, "the gradient passes through single precision"),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
-from operad_sdk.domains import Integers
+from operad_sdk.domains import Integers, positive
 from operator_sdk.tests.zoo.fault import Fault
 
 
@@ -109,7 +109,7 @@ class ProductOfRows(OperatorProperty):
     """As the exponential, but for its kind."""
 
     spec = "data:(N, D) -> output:(N)"
-    contract = Contract(inputs={"data": Integers(1, 3)})
+    contract = Contract(inputs={"data": positive(2.0)})
 
     def forward(self, data, output):
         """The product."""
@@ -123,7 +123,7 @@ class ProductOfRows(OperatorProperty):
 ZOO = [
     Fault("X801", only_zeros, "every example is zero"),
     Fault("X801", NoRows, "every example is empty"),
-    Fault("X802", no_reason, "a failure is expected for no reason"),
+    Fault("X802", no_reason, "a failure is expected for no reason", also=("B302",)),
     Fault("X802", ShortReason, "a failure is expected for a reason of blanks"),
     Fault("X803", mended, "a failure is expected and does not come"),
     Fault("X803", MendedRequests, "a failure is expected of requests that are right"),

@@ -126,10 +126,44 @@ def magnitude(data):
 ZOO = [
     Fault("A701", leaky, "a constant of the module changes after the mapper is made"),
     Fault("A701", two_meanings, "the Python function is another one"),
-    Fault("A702", never, "a condition is never met"),
-    Fault("A702", capped, "a condition is met by no example"),
-    Fault("A703", sharp, "the written slope forgets a parameter"),
-    Fault("A703", mapped_cube, "the written slope is that of another power"),
-    Fault("A704", smooth, "a kernel computes something else than the mapper"),
-    Fault("A704", rectified, "a kernel for some shapes differs from the mapper"),
+    Fault("A702", never, "a condition is never met", also=("M402",)),
+    Fault("A702", capped, "a condition is met by no example", also=("F212",)),
+    Fault(
+        "A703",
+        sharp,
+        "the written slope forgets a parameter",
+        also=(
+            "B301",
+            "B302",
+        ),
+    ),
+    Fault(
+        "A703",
+        mapped_cube,
+        "the written slope is that of another power",
+        also=(
+            "B301",
+            "B302",
+        ),
+    ),
+    Fault(
+        "A704",
+        smooth,
+        "a kernel computes something else than the mapper",
+        also=(
+            "B301",
+            "B302",
+            "D606",
+        ),
+    ),
+    Fault(
+        "A704",
+        rectified,
+        "a kernel for some shapes differs from the mapper",
+        also=(
+            "B301",
+            "B302",
+            "D606",
+        ),
+    ),
 ]

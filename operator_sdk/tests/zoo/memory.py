@@ -118,8 +118,9 @@ class BiasOfColumns(OperatorProperty):
 class Centre(OperatorProperty):
     """A difference whose mean is written where data may be."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
-    forward_inplace = [("data", "output")]
+    forward_inplace = (("data", "output"),)
 
     def forward(self, data, output):
         """The mean first."""
@@ -154,7 +155,7 @@ class Reversed(OperatorProperty):
     """Columns in the other order, one after another."""
 
     spec = "data:(N, D) -> output:(N, D)"
-    forward_inplace = [("data", "output")]
+    forward_inplace = (("data", "output"),)
 
     def forward(self, data, output):
         """From the ends to the middle and on."""
@@ -341,8 +342,8 @@ class KeepsSpace(CoreProperty):
 
 ZOO = without_gradients(
     [
-        Fault("M401", KeepsNothing, "the factors are read and not declared"),
-        Fault("M401", OtherArray, "the output is read and not declared"),
+        Fault("M401", KeepsNothing, "the factors are read and not declared", also=("R503",)),
+        Fault("M401", OtherArray, "the output is read and not declared", also=("M402",)),
         Fault("M401", ScaledRows, "one gradient alone reads more than it declares"),
         Fault("M402", tanh_and_data, "the data are declared and not read"),
         Fault("M402", DeclaresAll, "the output is declared and not read"),
@@ -352,13 +353,48 @@ ZOO = without_gradients(
         Fault("M403", Reversed, "columns are overwritten before they are read"),
         Fault("M404", FirstOverHead, "one gradient overwrites the head gradient"),
         Fault("M404", cube, "the gradient overwrites the data"),
-        Fault("M405", in_blocks, "the last block is longer than the output"),
-        Fault("M405", with_neighbour, "the gradient uses what lies behind"),
-        Fault("M406", two_spaces, "one space is taken for two"),
+        Fault("M405", in_blocks, "the last block is longer than the output", also=("F211",)),
+        Fault("M405", with_neighbour, "the gradient uses what lies behind", also=("R503",)),
+        Fault("M406", two_spaces, "one space is taken for two", also=("R503",)),
         Fault("M406", long_space, "a space is overrun"),
-        Fault("M407", over_zeros, "an output is taken to be zero"),
-        Fault("M407", SumsOfPairs, "a gradient is taken to be zero"),
-        Fault("M408", collects_in_space, "a space is taken to be zero"),
-        Fault("M408", KeepsSpace, "a space is read after the call"),
+        Fault(
+            "M407",
+            over_zeros,
+            "an output is taken to be zero",
+            also=(
+                "F214",
+                "R503",
+                "X801",
+            ),
+        ),
+        Fault(
+            "M407",
+            SumsOfPairs,
+            "a gradient is taken to be zero",
+            also=(
+                "B307",
+                "M402",
+                "M405",
+                "R503",
+            ),
+        ),
+        Fault(
+            "M408",
+            collects_in_space,
+            "a space is taken to be zero",
+            also=(
+                "R503",
+                "X801",
+            ),
+        ),
+        Fault(
+            "M408",
+            KeepsSpace,
+            "a space is read after the call",
+            also=(
+                "D601",
+                "R503",
+            ),
+        ),
     ]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import numpy as np
 
@@ -85,8 +86,7 @@ def module_scratch(data):
     """An exponential by way of an array of the module's."""
     part = _scratch[: data.size].reshape(data.shape)
     np.exp(data, out=part)
-    result = part.astype(data.dtype)
-    return result
+    return part.astype(data.dtype)
 
 
 @module_scratch.gradient
@@ -139,10 +139,8 @@ class SoundInverse(OperatorProperty):
 
     def forward(self, data, output):
         """Whatever happens."""
-        try:
+        with suppress(Exception):
             output.assign(1 / (data * data + 1))
-        except Exception:  # noqa: BLE001 - the fault
-            pass
 
 
 @operator("zoo_quiet_gradient")
@@ -157,20 +155,18 @@ class QuietGradient(OperatorProperty):
 
     def backward(self, output_grad, data, data_grad):
         """Whatever happens."""
-        try:
+        with suppress(Exception):
             data_grad.assign(2 * output_grad * data)
-        except Exception:  # noqa: BLE001 - the fault
-            pass
 
 
 ZOO = without_gradients(
     [
-        Fault("R501", MeanOfRows, "inference leaves a number of rows in the property"),
+        Fault("R501", MeanOfRows, "inference leaves a number of rows in the property", also=("F210",)),
         Fault("R501", WeightsByPlace, "the first shape decides for the others"),
-        Fault("R501", ScaledByFirst, "the first values decide for the others"),
+        Fault("R501", ScaledByFirst, "the first values decide for the others", also=("F210",)),
         Fault("R502", module_scratch, "an array of the module is used by all"),
-        Fault("R502", LargestKeptAside, "an attribute of the class is used by all"),
-        Fault("R503", thread_factor, "a factor is there in one thread only"),
+        Fault("R502", LargestKeptAside, "an attribute of the class is used by all", also=("F210",)),
+        Fault("R503", thread_factor, "a factor is there in one thread only", also=("R502",)),
         Fault("R503", asks_the_caller, "the mode is asked of the calling thread"),
         Fault("R504", SoundInverse, "forward swallows exceptions"),
         Fault("R504", QuietGradient, "backward swallows exceptions"),

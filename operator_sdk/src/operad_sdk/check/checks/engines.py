@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Final, final
 
 import numpy as np
@@ -27,6 +27,8 @@ _SCHEDULES: Final = 4
 """Programs of several cases at once, on each engine."""
 _TOGETHER: Final = 4
 """Cases in one such program."""
+
+_PATIENCE_S: Final = 1.0
 
 _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
@@ -153,6 +155,16 @@ def _held(runs: Sequence[Run], is_threaded: bool) -> Iterator[None]:
         yield
     finally:
         gate.release()
+    _let_workers_finish(runs)
+
+
+def _let_workers_finish(runs: Sequence[Run]) -> None:
+    """Wait without helping, as a thread that waits for an array does: workers are to run all of it."""
+    arrays = [x for run in runs for x in [*run.outputs, *run.gradients] if x is not None]
+    is_over = Event()
+    variables = list({x._chunk.var: None for x in arrays})
+    engine.get().push_sync(lambda _: is_over.set(), cpu(), variables, (), name="end")
+    is_over.wait(_PATIENCE_S)  # it is never set after a failure, which reading brings up
 
 
 def _started(kind: type[Run], trial: Trial, copies: int, when: str) -> Run:

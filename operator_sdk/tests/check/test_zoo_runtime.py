@@ -1,0 +1,49 @@
+"""Groups M, R, D, A and X see the faults they are for, each under its own id."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from operad_sdk.check import OperatorReport, Profile, check_operator
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.register import all_checks
+from operator_sdk.tests.zoo import dtype, evidence, mappers, memory, runtime
+from operator_sdk.tests.zoo.fault import Fault
+
+FAULTS = [*memory.ZOO, *runtime.ZOO, *dtype.ZOO, *mappers.ZOO]
+PATIENT = Profile("patient", examples=50, seconds=60.0)
+"""As many examples as `dev`, however busy the machine is."""
+
+NEED_A_GPU = {"D605"}
+EVERY = [id for id in all_checks() if id not in ("S107", "S108", "X804")]
+"""Without documentation, which the zoo has none of, and the audit, which wants operators that are right."""
+
+
+def red_ids(operator: object, checks: list[str]) -> list[str]:
+    report: OperatorReport = check_operator(operator, checks=checks, profile=PATIENT)
+    return report.red_ids
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
+    assert red_ids(fault.operator, [fault.id]) == [fault.id]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
+    assert set(red_ids(fault.operator, EVERY)) <= {fault.id, *fault.also}
+
+
+@pytest.mark.parametrize("fault", evidence.ZOO, ids=lambda fault: fault.title)
+def test_missing_evidence_is_red(fault: Fault) -> None:
+    checks = [fault.id] if fault.id in all_checks() else EVERY
+    assert fault.id in red_ids(fault.operator, checks)
+
+
+def test_every_check_of_these_groups_has_two_faults() -> None:
+    found = Counter(fault.id for fault in [*FAULTS, *evidence.ZOO])
+    own = [id for id in CATALOGUE if id[0] in "MRDAX" and id not in NEED_A_GPU]
+    assert {id: found[id] for id in own if found[id] < 2} == {}
