@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, unary
-from operad_sdk.domains import Integers, positive
+from operad_sdk import Contract, OperatorProperty, Tolerance, operator, unary
+from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault
 
 
@@ -93,31 +93,42 @@ class MendedRequests(OperatorProperty):
         data_grad.assign(output_grad)
 
 
-@unary("zoo_exponential", accepts="floating")
-def exponential(data):
-    """Any multiple of it would have the same gradient, and there is no reference."""
-    return np.exp(data)
+_HALF = Tolerance(0.5, 0.5, "it was red")
 
 
-@exponential.gradient
-def _(ograd, out_value):
-    return ograd * out_value
+@unary(
+    "zoo_lenient",
+    accepts="floating",
+    contract=Contract(
+        no_numeric_gradient="it has steps",
+        reference=np.rint,
+        tolerances={"float16": _HALF, "float32": _HALF, "float64": _HALF},
+    ),
+)
+def lenient(data):
+    """Rounding, for which anything within a half would do."""
+    return np.rint(data)
 
 
-@operator("zoo_product_of_rows")
-class ProductOfRows(OperatorProperty):
-    """As the exponential, but for its kind."""
+def half_square(data):
+    """The loss."""
+    return data * data / 2
 
-    spec = "data:(N, D) -> output:(N)"
-    contract = Contract(inputs={"data": positive(2.0)})
+
+@operator("zoo_loss_of_its_own")
+class LossOfItsOwn(OperatorProperty):
+    """The gradient is that of a loss which is declared; of the output, nothing is."""
+
+    spec = "data:(N) -> output:(N)"
+    contract = Contract(ignores_head_gradient="a loss ends the network", loss=half_square)
 
     def forward(self, data, output):
-        """The product."""
-        output.assign(data.prod(axis=1))
+        """The data."""
+        output.assign(data)
 
-    def backward(self, output_grad, data, output, data_grad):
-        """By way of the output."""
-        data_grad.assign((output_grad * output)[:, None] / data)
+    def backward(self, data, data_grad):
+        """The data."""
+        data_grad.assign(data)
 
 
 ZOO = [
@@ -127,6 +138,6 @@ ZOO = [
     Fault("X802", ShortReason, "a failure is expected for a reason of blanks"),
     Fault("X803", mended, "a failure is expected and does not come"),
     Fault("X803", MendedRequests, "a failure is expected of requests that are right"),
-    Fault("X804", exponential, "a wrong factor would not be noticed"),
-    Fault("X804", ProductOfRows, "a wrong factor would not be noticed"),
+    Fault("X804", lenient, "tolerances would hide a fault"),
+    Fault("X804", LossOfItsOwn, "nothing is known of the output"),
 ]

@@ -40,7 +40,6 @@ class CheckFunction:
         kind: The cases it wants; None: it takes the subject.
         pooled: Whether it takes all trials at once.
         reports_raising: Whether it is the check that reports code which raises.
-        on_demand: Whether it runs only where it is asked for by its id.
     """
 
     id: str
@@ -48,7 +47,6 @@ class CheckFunction:
     kind: CaseKind | None
     pooled: bool
     reports_raising: bool
-    on_demand: bool
 
 
 _checks: Final[dict[str, CheckFunction]] = {}
@@ -60,14 +58,13 @@ def check(
     *,
     pooled: bool = False,
     reports_raising: bool = False,
-    on_demand: bool = False,
 ) -> Callable[[F], F]:
     """Register a check under its id in the catalogue."""
     assert id in CATALOGUE, f"{id} is not in the catalogue"
 
     def register(function: F) -> F:
         assert id not in _checks, f"{id} is registered twice"
-        _checks[id] = CheckFunction(id, function, kind, pooled, reports_raising, on_demand)
+        _checks[id] = CheckFunction(id, function, kind, pooled, reports_raising)
         return function
 
     return register
@@ -78,11 +75,6 @@ def all_checks() -> dict[str, CheckFunction]:
     for module in iter_modules(import_module("operad_sdk.check.checks").__path__):
         import_module(f"operad_sdk.check.checks.{module.name}")
     return dict(sorted(_checks.items()))
-
-
-def usual_checks() -> list[CheckFunction]:
-    """The checks that run where none are named, in order."""
-    return [found for found in all_checks().values() if not found.on_demand]
 
 
 def find_check(id: str) -> CheckFunction:

@@ -12,7 +12,7 @@ from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
-from operad_sdk.check.register import CheckFunction, Evidence, find_check, usual_checks
+from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.repro import run_on, run_with, script
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
@@ -34,12 +34,12 @@ def check_operator(
 
     Args:
         operator: A name, a property class, or what a decorator returned.
-        checks: Ids to run; None: all but those on demand (X804).
+        checks: Ids to run; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
         progress: Called after each check.
     """
     session = Session(subject_of(operator), profile_of(profile))
-    chosen = [find_check(id) for id in checks] if checks is not None else usual_checks()
+    chosen = [find_check(id) for id in checks] if checks is not None else list(all_checks().values())
     outcomes = []
     for check in chosen:
         outcome = run_check(session, check)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 from hypothesis.errors import Unsatisfiable
 
+from operad_sdk.check import backend
 from operad_sdk.check.case import Case
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.profile import Profile
@@ -45,14 +46,16 @@ class Session:
             shrink: Go on with smaller and smaller cases once one raises.
         """
         name = f"{self.subject.name} {kind.name}"
+        seed = crc32(name.encode()) ^ self.profile.seed
         phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
-        @seeded(crc32(name.encode()) ^ self.profile.seed)
+        @seeded(seed)
         @settings(
             max_examples=max(1, round(self.profile.examples * kind.share)),
             database=None,
             deadline=None,
             derandomize=False,
+            backend=backend.NAME,
             phases=phases,
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
@@ -63,6 +66,7 @@ class Session:
         def run(case: Case) -> None:
             function(case)
 
+        backend.SeededProvider.seed = seed
         try:
             run()
         except Unsatisfiable:

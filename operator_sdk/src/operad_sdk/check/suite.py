@@ -21,7 +21,7 @@ from operad import registry
 from operad.errors import ArgumentError
 from operad_sdk.check.outcome import Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
-from operad_sdk.check.register import find_check, usual_checks
+from operad_sdk.check.register import all_checks, find_check
 from operad_sdk.check.report import outcome_text
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
@@ -39,7 +39,7 @@ def contract_suite(
     Args:
         operators: A package or distribution, whose operators are all meant; or a list of operators:
             names, property classes, or what decorators returned.
-        checks: Ids; None: all but those on demand (X804).
+        checks: Ids; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
             names, else `dev`.
 
@@ -47,9 +47,7 @@ def contract_suite(
         ArgumentError: No installed operator belongs to the package or distribution.
     """
     chosen = named_operators(operators) if isinstance(operators, str) else list(operators)
-    ids = (
-        [find_check(id).id for id in checks] if checks is not None else [check.id for check in usual_checks()]
-    )
+    ids = [find_check(id).id for id in checks] if checks is not None else list(all_checks())
     cases = [pytest.param(operator, id, id=f"{_label(operator)}-{id}") for operator in chosen for id in ids]
     used = profile_of(profile)
 

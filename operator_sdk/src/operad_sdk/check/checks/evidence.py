@@ -39,7 +39,7 @@ def self_audit(trials: Sequence[Trial]) -> Evidence:
             continue
         if tried:
             raise Violation(
-                f"the checks would not notice if {fault.words}: {', '.join(tried)} pass all the same",
+                f"the checks would not notice if {fault.words}; none of {', '.join(tried)} fails then",
                 cases=[usable[0].case],
             )
         caught += 1

@@ -17,7 +17,7 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import Operator
 from operad.operator import candidates as kernels_of
-from operad_sdk.check.closeness import at
+from operad_sdk.check.closeness import at, magnitude
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, moved, retyped
@@ -26,11 +26,13 @@ from operad_sdk.check.violation import Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _WIDE: Final = np.dtype(np.float64)
-_MOVEMENTS: Final = 3
-_SPREADS: Final = 8
+_MOVEMENTS: Final = 4
+_SPREADS: Final = 16
 """How many times the cost of rounding the inputs is allowed."""
 _ROUNDINGS: Final = 64
 """Roundings of the result itself that are allowed, of the largest one of the array."""
+_HEADS: Final = 4
+"""Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
 _CONDITION: Final = 64
 """How many times a movement of the inputs may show in the result where the point is to count."""
 
@@ -118,11 +120,12 @@ def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any) ->
                     distance = np.abs(one - other)
                     np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
         tiny = float(np.finfo(dtype).smallest_normal)
+        floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if values is _gradients else 0.0)
         limits = []
         for total, other in zip(spread, expected, strict=True):
             if total is not None:
                 is_stable = total <= _CONDITION * precision * np.abs(other) + tiny
-                allowed = _SPREADS * total + _ROUNDINGS * precision * _scale(other) + tiny
+                allowed = _SPREADS * total + _ROUNDINGS * precision * _scale(other) + floor
                 total = np.where(is_stable, allowed, np.inf)
             limits.append(total)
         return limits

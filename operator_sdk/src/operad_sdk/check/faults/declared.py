@@ -10,6 +10,7 @@ from operad.operator import OperatorProperty
 from operad_sdk.check.faults.backward import flows, leaves_out
 from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised
 
 
 def _declares_all(cls: type) -> Mapping[str, Any]:
@@ -38,8 +39,13 @@ def leaves_out_by_default(trial: Trial) -> bool:
     required = {
         name: value for name, value in trial.case.params.items() if trial.prop.params[name].is_required
     }
-    usual = Trial(trial.subject, replace(trial.case, params=required)) if leaves_out(trial) else None
-    return usual is not None and usual.arguments == trial.arguments and leaves_out(usual)
+    if not leaves_out(trial):
+        return False
+    try:
+        usual = Trial(trial.subject, replace(trial.case, params=required))
+    except OperatorRaised:  # the defaults do not go with these shapes
+        return False
+    return usual.arguments == trial.arguments and leaves_out(usual)
 
 
 DECLARED: Final = (

@@ -77,16 +77,19 @@ class _ReadsOld(_Around):
 
 
 class _IsOff(_Around):
+    """Scaled and shifted: of `exp`, a multiple is its own derivative, and of `x`, so is a shift."""
+
     concerns_hidden = False
-    factor = 1 + 2.0**-8
+    part = 2.0**-8
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         if new.dtype.kind == "f":
-            new[...] = old + (new - old) * self.factor if req is OpReq.ADD else new * self.factor
+            right = new - old if req is OpReq.ADD else new
+            new[...] = new + right * self.part + self.part
 
 
 class _IsFarOff(_IsOff):
-    factor = 1.25
+    part = 0.25
 
 
 class _Counts(_Around):
