@@ -4,7 +4,8 @@ The learning rate is the parameter `lr`, as in MXNet; without it, it is a third 
 `rate`. A rate that changes with every step (a schedule, Adam's bias correction) then makes no new
 operator each time. Optimizer classes use this form.
 
-An update computes in the weight's element type. The mixed-precision forms (`mp_`) keep a
+An update computes in the weight's element type; half precision, in which an `epsilon` of 1e-8 is 0,
+is widened for the computation and rounded at its end. The mixed-precision forms (`mp_`) keep a
 single-precision copy of a half-precision weight as their last state, update that, and write it
 rounded.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_optimizer.updates.blocks import blocks
+from operad_optimizer.updates.blocks import SCRATCH, blocks
 from operad_optimizer.updates.training import TrainingStep
 from operad_sdk import Array, OpContext, Output, ResourceRequest, Shape, param
 
@@ -63,8 +64,18 @@ class Update(TrainingStep):
         """`step` over all blocks of weight, gradient and states."""
         lr = self._learning_rate(op_ctx, rate)
         with output.writing() as out:
-            for block in blocks(op_ctx, out.dtype, [*arrays, out]):
-                self.step(lr, *block)
+            dtype = np.promote_types(out.dtype, np.float32)
+            step = self.step if dtype == out.dtype else self._widened_step
+            for block in blocks(op_ctx, dtype, [*arrays, out]):
+                step(lr, *block)
+
+    def _widened_step(self, lr: Any, *block: Array) -> None:
+        """`step` in scratch's element type; states and weight are rounded to their own at the end."""
+        arrays, scratch = block[:-SCRATCH], block[-SCRATCH:]
+        wide = [array.astype(scratch[0].dtype) for array in arrays]
+        self.step(lr, *wide, *scratch)
+        for array, computed in zip(arrays[2:], wide[2:], strict=True):
+            array[...] = computed
 
     def run_mixed(
         self, op_ctx: OpContext, rate: Array | None, arrays: Sequence[Array], output: Output
