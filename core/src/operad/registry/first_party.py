@@ -15,6 +15,10 @@ _LOGICALS: Final = "logical_and logical_or logical_xor"
 _DISTRIBUTIONS: Final = (
     "uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial"
 )
+_LINALG: Final = (
+    "gemm gemm2 potrf potri trmm trsm syrk sumlogdiag gelqf syevd inverse det slogdet extractdiag makediag "
+    "extracttrian maketrian"
+)
 
 
 def _each(words: str, prefix: str = "", suffix: str = "") -> str:
@@ -42,13 +46,8 @@ _OPERATORS: Final = {
         "broadcast_",
     ),
     "reduce": "sum sum_axis mean prod nansum nanprod max max_axis min min_axis norm argmax argmin "
-    "argmax_channel moments cumsum",
-    "matrix": "dot batch_dot khatri_rao "
-    + _each(
-        "gemm gemm2 potrf potri trmm trsm syrk sumlogdiag gelqf syevd inverse det slogdet extractdiag "
-        "makediag extracttrian maketrian",
-        "linalg_",
-    ),
+    "argmax_channel moments cumsum _np_cumsum",
+    "matrix": f"dot batch_dot khatri_rao {_each(_LINALG, 'linalg_')} {_each(_LINALG, '_linalg_')}",
     "shape": "Reshape reshape Flatten flatten transpose expand_dims squeeze SwapAxis swapaxes slice crop "
     "slice_axis slice_like _slice_assign _slice_assign_scalar SliceChannel split _split_v2 Concat concat "
     "stack tile repeat reverse flip Pad pad reshape_like depth_to_space space_to_depth diag im2col col2im",
@@ -77,7 +76,7 @@ _OPERATORS: Final = {
     "optimizer": "sgd_update sgd_mom_update nag_mom_update adam_update rmsprop_update rmspropalex_update "
     "ftrl_update ftml_update signsgd_update signum_update lamb_update_phase1 lamb_update_phase2 "
     "mp_sgd_update mp_sgd_mom_update mp_nag_mom_update mp_lamb_update_phase1 mp_lamb_update_phase2 "
-    "multi_sgd_update multi_sgd_mom_update multi_mp_sgd_update multi_mp_sgd_mom_update",
+    "_lamb_norm _init_normal _init_uniform",
     "smooth_l1": "smooth_l1",
     "roi_pooling": "ROIPooling ROIAlign _contrib_ROIAlign",
     "ctc_loss": "ctc_loss CTCLoss",
