@@ -23,6 +23,10 @@ Outputs = Sequence[Array]
 _DISTANCES: Final = (2.0**-11, 2.0**-14, 2.0**-17)
 """The next one is tried where an element is not settled."""
 
+_NEAR: Final = 0.375
+"""The nearer distance, as a part of the farther. A half would not do: where a function jumps at regular
+intervals, as remainders do, points that are near the same phase of it seem to lie on a smooth one."""
+
 _RELATIVE: Final = 1e-6
 """Error that settles an element, as a part of its derivative."""
 
@@ -64,7 +68,7 @@ def slopes(function: Callable[[float], Outputs]) -> list[Slope]:
     states = [_State.begin(output) for output in center]
     with np.errstate(all="ignore"):
         for distance in _DISTANCES:
-            near = [function(distance / 2), function(-distance / 2)]
+            near = [function(distance * _NEAR), function(-distance * _NEAR)]
             far = [function(distance), function(-distance)]
             for place, state in enumerate(states):
                 state.refine(
@@ -94,16 +98,19 @@ class _State:
     def refine(
         self, center: Array, ahead: Array, behind: Array, far_ahead: Array, far_behind: Array, distance: float
     ) -> None:
+        near = distance * _NEAR
         wide = (far_ahead - far_behind) / (2 * distance)
-        narrow = (ahead - behind) / distance
+        narrow = (ahead - behind) / (2 * near)
         wide_bend = (far_ahead - 2 * center + far_behind) / distance
-        narrow_bend = (ahead - 2 * center + behind) / (distance / 2)
-        values = (4 * narrow - wide) / 3
+        narrow_bend = (ahead - 2 * center + behind) / near
+        values = (narrow - _NEAR**2 * wide) / (1 - _NEAR**2)
         is_constant = (ahead == behind) & (far_ahead == far_behind) & (ahead == center)
         is_constant |= _all_nan(center, ahead, behind, far_ahead, far_behind)
-        unit = _ROUNDINGS * np.finfo(np.float64).eps / distance
+        unit = _ROUNDINGS * np.finfo(np.float64).eps / (2 * near)
         rounding = np.where(is_constant, 0.0, unit * (abs(center) + abs(far_ahead) + abs(far_behind)))
-        errors = np.where(is_constant, 0.0, abs(narrow - wide) + abs(narrow_bend - wide_bend / 2) + rounding)
+        errors = np.where(
+            is_constant, 0.0, abs(narrow - wide) + abs(narrow_bend - wide_bend * _NEAR) + rounding
+        )
         errors = np.where(np.isfinite(errors), errors, np.inf)
         values = np.where(is_constant, 0.0, values)
         better = errors < self.errors

@@ -15,12 +15,13 @@ from operad_sdk.mapper.primitives import PRIMITIVES
 
 Array = npt.NDArray[Any]
 
-_RUNS: Final = 6
+_RUNS: Final = 7
 _NOISE: Final = 4.0
 """Roundings by which each step of a program is disturbed."""
 
-_ABSOLUTE: Final = frozenset(("lgamma",))
-"""Functions that libraries compute to so many digits after the point, not of the value, near its zeros."""
+_ABSOLUTE: Final = {"lgamma": 8.0}
+"""Functions that libraries compute to so many digits after the point, not of the value, near their zeros,
+and how many times the usual noise they have."""
 
 
 class MapperCall(NamedTuple):
@@ -60,13 +61,13 @@ def recorded_calls() -> Iterator[list[MapperCall]]:
 def rounding_limit(program: Program, args: Sequence[Any], dtype: np.dtype[Any]) -> Array:
     """How far two careful computations of a program in `dtype` may be apart, for each element.
 
-    The program is run in float64 several times, each step of it off by a few roundings of `dtype`, up or
-    down at random. How far the results are apart is what rounding costs at this point; infinity, where
-    a comparison goes one way and the other, or a step leaves the range of the type.
+    The program is run in float64 as it is, and several times with each step of it off by a few roundings of
+    `dtype`, up or down at random. How far the results are apart is what rounding costs at this point;
+    infinity, where a comparison goes one way and the other, or a step leaves the range of the type.
     """
     precision = float(np.finfo(dtype).eps)
     with np.errstate(all="ignore"):
-        runs = [_disturbed(program, args, precision, dtype, salt) for salt in range(_RUNS)]
+        runs = [_disturbed(program, args, precision * min(salt, 1), dtype, salt) for salt in range(_RUNS)]
     values = np.stack([value for value, _, _ in runs])
     decisions = np.stack([decided for _, decided, _ in runs])
     unstable = (decisions != decisions[0]).any(axis=(0, 1)) | np.stack([bad for _, _, bad in runs]).any(
@@ -99,7 +100,9 @@ def _disturbed(
             decisions.append(value)
         elif step.op not in ("select", "negative", "abs", "maximum", "minimum", "sign"):
             is_out |= (np.abs(value) > largest) | ((np.abs(value) < least) & (value != 0))
-            size = np.maximum(np.abs(value), 1) if step.op in _ABSOLUTE else np.abs(value)
+            size = np.abs(value)
+            if step.op in _ABSOLUTE:
+                size = np.maximum(size, 1) * _ABSOLUTE[step.op]
             value = value + size * rng.choice([-1.0, 1.0], shape) * _NOISE * precision
         values.append(value)
     result = np.asarray(values[program.result], np.float64)

@@ -69,6 +69,8 @@ def is_random(trial: Trial) -> bool:
 def moved(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
     """The trial with every element of its real arguments moved by about `distance`, up or down.
 
+    A relative movement stands for rounding, and so moves auxiliary states and head gradients as well.
+
     Args:
         distance: Between half of it and all of it; an element that would leave its domain, and one
             of a type that is not floating, stays.
@@ -81,9 +83,15 @@ def moved(trial: Trial, distance: float, *, relative: bool = False, salt: int = 
         name: _moved(rng, array, distance, relative, domain_of(contract, name))
         for name, array in zip(trial.arguments, trial.inputs, strict=True)
     }
-    heads = trial.out_grads[: trial.visible] if relative else ()
+    if not relative:
+        return Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=()))
+    aux = {
+        name: _moved(rng, array, distance, relative, contract.domain(name) or STATE)
+        for name, array in zip(trial.states, trial.aux, strict=True)
+    }
+    heads = trial.out_grads[: trial.visible]
     out_grads = tuple(_moved(rng, head, distance, relative, None) for head in heads)
-    return Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=out_grads))
+    return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
 
 
 def _moved(

@@ -77,15 +77,19 @@ class _ReadsOld(_Around):
 
 
 class _IsOff(_Around):
-    """Scaled and shifted: of `exp`, a multiple is its own derivative, and of `x`, so is a shift."""
+    """Scaled and shifted: a multiple of `exp` has itself for derivative too, and a shift of `x` the same.
+
+    By different parts, or else `exp(x) - 1` would become a multiple of `exp`, less 1.
+    """
 
     concerns_hidden = False
     part = 2.0**-8
+    shift = 1.375
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         if new.dtype.kind == "f":
             right = new - old if req is OpReq.ADD else new
-            new[...] = new + right * self.part + self.part
+            new[...] = new + right * self.part + self.part * self.shift
 
 
 class _IsFarOff(_IsOff):
