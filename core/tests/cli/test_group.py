@@ -87,6 +87,21 @@ def test_what_is_no_command_is_said_to_be_none(commands, run):
     assert "command 'number' is 3, expected a click.Command" in done.stderr
 
 
+@pytest.mark.parametrize(("name", "meant"), [("descrbe", "describe"), ("great", "greet")])
+def test_a_misspelt_command_is_an_error_with_a_suggestion(commands, run, name, meant):
+    done = run(name)
+    assert done.exit_code == 2
+    assert f"no command {name!r}; did you mean {meant!r}?" in done.stderr
+
+
+def test_a_file_that_cannot_be_written_is_one_message(run, tmp_path):
+    (tmp_path / "file").touch()
+    done = run("stubs", "--out", str(tmp_path / "file" / "folder"))
+    assert done.exit_code == 1
+    assert "Not a directory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_broken_command_leaves_the_others_alone(commands, run):
     assert run("fails").exit_code == 1
     assert run("greet").exit_code == 0

@@ -73,6 +73,19 @@ def test_brackets_are_no_markup():
     assert "[red]x" in text
 
 
+def test_a_program_is_not_wrapped_on_a_terminal():
+    line = f"inputs = {[1.5] * 40}"
+    program = f"from operad.cli.page import page; page().code({line!r})"
+    assert line in on_a_terminal("-c", program, columns=40)[0].splitlines()
+
+
+def test_a_path_is_not_cut_on_a_terminal():
+    path = "/".join(["folder"] * 20)
+    program = f"from operad.cli.page import page; page().pairs([('source', {path!r})])"
+    text = ESCAPE.sub("", on_a_terminal("-c", program, columns=40)[0])
+    assert "".join(text.split()).removeprefix("source") == path
+
+
 def test_plain_text_is_neither_wrapped_nor_cut(capsys):
     PlainPage().table(["name", "text"], [["a", "word " * 100], [Mark("bb", "bad"), "two\nlines"]])
     assert capsys.readouterr().out.splitlines() == [
@@ -98,8 +111,9 @@ def test_both_pages_show_the_same_words(capsys):
     for page in (PlainPage(), RichPage()):
         page.heading("Head")
         page.text(Mark("text", "name"))
+        page.code("program")
         page.table(["column"], [["cell"]])
         page.table(["absent"], [])
         page.pairs([("key", "value")])
         words = set(re.findall(r"\w+", capsys.readouterr().out))
-        assert words == {"Head", "text", "column", "cell", "key", "value"}
+        assert words == {"Head", "text", "program", "column", "cell", "key", "value"}

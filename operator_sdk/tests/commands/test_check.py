@@ -153,3 +153,16 @@ def test_it_wants_one_way_to_name_operators(run, words):
 def test_the_profiles_are_the_harnesss():
     (option,) = [option for option in check.params if option.name == "profile"]
     assert list(option.type.choices) == list(PROFILES)
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_checked(run, tmp_path):
+    done = run("check", "no_such_operator", "--html", tmp_path / "nowhere" / "report.html")
+    assert done.exit_code == 2
+    assert f"there is no folder {tmp_path / 'nowhere'}" in done.stderr
+
+
+def test_nothing_to_check_is_an_error(run, monkeypatch):
+    monkeypatch.setattr(registry, "list_operators", lambda aliases: [])
+    done = run("check", "--all")
+    assert done.exit_code == 1
+    assert "no operator is installed" in done.stderr

@@ -4,6 +4,7 @@ from operad.cli.group import main as main
 from operad.cli.listing import Listing as Listing
 from operad.cli.listing import Result as Result
 from operad.cli.options import param_option as param_option
+from operad.cli.page import Cell as Cell
 from operad.cli.page import Mark as Mark
 from operad.cli.page import Page as Page
 from operad.cli.progress import progress as progress

@@ -133,7 +133,7 @@ class Description:
     def show(self, page: Page) -> None:
         """The docstring, and then what is declared, by subject."""
         page.text(Mark(self.signature, "name"))
-        page.text(self.doc or "It has no docstring.")
+        page.code(self.doc or "It has no docstring.")
         page.heading("Origin")
         page.pairs([
             ("distribution", f"{self.distribution} {self.version}".rstrip()),

@@ -6,8 +6,10 @@ command line cannot be understood.
 
 from __future__ import annotations
 
+import difflib
+import errno
 from collections.abc import Iterable
-from typing import Any, final
+from typing import Any, Final, final
 
 import click
 
@@ -21,6 +23,8 @@ from operad.cli.stubs import stubs
 from operad.cli.why import why
 from operad.errors import BrokenPluginError, OperadError
 from operad.registry import entry_names
+
+_SHOWS_WHERE: Final = "(operad --traceback ... shows where)"
 
 
 @final
@@ -37,6 +41,16 @@ class Operad(click.Group):
         if own is not None or cmd_name not in self._foreign_names():
             return own
         return plugin_command(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that `args` begin with; an unknown one is an error with a suggestion."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+            ctx.fail(f"no command {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the core's commands, and below them each plugin's, which are not imported for it."""
@@ -61,6 +75,11 @@ class Operad(click.Group):
             if ctx.params["traceback"]:
                 raise
             raise click.ClickException(_message(error)) from error
+        except OSError as error:
+            # click ends quietly where the reader of a pipe is gone.
+            if ctx.params["traceback"] or error.errno == errno.EPIPE:
+                raise
+            raise click.ClickException(f"{error}\n{_SHOWS_WHERE}") from error
 
     def _foreign_names(self) -> Iterable[str]:
         try:
@@ -75,7 +94,7 @@ def _message(error: OperadError) -> str:
     text = str(error)
     if isinstance(error, BrokenPluginError):
         # The rest is the plugin's traceback.
-        return f"{text.partition(chr(10))[0]}\n(operad --traceback ... shows where)"
+        return f"{text.partition(chr(10))[0]}\n{_SHOWS_WHERE}"
     return text
 
 

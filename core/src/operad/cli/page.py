@@ -41,7 +41,11 @@ class Page(ABC):
 
     @abstractmethod
     def text(self, text: Cell) -> None:
-        """Show a paragraph as it is; it may have several lines."""
+        """Show a paragraph; it may have several lines."""
+
+    @abstractmethod
+    def code(self, text: str) -> None:
+        """Show lines of a program, each as one line, so that what is copied runs."""
 
     @abstractmethod
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
@@ -68,6 +72,10 @@ class PlainPage(Page):
     def text(self, text: Cell) -> None:
         """Write the text."""
         self._write(_plain(text))
+
+    def code(self, text: str) -> None:
+        """Write the lines."""
+        self._write(text)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         """Write the column names and the rows, aligned."""
@@ -108,6 +116,10 @@ class RichPage(Page):
         """Print the text, wrapped at the terminal's width."""
         self._console.print(_styled(text))
 
+    def code(self, text: str) -> None:
+        """Print the lines; one that is too long for the terminal is the terminal's to break."""
+        self._console.print(_styled(text), soft_wrap=True)
+
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         """Print a table with a line under its column names."""
         from rich import box  # noqa: PLC0415 - see __init__
@@ -125,6 +137,8 @@ class RichPage(Page):
         from rich.table import Table  # noqa: PLC0415 - see __init__
 
         table = Table.grid(padding=(0, 2))
+        table.add_column()
+        table.add_column(overflow="fold")  # a path that is too long is broken, not cut
         for name, value in rows:
             table.add_row(_styled(Mark(name, "quiet")), _styled(value))
         self._console.print(table)

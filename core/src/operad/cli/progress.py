@@ -22,12 +22,19 @@ def progress(label: str, steps: int) -> Iterator[Advance]:
         yield lambda done: None
         return
     from rich.console import Console  # noqa: PLC0415 - 40 ms that a pipe need not pay
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415 - as above
+    from rich.progress import (  # noqa: PLC0415 - as above
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TextColumn("{task.fields[done]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -57,9 +57,12 @@ class Explanations:
             return
         for check in self.checks:
             page.text(Mark(f"{check.id} ({check.group}): {check.title}.", "name"))
-            for heading, text in (("Why", check.why), ("Broken by", check.example), ("Fix", check.fix)):
-                page.heading(heading)
-                page.text(text)
+            page.heading("Why")
+            page.text(check.why)
+            page.heading("Broken by")
+            page.code(check.example)
+            page.heading("Fix")
+            page.text(check.fix)
 
 
 @click.command(cls=Listing, result=Explanations)

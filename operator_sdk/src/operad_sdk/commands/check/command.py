@@ -52,6 +52,8 @@ def check(
     """
     if bool(names) + (plugin is not None) + is_all != 1:
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
+    if html is not None and not html.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
         from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
 
@@ -87,7 +89,10 @@ def check_one(name: str, profile: str | None) -> Found:
 
 def _operators(plugin: str | None) -> Sequence[str]:
     if plugin is None:
-        return registry.list_operators(aliases=False)
+        found = registry.list_operators(aliases=False)
+        if not found:
+            raise OperatorNotFoundError("no operator is installed, so there is nothing to check")
+        return found
     found = [op.name for op in installed_operators(plugin=plugin)]
     if not found:
         raise OperatorNotFoundError(

@@ -6,11 +6,12 @@ report comes here as plain data, and these records say what is in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Final, final
 
 from operad.cli import Mark, Page
+from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
 _RULES: Final = {"no evidence": "X801", "unexpected pass": "X803"}
@@ -111,7 +112,7 @@ class CheckRun:
         return int(not self.passed)
 
     def show(self, page: Page) -> None:
-        """One row an operator, then what is wrong, each with its program."""
+        """One row an operator, then what is wrong, each with its program, then what it comes to."""
         page.table(
             ("operator", "provided by", "result", "checks", "examples", "seconds"),
             [
@@ -126,17 +127,16 @@ class CheckRun:
                 for op in self.operators
             ],
         )
-        for op, outcome in self._with("expected failure"):
-            page.text(f"{op.operator}: {outcome.check_id} fails as expected: {outcome.reason}")
-        for op, outcome in self._with(*_RED):
-            _show_failure(page, op, outcome)
+        for op in self.operators:
+            for outcome in op.outcomes:
+                if outcome.status in _RED:
+                    _show_failure(page, op, outcome)
         for name, error in self.unusable.items():
             page.heading(f"{name} could not be checked")
             page.text(error)
-
-    def _with(self, *statuses: str) -> Iterator[tuple[CheckedOperator, CheckOutcome]]:
-        for op in self.operators:
-            yield from ((op, outcome) for outcome in op.outcomes if outcome.status in statuses)
+        if self.operators:
+            page.heading("Summary")
+            page.pairs(summary(self.operators, len(self.unusable)))
 
 
 def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> None:
@@ -147,5 +147,5 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
         page.text(Mark(outcome.failure.message, "bad"))
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
         page.text("This program fails in the same way:")
-        page.text("\n".join(f"    {line}" for line in outcome.failure.script.splitlines()))
-    page.text(Mark(f"operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))
+        page.code(indent(outcome.failure.script.rstrip(), "    "))
+    page.text(Mark(f"more: operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))
