@@ -213,6 +213,12 @@ def test_an_accidental_name_is_no_counterpart(declared):
     assert counterpart(declared.operad_property()) is None
 
 
+def test_the_function_of_that_name_is_preferred_to_a_reference():
+    declared = unary("negative")(lambda a: -a)
+    declared.operad_property.contract = Contract(reference=lambda data: 0 * data)
+    assert counterpart(declared.operad_property())([2.0], {}) == -2.0
+
+
 def test_a_declared_reference_gets_the_parameters_it_names():
     @unary("exp")
     def shifted(x, by=1.0, unused=2.0):

@@ -1,8 +1,9 @@
 """The same computation in NumPy, to compare values and times with.
 
-What an author declares (`Contract(reference=...)`) counts. Otherwise many operators bear the name of
-a NumPy function, under MXNet's naming rules: `elemwise_`, `broadcast_` and `_` in front say how
-arrays meet, `_scalar` behind that one of them is a number, `_r` in front of that that it comes first.
+Many operators bear the name of a NumPy function, under MXNet's naming rules: `elemwise_`,
+`broadcast_` and `_` in front say how arrays meet, `_scalar` behind that one of them is a number, `_r`
+in front of that that it comes first. That function is what one would call instead. For the others it
+is what the author declares (`Contract(reference=...)`), which computes in another way on purpose.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ _OF_TWO: Final = re.compile(r"(elemwise_|broadcast_|_)(?P<name>\w+)")
 
 def counterpart(prop: OperatorProperty) -> Counterpart | None:
     """NumPy's way to compute what `prop` does; None where none is known."""
+    named = _named(prop)
     reference = contract_of(type(prop)).reference
-    if reference is not None:
-        return _declared(prop, reference)
+    return _declared(prop, reference) if named is None and reference is not None else named
+
+
+def _named(prop: OperatorProperty) -> Counterpart | None:
     arguments = len(prop.list_arguments())
     scalar = _WITH_SCALAR.fullmatch(prop.name)
     if scalar is not None and arguments == 1:
