@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
 
 
 @operator("add_n")
@@ -28,6 +28,7 @@ class AddN(OperatorProperty):
     spec = "arg[num_args]:(...) -> output:(...)"
     key_var_num_args = "num_args"
     forward_inplace = (("arg0", "output"),)
+    contract = Contract(reference=lambda *arrays: np.stack(arrays).sum(0))
     backward_inplace = (("output_grad", "arg0_grad"),)
 
     def forward(self, arg: tuple[Array, ...], output: Output) -> None:

@@ -45,6 +45,7 @@ elemwise_add = from_ufunc(
     gradient={"lhs": _pass_on, "rhs": _pass_on},
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda lhs, rhs: lhs + rhs),
     doc=binary_doc("elemwise_add", "Sum of each pair of elements.", "[1, 2]", "[3, 4]", "[4., 6.]"),
 )
 
@@ -54,6 +55,7 @@ elemwise_sub = from_ufunc(
     gradient={"lhs": _pass_on, "rhs": _negated},
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda lhs, rhs: lhs - rhs),
     doc=binary_doc("elemwise_sub", "Difference of each pair of elements.", "[1, 2]", "[3, 5]", "[-2., -3.]"),
 )
 
@@ -63,6 +65,7 @@ elemwise_mul = from_ufunc(
     gradient={"lhs": _times_rhs, "rhs": _times_lhs},
     gradient_inplace=("ograd", "lhs", "rhs"),
     accepts="number",
+    contract=Contract(reference=lambda lhs, rhs: lhs * rhs),
     doc=binary_doc("elemwise_mul", "Product of each pair of elements.", "[1, 2]", "[3, 5]", "[ 3., 10.]"),
 )
 
@@ -72,6 +75,7 @@ elemwise_div = from_ufunc(
     gradient={"lhs": _over_rhs, "rhs": _quotient_by_rhs},
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda lhs, rhs: lhs / rhs),
     doc=binary_doc(
         "elemwise_div",
         "Quotient of each pair of elements; of integers, rounded towards zero.",
@@ -94,7 +98,8 @@ _BETWEEN_JUMPS = Contract(
             lambda rng, shape, prop, shapes: (2 * rng.integers(-16, 16, shape) + 1) / 16, is_real=True
         ),
         "rhs": Real(nonzero=True),
-    }
+    },
+    reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs,
 )
 
 
@@ -156,6 +161,7 @@ power = from_ufunc(
     gradient_inplace=("ograd", "lhs", "rhs", "out_value"),
     accepts="number",
     cost=20,
+    contract=Contract(reference=np.float_power),
     doc=binary_doc("_power", "The left element to the power of the right.", "[2, 9]", "[3, 0.5]", "[8., 3.]"),
 )
 
@@ -183,6 +189,7 @@ hypot = from_ufunc(
     gradient_inplace="ograd",
     accepts="floating",
     cost=8,
+    contract=Contract(reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs)),
     doc=binary_doc(
         "_hypot", "Hypotenuse of each pair of legs, without overflow.", "[3, 5]", "[4, 12]", "[ 5., 13.]"
     ),
@@ -210,6 +217,7 @@ maximum = from_ufunc(
     name="_maximum",
     gradient={"lhs": _where_lhs_is_larger, "rhs": _where_rhs_is_larger},
     gradient_inplace=("ograd", "lhs", "rhs"),
+    contract=Contract(reference=lambda lhs, rhs: np.where(lhs > rhs, lhs, rhs)),
     doc=binary_doc(
         "_maximum",
         "The larger of each pair of elements; the gradient of equal ones goes to the left.",
@@ -224,6 +232,7 @@ minimum = from_ufunc(
     name="_minimum",
     gradient={"lhs": _where_lhs_is_smaller, "rhs": _where_rhs_is_smaller},
     gradient_inplace=("ograd", "lhs", "rhs"),
+    contract=Contract(reference=lambda lhs, rhs: np.where(lhs < rhs, lhs, rhs)),
     doc=binary_doc(
         "_minimum",
         "The smaller of each pair of elements; the gradient of equal ones goes to the left.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
 
 
 @operator("Cast")
@@ -25,6 +25,7 @@ class Cast(OperatorProperty):
 
     dtype = param("dtype", doc="Element type of the output.")
     spec = "data:any(...) -> output:dtype(...)"
+    contract = Contract(reference=lambda data, dtype: data.astype(dtype))
 
     def forward(self, data: Array, output: Output) -> None:
         """Assignment casts."""

@@ -9,7 +9,10 @@ import numpy as np
 from operad_sdk import Array, Contract, param, unary
 
 # bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
-_BOUNDS = Contract(params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)})
+_BOUNDS = Contract(
+    params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)},
+    reference=lambda data, a_min, a_max: np.where(data < a_min, a_min, np.where(data > a_max, a_max, data)),
+)
 
 
 @unary("clip", inplace="data", accepts="number", cost=2, contract=_BOUNDS)

@@ -6,21 +6,38 @@ MXNet 1.x. Nothing here has a gradient.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
 import numpy as np
 
 from operad_elemwise.documentation import binary_doc, unary_doc
-from operad_sdk import Scalar, SimpleFunction, from_ufunc
+from operad_sdk import Contract, Scalar, SimpleFunction, from_ufunc
+
+# What the contract checks compare with: each condition by subtraction and multiplication.
+_HOLDS: Final[Mapping[np.ufunc, Callable[[Any, Any], Any]]] = {
+    np.equal: lambda left, right: np.sign(left - right) == 0,
+    np.not_equal: lambda left, right: np.sign(left - right) ** 2,
+    np.greater: lambda left, right: np.sign(left - right) == 1,
+    np.greater_equal: lambda left, right: np.sign(left - right) != -1,
+    np.less: lambda left, right: np.sign(left - right) == -1,
+    np.less_equal: lambda left, right: np.sign(left - right) != 1,
+    np.logical_and: lambda left, right: np.sign(left * right) ** 2,
+    np.logical_or: lambda left, right: np.sign(left**2 + right**2),
+    np.logical_xor: lambda left, right: np.abs(np.sign(left) ** 2 - np.sign(right) ** 2),
+}
 
 
 def _of_arrays(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
     doc = binary_doc(name, f"1 where {condition}, else 0.", "[0, 1, 2]", "[0, 2, 1]", output)
-    return from_ufunc(ufunc, name=name, doc=doc)
+    return from_ufunc(ufunc, name=name, doc=doc, contract=Contract(reference=_HOLDS[ufunc]))
 
 
 def _with_scalar(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
     doc = unary_doc(name, f"1 where {condition}, else 0.", "[0, 1, 2]", output, "scalar=1")
     number = Scalar(default=1.0, doc="The number; cast to the array's element type.")
-    return from_ufunc(ufunc, name=name, scalar=number, doc=doc)
+    contract = Contract(reference=lambda data, scalar: _HOLDS[ufunc](data, scalar))  # noqa: PLW0108 - the name says what is passed
+    return from_ufunc(ufunc, name=name, scalar=number, doc=doc, contract=contract)
 
 
 equal = _of_arrays(np.equal, "_equal", "the elements are equal", "[1., 0., 0.]")

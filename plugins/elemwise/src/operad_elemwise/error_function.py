@@ -8,8 +8,11 @@ complement, which keeps its digits near 1, elsewhere.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
-from operad_sdk import Array, copysign, erf, erfc, exp, from_mapper, log, mapper, sqrt, unary
+import numpy as np
+
+from operad_sdk import Array, Contract, copysign, erf, erfc, exp, from_mapper, log, mapper, sqrt, unary
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _HALF_ROOT_PI = math.sqrt(math.pi) / 2
@@ -34,7 +37,7 @@ def erf_value(data: float) -> float:
     return erf(data)
 
 
-erf_ = from_mapper(erf_value, name="erf")
+erf_ = from_mapper(erf_value, name="erf", contract=Contract(reference=np.vectorize(math.erf, otypes=[float])))
 
 
 @mapper
@@ -74,7 +77,20 @@ def _erfinv_gradient(ograd: float, y: float) -> float:
     return ograd * (_HALF_ROOT_PI * exp(y * y))
 
 
-@unary("erfinv", inplace="data", accepts="floating", cost=100)
+def _quantile(x: float) -> float:
+    """The inverse error function as a quantile of the normal distribution, for the contract checks."""
+    if abs(x) >= 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    return NormalDist(sigma=math.sqrt(0.5)).inv_cdf((1 + x) / 2)
+
+
+@unary(
+    "erfinv",
+    inplace="data",
+    accepts="floating",
+    cost=100,
+    contract=Contract(reference=np.vectorize(_quantile, otypes=[float])),
+)
 def erfinv(data: Array, out: Array) -> None:
     """Inverse error function of every element; infinite at -1 and 1, NaN beyond.
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, from_ufunc
+from operad_sdk import Array, Contract, from_ufunc
 
 
 def _times_value(ograd: Array, out_value: Array, out: Array) -> None:
@@ -44,6 +44,7 @@ exp = from_ufunc(
     gradient_inplace=("ograd", "out_value"),
     accepts="floating",
     cost=8,
+    contract=Contract(reference=lambda data: np.expm1(data) + 1),
     doc=unary_doc("exp", "e to the power of every element.", "[0, 1]", "[1.    , 2.7183]"),
 )
 
@@ -53,6 +54,7 @@ expm1 = from_ufunc(
     gradient_inplace="out_value",
     accepts="floating",
     cost=16,
+    contract=Contract(reference=lambda data: np.exp(data) - 1),
     doc=unary_doc("expm1", "`exp(x) - 1` of every element, exact near 0.", "[0, 1]", "[0.    , 1.7183]"),
 )
 
@@ -62,6 +64,7 @@ log = from_ufunc(
     gradient_inplace=("ograd", "data"),
     accepts="floating",
     cost=8,
+    contract=Contract(reference=lambda data: np.log2(data) / np.log2(np.e)),
     doc=unary_doc("log", "Natural logarithm of every element.", "[1, 2]", "[0.    , 0.6931]"),
 )
 
@@ -71,6 +74,7 @@ log10 = from_ufunc(
     gradient_inplace=("ograd", "data"),
     accepts="floating",
     cost=16,
+    contract=Contract(reference=lambda data: np.log(data) / np.log(10)),
     doc=unary_doc("log10", "Logarithm of every element to base 10.", "[1, 100]", "[0., 2.]"),
 )
 
@@ -80,6 +84,7 @@ log2 = from_ufunc(
     gradient_inplace=("ograd", "data"),
     accepts="floating",
     cost=16,
+    contract=Contract(reference=lambda data: np.log(data) / np.log(2)),
     doc=unary_doc("log2", "Logarithm of every element to base 2.", "[1, 8]", "[0., 3.]"),
 )
 
@@ -89,5 +94,6 @@ log1p = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=16,
+    contract=Contract(reference=lambda data: np.log(1 + data)),
     doc=unary_doc("log1p", "`log(1 + x)` of every element, exact near 0.", "[0, 1]", "[0.    , 0.6931]"),
 )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from operad_sdk import from_mapper, mapper
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from operad_sdk import Array, Contract, from_mapper, mapper
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
 
@@ -43,5 +48,16 @@ def gammaln_value(data: float) -> float:
     return lgamma_function(data)
 
 
-gamma = from_mapper(gamma_value, name="gamma")
-gammaln = from_mapper(gammaln_value, name="gammaln")
+def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Array], Array]:
+    """A function of Python's, which refuses the poles, as one of arrays; infinite at 0."""
+
+    def at(x: float) -> float:
+        return math.inf if x == 0 else at_poles if x < 0 and x == int(x) else function(x)
+
+    return np.vectorize(at, otypes=[float])
+
+
+gamma = from_mapper(gamma_value, name="gamma", contract=Contract(reference=_each(math.gamma, math.nan)))
+gammaln = from_mapper(
+    gammaln_value, name="gammaln", contract=Contract(reference=_each(math.lgamma, math.inf))
+)

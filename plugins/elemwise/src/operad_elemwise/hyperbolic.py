@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, from_ufunc
+from operad_sdk import Array, Contract, from_ufunc
 
 
 def _times_cosh(ograd: Array, data: Array, out: Array) -> None:
@@ -48,6 +48,7 @@ sinh = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: (np.exp(data) - np.exp(-data)) / 2),
     doc=unary_doc("sinh", "Hyperbolic sine of every element.", "[0, 1]", "[0.    , 1.1752]"),
 )
 
@@ -57,6 +58,7 @@ cosh = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: (np.exp(data) + np.exp(-data)) / 2),
     doc=unary_doc("cosh", "Hyperbolic cosine of every element.", "[0, 1]", "[1.    , 1.5431]"),
 )
 
@@ -66,6 +68,7 @@ tanh = from_ufunc(
     gradient_inplace="out_value",
     accepts="floating",
     cost=12,
+    contract=Contract(reference=lambda data: 1 - 2 / (np.exp(2 * data) + 1)),
     doc=unary_doc("tanh", "Hyperbolic tangent of every element.", "[0, 1]", "[0.    , 0.7616]"),
 )
 
@@ -75,6 +78,7 @@ arcsinh = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.log(data + np.sqrt(data**2 + 1))),
     doc=unary_doc("arcsinh", "Inverse hyperbolic sine of every element.", "[0, 1]", "[0.    , 0.8814]"),
 )
 
@@ -84,6 +88,7 @@ arccosh = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.log(data + np.sqrt(data**2 - 1))),
     doc=unary_doc("arccosh", "Inverse hyperbolic cosine of every element.", "[1, 2]", "[0.   , 1.317]"),
 )
 
@@ -93,5 +98,6 @@ arctanh = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.log((1 + data) / (1 - data)) / 2),
     doc=unary_doc("arctanh", "Inverse hyperbolic tangent of every element.", "[0, 0.5]", "[0.    , 0.5493]"),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from operad_sdk import Array, Contract, binary, unary
 
 
-@unary("_copy", inplace="data")
+@unary("_copy", inplace="data", contract=Contract(reference=lambda data: data))
 def identity(data: Array, out: Array) -> None:
     """The array itself.
 
@@ -28,7 +28,11 @@ def _(ograd: Array, out: Array) -> None:
     np.copyto(out, ograd)
 
 
-@unary("BlockGrad", inplace="data", contract=Contract(no_numeric_gradient="it is there to stop gradients"))
+@unary(
+    "BlockGrad",
+    inplace="data",
+    contract=Contract(reference=lambda data: data, no_numeric_gradient="it is there to stop gradients"),
+)
 def block_grad(data: Array, out: Array) -> None:
     """The array itself; no gradient goes back through it.
 
@@ -47,7 +51,9 @@ def block_grad(data: Array, out: Array) -> None:
 @unary(
     "make_loss",
     inplace="data",
-    contract=Contract(ignores_head_gradient="a loss, at the end of a network", loss=np.sum),
+    contract=Contract(
+        reference=lambda data: data, ignores_head_gradient="a loss, at the end of a network", loss=np.sum
+    ),
 )
 def make_loss(data: Array, out: Array) -> None:
     """The array itself, as a loss: its gradient is 1, whatever comes from above.
@@ -69,7 +75,7 @@ def _(out: Array) -> None:
     out.fill(1)
 
 
-@binary("_identity_with_attr_like_rhs", inplace="lhs")
+@binary("_identity_with_attr_like_rhs", inplace="lhs", contract=Contract(reference=lambda lhs, rhs: lhs))
 def identity_with_attr_like_rhs(lhs: Array, rhs: Array, out: Array) -> None:
     """The left array; the right one tells shape inference its shape.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from operad_sdk import Array, unary
+import numpy as np
+
+from operad_sdk import Array, Contract, unary
 
 
-@unary("zeros_like", inplace="data")
+@unary("zeros_like", inplace="data", contract=Contract(reference=lambda data: np.zeros(data.shape)))
 def zeros_like(data: Array, out: Array) -> None:
     """Zeros in the shape and element type of `data`.
 
@@ -21,7 +23,7 @@ def zeros_like(data: Array, out: Array) -> None:
     out.fill(0)
 
 
-@unary("ones_like", inplace="data")
+@unary("ones_like", inplace="data", contract=Contract(reference=lambda data: np.ones(data.shape)))
 def ones_like(data: Array, out: Array) -> None:
     """Ones in the shape and element type of `data`.
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, param, unary
+from operad_sdk import Array, Contract, param, unary
 
 
-@unary("relu", inplace="data", accepts="number")
+@unary(
+    "relu",
+    inplace="data",
+    accepts="number",
+    contract=Contract(reference=lambda data: (data + np.abs(data)) / 2),
+)
 def relu(data: Array, out: Array) -> None:
     """The larger of every element and 0.
 
@@ -28,7 +33,13 @@ def _(ograd: Array, out_value: Array, out: Array) -> None:
     np.multiply(ograd, np.greater(out_value, 0), out=out)
 
 
-@unary("sigmoid", inplace="data", accepts="floating", cost=12)
+@unary(
+    "sigmoid",
+    inplace="data",
+    accepts="floating",
+    cost=12,
+    contract=Contract(reference=lambda data: (1 + np.tanh(data / 2)) / 2),
+)
 def sigmoid(data: Array, out: Array) -> None:
     """`1 / (1 + exp(-x))` of every element.
 
@@ -64,7 +75,13 @@ def _(ograd: Array, out_value: Array, out: Array) -> None:
     np.multiply(ograd, out, out=out)
 
 
-@unary("hard_sigmoid", inplace="data", accepts="floating", cost=3)
+@unary(
+    "hard_sigmoid",
+    inplace="data",
+    accepts="floating",
+    cost=3,
+    contract=Contract(reference=lambda data, alpha, beta: np.minimum(np.maximum(alpha * data + beta, 0), 1)),
+)
 def hard_sigmoid(
     data: Array,
     alpha: float = param(float, 0.2, doc="Slope."),
@@ -95,7 +112,13 @@ def _(ograd: Array, out_value: Array, alpha: float, out: Array) -> None:
     np.multiply(out, between, out=out)
 
 
-@unary("softsign", inplace="data", accepts="floating", cost=3)
+@unary(
+    "softsign",
+    inplace="data",
+    accepts="floating",
+    cost=3,
+    contract=Contract(reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data))),
+)
 def softsign(data: Array, out: Array) -> None:
     """`x / (1 + |x|)` of every element.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, from_ufunc, unary
+from operad_sdk import Array, Contract, from_ufunc, unary
 
 
 def _twice_data(ograd: Array, data: Array, out: Array) -> None:
@@ -18,6 +18,7 @@ square = from_ufunc(
     gradient=_twice_data,
     gradient_inplace=("ograd", "data"),
     accepts="number",
+    contract=Contract(reference=lambda data: data * data),
     doc=unary_doc("square", "Square of every element.", "[-2, 3]", "[4., 9.]"),
 )
 
@@ -33,6 +34,7 @@ sqrt = from_ufunc(
     gradient_inplace=("ograd", "out_value"),
     accepts="floating",
     cost=2,
+    contract=Contract(reference=lambda data: np.exp(np.log(data) / 2)),
     doc=unary_doc("sqrt", "Square root of every element.", "[4, 9]", "[2., 3.]"),
 )
 
@@ -49,6 +51,7 @@ cbrt = from_ufunc(
     gradient_inplace="ograd",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.copysign(np.abs(data) ** (1 / 3), data)),
     doc=unary_doc("cbrt", "Cube root of every element.", "[-8, 27]", "[-2.,  3.]"),
 )
 
@@ -59,7 +62,13 @@ def _minus_square(ograd: Array, out_value: Array, out: Array) -> None:
     np.negative(out, out=out)
 
 
-@unary("reciprocal", inplace="data", accepts="floating", cost=2)
+@unary(
+    "reciprocal",
+    inplace="data",
+    accepts="floating",
+    cost=2,
+    contract=Contract(reference=lambda data: data**-1.0),
+)
 def reciprocal(data: Array, out: Array) -> None:
     """One over every element.
 
@@ -78,7 +87,9 @@ def reciprocal(data: Array, out: Array) -> None:
 reciprocal.gradient(inplace="ograd")(_minus_square)
 
 
-@unary("rsqrt", inplace="data", accepts="floating", cost=4)
+@unary(
+    "rsqrt", inplace="data", accepts="floating", cost=4, contract=Contract(reference=lambda data: data**-0.5)
+)
 def rsqrt(data: Array, out: Array) -> None:
     """One over the square root of every element.
 
@@ -103,7 +114,13 @@ def _(ograd: Array, out_value: Array, out: Array) -> None:
     np.multiply(out, -0.5, out=out)
 
 
-@unary("rcbrt", inplace="data", accepts="floating", cost=22)
+@unary(
+    "rcbrt",
+    inplace="data",
+    accepts="floating",
+    cost=22,
+    contract=Contract(reference=lambda data: np.copysign(np.abs(data) ** (-1 / 3), data)),
+)
 def rcbrt(data: Array, out: Array) -> None:
     """One over the cube root of every element.
 

@@ -9,23 +9,26 @@ from __future__ import annotations
 import numpy as np
 
 from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, from_ufunc, unary
+from operad_sdk import Array, Contract, from_ufunc, unary
 
 ceil = from_ufunc(
     np.ceil,
     accepts="number",
+    contract=Contract(reference=lambda data: -(-data // 1)),
     doc=unary_doc("ceil", "Every element rounded up.", "[-1.5, 1.5]", "[-1.,  2.]"),
 )
 
 floor = from_ufunc(
     np.floor,
     accepts="number",
+    contract=Contract(reference=lambda data: data // 1),
     doc=unary_doc("floor", "Every element rounded down.", "[-1.5, 1.5]", "[-2.,  1.]"),
 )
 
 trunc = from_ufunc(
     np.trunc,
     accepts="number",
+    contract=Contract(reference=lambda data: data - np.fmod(data, 1)),
     doc=unary_doc("trunc", "Every element rounded towards 0.", "[-1.5, 1.5]", "[-1.,  1.]"),
 )
 
@@ -33,11 +36,17 @@ fix = from_ufunc(
     np.trunc,
     name="fix",
     accepts="number",
+    contract=Contract(reference=lambda data: data - np.fmod(data, 1)),
     doc=unary_doc("fix", "Every element rounded towards 0.", "[-1.5, 1.5]", "[-1.,  1.]"),
 )
 
 
-@unary("round", accepts="number", cost=4)
+@unary(
+    "round",
+    accepts="number",
+    cost=4,
+    contract=Contract(reference=lambda data: np.copysign(np.floor(np.abs(data) + 0.5), data)),
+)
 def round_(data: Array, out: Array) -> None:
     """Every element rounded to the nearest whole number; halves away from 0.
 
@@ -58,7 +67,7 @@ def round_(data: Array, out: Array) -> None:
     np.add(out, fraction, out=out)
 
 
-@unary("rint", accepts="number", cost=4)
+@unary("rint", accepts="number", cost=4, contract=Contract(reference=lambda data: np.ceil(data - 0.5)))
 def rint(data: Array, out: Array) -> None:
     """Every element rounded to the nearest whole number; halves down.
 

@@ -12,9 +12,15 @@ import numpy as np
 
 from operad_elemwise.documentation import unary_doc
 from operad_elemwise.integers import is_integer, truncating_divide
-from operad_sdk import Array, Scalar, from_ufunc, unary
+from operad_sdk import Array, Contract, Scalar, from_ufunc, unary
 
 _SCALAR = Scalar(default=1.0, doc="The number; cast to the array's element type.")
+_REMAINDER = Contract(
+    reference=lambda data, scalar: data - np.floor(data / scalar) * scalar if scalar else 0 * data
+)
+_REMAINDER_OF = Contract(
+    reference=lambda data, scalar: np.where(data == 0, 0, scalar - np.floor(scalar / data) * data)
+)
 
 
 def _pass_on(ograd: Array, out: Array) -> None:
@@ -40,6 +46,7 @@ plus_scalar = from_ufunc(
     gradient=_pass_on,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: data + scalar),
     doc=unary_doc("_plus_scalar", "Every element plus a number.", "[1, 2]", "[1.5, 2.5]", "scalar=0.5"),
 )
 
@@ -50,6 +57,7 @@ minus_scalar = from_ufunc(
     gradient=_pass_on,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: data - scalar),
     doc=unary_doc("_minus_scalar", "Every element minus a number.", "[1, 2]", "[0.5, 1.5]", "scalar=0.5"),
 )
 
@@ -61,6 +69,7 @@ rminus_scalar = from_ufunc(
     gradient=_negated,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: scalar - data),
     doc=unary_doc("_rminus_scalar", "A number minus every element.", "[1, 2]", "[ 0., -1.]", "scalar=1"),
 )
 
@@ -71,6 +80,7 @@ mul_scalar = from_ufunc(
     gradient=_scaled,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: data * scalar),
     doc=unary_doc("_mul_scalar", "Every element times a number.", "[1, 2]", "[3., 6.]", "scalar=3"),
 )
 
@@ -81,9 +91,10 @@ div_scalar = from_ufunc(
     gradient=_divided,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: data / scalar),
     doc=unary_doc(
         "_div_scalar",
-        "Every element over a number; of integers, rounded towards zero.",
+        "Every element over a number; integers are truncated.",
         "[1, 2]",
         "[0.25, 0.5 ]",
         "scalar=4",
@@ -110,9 +121,10 @@ rdiv_scalar = from_ufunc(
     gradient=_over_the_square,
     gradient_inplace="ograd",
     accepts="number",
+    contract=Contract(reference=lambda data, scalar: scalar / data),
     doc=unary_doc(
         "_rdiv_scalar",
-        "A number over every element; of integers, rounded towards zero.",
+        "A number over every element; integers are truncated.",
         "[2, 4]",
         "[0.5 , 0.25]",
         "scalar=1",
@@ -125,7 +137,7 @@ def _scalar_over_integer(data: Array, scalar: float, out: Array) -> None:
     truncating_divide(scalar, data, out)
 
 
-@unary("_mod_scalar", scalar=_SCALAR, inplace="data", accepts="number", cost=4)
+@unary("_mod_scalar", scalar=_SCALAR, inplace="data", accepts="number", cost=4, contract=_REMAINDER)
 def mod_scalar(data: Array, scalar: float, out: Array) -> None:
     """Remainder of every element by a number, with the number's sign; 0 where that is 0.
 
@@ -151,7 +163,7 @@ def _(ograd: Array, scalar: float, out: Array) -> None:
     np.multiply(ograd, scalar != 0, out=out)
 
 
-@unary("_rmod_scalar", scalar=_SCALAR, inplace="data", accepts="number", cost=4)
+@unary("_rmod_scalar", scalar=_SCALAR, inplace="data", accepts="number", cost=4, contract=_REMAINDER_OF)
 def rmod_scalar(data: Array, scalar: float, out: Array) -> None:
     """Remainder of a number by every element, with the element's sign; 0 where that is 0.
 
@@ -202,6 +214,7 @@ power_scalar = from_ufunc(
     gradient_inplace=("ograd", "data"),
     accepts="number",
     cost=20,
+    contract=Contract(reference=lambda data, scalar: np.float_power(data, scalar)),  # noqa: PLW0108 - the name says what is passed
     doc=unary_doc("_power_scalar", "Every element to a power.", "[1, 2]", "[1., 8.]", "scalar=3"),
 )
 
@@ -221,6 +234,7 @@ rpower_scalar = from_ufunc(
     gradient_inplace=("ograd", "out_value"),
     accepts="number",
     cost=20,
+    contract=Contract(reference=lambda data, scalar: np.float_power(scalar, data)),
     doc=unary_doc(
         "_rpower_scalar", "A number to the power of every element.", "[1, 3]", "[2., 8.]", "scalar=2"
     ),
@@ -253,6 +267,7 @@ maximum_scalar = from_ufunc(
     scalar=_SCALAR,
     gradient=_where_larger,
     gradient_inplace=("ograd", "data"),
+    contract=Contract(reference=lambda data, scalar: np.where(data > scalar, data, scalar)),
     doc=unary_doc(
         "_maximum_scalar", "The larger of every element and a number.", "[-1, 2]", "[0., 2.]", "scalar=0"
     ),
@@ -264,6 +279,7 @@ minimum_scalar = from_ufunc(
     scalar=_SCALAR,
     gradient=_where_smaller,
     gradient_inplace=("ograd", "data"),
+    contract=Contract(reference=lambda data, scalar: np.where(data < scalar, data, scalar)),
     doc=unary_doc(
         "_minimum_scalar", "The smaller of every element and a number.", "[-1, 2]", "[-1.,  0.]", "scalar=0"
     ),
@@ -283,6 +299,7 @@ hypot_scalar = from_ufunc(
     gradient_inplace="ograd",
     accepts="floating",
     cost=8,
+    contract=Contract(reference=lambda data, scalar: np.abs(data + 1j * scalar)),
     doc=unary_doc(
         "_hypot_scalar", "Hypotenuse of every element and a number.", "[3, 0]", "[5., 4.]", "scalar=4"
     ),

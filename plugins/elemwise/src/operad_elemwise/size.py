@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from operad_sdk import Array, unary
+import numpy as np
+
+from operad_sdk import Array, Contract, unary
 
 
-@unary("shape_array", shape=lambda data: (len(data),), dtype="int64")
+@unary(
+    "shape_array",
+    shape=lambda data: (len(data),),
+    dtype="int64",
+    contract=Contract(reference=lambda data: np.array(data.shape, int)),
+)
 def shape_array(data: Array, out: Array) -> None:
     """The lengths of the axes of `data`.
 
@@ -22,7 +29,12 @@ def shape_array(data: Array, out: Array) -> None:
         out[axis] = length
 
 
-@unary("size_array", shape=lambda data: (1,), dtype="int64")
+@unary(
+    "size_array",
+    shape=lambda data: (1,),
+    dtype="int64",
+    contract=Contract(reference=lambda data: np.array([np.prod(data.shape)])),
+)
 def size_array(data: Array, out: Array) -> None:
     """The number of elements of `data`.
 

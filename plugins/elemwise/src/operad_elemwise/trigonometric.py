@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, from_ufunc
+from operad_sdk import Array, Contract, from_ufunc
 
 
 def _times_cosine(ograd: Array, data: Array, out: Array) -> None:
@@ -59,6 +59,7 @@ sin = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=10,
+    contract=Contract(reference=lambda data: np.exp(1j * data).imag),
     doc=unary_doc("sin", "Sine of every element, an angle in radians.", "[0, 1]", "[0.    , 0.8415]"),
 )
 
@@ -68,6 +69,7 @@ cos = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=10,
+    contract=Contract(reference=lambda data: np.exp(1j * data).real),
     doc=unary_doc("cos", "Cosine of every element, an angle in radians.", "[0, 1]", "[1.    , 0.5403]"),
 )
 
@@ -77,6 +79,7 @@ tan = from_ufunc(
     gradient_inplace="out_value",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.sin(data) / np.cos(data)),
     doc=unary_doc("tan", "Tangent of every element, an angle in radians.", "[0, 1]", "[0.    , 1.5574]"),
 )
 
@@ -86,6 +89,7 @@ arcsin = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.arctan2(data, np.sqrt(1 - data**2))),
     doc=unary_doc("arcsin", "Angle in radians whose sine every element is.", "[0, 1]", "[0.    , 1.5708]"),
 )
 
@@ -95,6 +99,7 @@ arccos = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.arctan2(np.sqrt(1 - data**2), data)),
     doc=unary_doc("arccos", "Angle in radians whose cosine every element is.", "[0, 1]", "[1.5708, 0.    ]"),
 )
 
@@ -104,6 +109,7 @@ arctan = from_ufunc(
     gradient_inplace="data",
     accepts="floating",
     cost=20,
+    contract=Contract(reference=lambda data: np.angle(1 + 1j * data)),
     doc=unary_doc("arctan", "Angle in radians whose tangent every element is.", "[0, 1]", "[0.    , 0.7854]"),
 )
 
@@ -112,6 +118,7 @@ degrees = from_ufunc(
     gradient=_in_degrees,
     gradient_inplace="ograd",
     accepts="floating",
+    contract=Contract(reference=lambda data: data / np.pi * 180),
     doc=unary_doc("degrees", "Every angle in degrees, given in radians.", "[0, 1]", "[ 0.    , 57.2958]"),
 )
 
@@ -120,5 +127,6 @@ radians = from_ufunc(
     gradient=_in_radians,
     gradient_inplace="ograd",
     accepts="floating",
+    contract=Contract(reference=lambda data: data / 180 * np.pi),
     doc=unary_doc("radians", "Every angle in radians, given in degrees.", "[0, 180]", "[0.    , 3.1416]"),
 )
