@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from operad import registry
 from operad_sdk.commands.new import new
 from operad_sdk.new import KINDS, LICENCES
 
@@ -46,16 +47,37 @@ def test_an_update_adds_operators(run, run_json, tmp_path):
 
 def test_a_conflict_is_a_finding(run, tmp_path):
     folder = tmp_path / "acme-one"
-    run("new", folder, "--op", "huber:unary")
+    run("new", folder, "--op", "huber:unary", "--licence", "MIT")
     project = folder / "pyproject.toml"
-    lines = project.read_text().splitlines()
-    place = next(i for i, line in enumerate(lines) if line.startswith("huber = "))
-    lines[place] += "  # mine"
-    project.write_text("\n".join(lines) + "\n")
-    done = run("new", folder, "--update", "--op", "RowNorm:property")
+    project.write_text(project.read_text().replace('license = "MIT"', 'license = "Zlib"'))
+    done = run("new", folder, "--update", "--licence", "Apache-2.0")
     assert done.exit_code == 1
     assert "conflict  pyproject.toml" in done.stdout
+    assert "choose between the lines marked <<<<<<< and >>>>>>> in pyproject.toml\n" in done.stdout
     assert "<<<<<<<" in project.read_text()
+
+
+@pytest.fixture
+def others(monkeypatch, tmp_path):
+    """An installed distribution with an operator `huber`, as pip would leave it."""
+    info = tmp_path / "site" / "acme_others-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-others\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[operad.operators]\nhuber = acme_others:huber\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    registry.refresh()
+    yield
+    monkeypatch.undo()
+    registry.refresh()
+
+
+def test_a_name_that_another_package_has_is_said_at_once(others, run_json, tmp_path):
+    words = ("--op", "huber:unary", "--op", "acme_own:unary")
+    assert run_json("new", tmp_path / "acme-one", *words)["taken"] == {"huber": "acme-others"}
+
+
+def test_a_name_that_the_package_itself_has_is_its_own(others, run_json, tmp_path):
+    assert run_json("new", tmp_path / "Acme_Others", "--op", "huber:unary")["taken"] == {}
 
 
 def test_what_cannot_be_made_is_an_error_of_one_line(run, tmp_path):

@@ -110,6 +110,12 @@ def test_the_folder_gives_the_name(tmp_path: Path) -> None:
     assert read_answers(tmp_path / "Acme_Ops")[1]["name"] == "acme-ops"
 
 
+def test_a_package_that_is_there_already_is_for_an_update(tmp_path: Path) -> None:
+    create(tmp_path / "acme-ops", ops=[("f", "unary")], author=AUTHOR)
+    with pytest.raises(ScaffoldError, match="add --update to change it"):
+        create(tmp_path / "acme-ops", ops=[("g", "unary")], author=AUTHOR)
+
+
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ScaffoldError, match="something is there already"):

@@ -70,7 +70,9 @@ def test_names_are_spelt_as_an_index_spells_them(text: str) -> None:
     assert distribution_name(text) == "acme-losses"
 
 
-@pytest.mark.parametrize("text", ["", "2fast", "acme losses", "../up", "a" * 41, "operad-sdk", "json", "in"])
+@pytest.mark.parametrize(
+    "text", ["", "2fast", "acme losses", "../up", "a" * 41, "operad-sdk", "numpy", "json", "in"]
+)
 def test_names_that_no_package_can_have_are_refused(text: str) -> None:
     with pytest.raises(ScaffoldError, match="name "):
         distribution_name(text)

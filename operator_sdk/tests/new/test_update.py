@@ -134,6 +134,60 @@ def test_an_operator_is_added_beside_the_authors_own_changes(package: Path) -> N
     assert read_answers(package)[1]["ops"] == "first:unary SecondOp:reduction"
 
 
+ROW = "| `first` | x·\\|x\\|, the square with its sign |\n"
+ENTRY = 'first = "acme_ops.first:first"\n'
+
+
+def test_an_operator_is_added_next_to_what_the_author_rewrote(package: Path) -> None:
+    edit(package / "README.md", (ROW, "| `first` | my words |\n"))
+    done = update(package, [("second", "binary")])
+    assert (done.conflicts, done.merged) == ((), ("README.md",))
+    assert "| `first` | my words |\n| `second` |" in (package / "README.md").read_text()
+
+
+def test_an_operator_is_added_next_to_what_the_author_added(package: Path) -> None:
+    alias = ENTRY.replace("first =", "primo =")
+    edit(package / "pyproject.toml", (ENTRY, ENTRY + alias))
+    assert update(package, [("second", "binary")]).conflicts == ()
+    assert f"{ENTRY}{alias}second = " in (package / "pyproject.toml").read_text()
+
+
+def test_what_a_newer_template_adds_where_the_author_added_is_marked(
+    package: Path, next_template: Callable[..., Path]
+) -> None:
+    edit(package / WORKFLOW, ("name: test\n", "name: test\nenv: {}\n"))
+    templates = next_template(".github/workflows/test.yml.jinja", ("name: test\n", "name: test\nrun: x\n"))
+    assert update(package, templates=templates).conflicts == (WORKFLOW,)
+    marked = "<<<<<<< yours\nenv: {}\n=======\nrun: x\n>>>>>>> the newest template\n"
+    assert marked in (package / WORKFLOW).read_text()
+
+
+def test_what_both_changed_alike_is_not_between_the_marks(
+    package: Path, next_template: Callable[..., Path]
+) -> None:
+    line = "      - uses: actions/checkout@v4\n"
+    new = "      - run: first\n{}      - run: last\n"
+    edit(package / WORKFLOW, (line, new.format("      - run: mine\n")))
+    templates = next_template(".github/workflows/test.yml.jinja", (line, new.format("      - run: theirs\n")))
+    update(package, templates=templates)
+    text = (package / WORKFLOW).read_text()
+    assert "      - run: first\n<<<<<<< yours\n      - run: mine\n=======\n" in text
+    assert text.count("run: first") == text.count("run: last") == 1
+
+
+def test_an_update_waits_until_the_author_has_chosen(
+    package: Path, next_template: Callable[..., Path]
+) -> None:
+    edit(package / WORKFLOW, ("checkout@v4", "checkout@v5"))
+    templates = next_template(".github/workflows/test.yml.jinja", ("checkout@v4", "checkout@v9"))
+    update(package, templates=templates)
+    before = contents(package)
+    line = before[WORKFLOW].splitlines().index("<<<<<<< yours") + 1
+    with pytest.raises(ScaffoldError, match=f"test.yml has lines marked .* from line {line}; choose"):
+        update(package, [("second", "binary")], templates=templates)
+    assert contents(package) == before
+
+
 def test_another_licence_and_author_are_an_update(package: Path) -> None:
     assert "LICENSE" in update(package, licence="MIT", author="Grace").written
     assert (package / "LICENSE").read_text().startswith("MIT License")
@@ -153,7 +207,8 @@ def test_a_git_repository_with_changes_is_no_obstacle(
 @pytest.mark.parametrize(
     ("ops", "message"),
     [
-        ([("first", "binary")], "would both be in first.py"),
+        ([("first", "binary")], "operator 'first' is asked for twice, or is there already"),
+        ([("First", "binary")], "would both be in first.py"),
         ([("second", "unari")], "kind is 'unari'"),
     ],
 )

@@ -10,7 +10,9 @@ from typing import final
 
 import click
 
+from operad import registry
 from operad.cli import Listing, Mark, Page
+from operad.cli.ops import installed_operators
 from operad_sdk.commands.extras import extra
 
 
@@ -26,6 +28,7 @@ class Scaffold:
         conflicts: Files that both had changed in the same lines, which are marked in the file.
         removed: Files that the template no longer has, not changed by the author.
         kept: Files that the template no longer has, but changed by the author.
+        taken: Of the operators asked for, those that another installed distribution provides, and which.
     """
 
     folder: str
@@ -34,6 +37,7 @@ class Scaffold:
     conflicts: list[str]
     removed: list[str]
     kept: list[str]
+    taken: dict[str, str]
 
     @property
     def exit_code(self) -> int:
@@ -55,12 +59,18 @@ class Scaffold:
             for file in files
         ]
         page.table(("what", "file"), rows)
+        for name, distribution in self.taken.items():
+            page.text(
+                f"note: {distribution} provides {name!r} too; where both are installed, using it is an error "
+                "until OPERAD_PREFER says which is meant. Name yours otherwise, unless that is what you want."
+            )
         if not rows:
             page.text("nothing to change")
         elif self.conflicts:
-            page.text("choose between the lines marked <<<<<<< and >>>>>>>")
+            page.text(f"choose between the lines marked <<<<<<< and >>>>>>> in {', '.join(self.conflicts)}")
         elif not self.merged + self.removed + self.kept:
             page.text(f"next: cd {self.folder} && pip install -e '.[test]' && pytest")
+            page.text("then: replace the example by your own, in src/, tests/, benchmarks/ and README.md")
 
 
 @click.command(cls=Listing, result=Scaffold)
@@ -105,14 +115,13 @@ def _created(
         from operad_sdk.new import create  # noqa: PLC0415 - an extra
     ask = not ops and sys.stdin.isatty()
     files = create(folder, name, ops, licence=licence, author=author, ask=ask)
-    return Scaffold(str(folder), [path.relative_to(folder).as_posix() for path in files], [], [], [], [])
+    written = [path.relative_to(folder).as_posix() for path in files]
+    return Scaffold(str(folder), written, [], [], [], [], _taken(ops, name or folder.resolve().name))
 
 
-def _updated(
-    folder: Path, ops: Iterable[tuple[str, str]], licence: str | None, author: str | None
-) -> Scaffold:
+def _updated(folder: Path, ops: list[tuple[str, str]], licence: str | None, author: str | None) -> Scaffold:
     with extra("new"):
-        from operad_sdk.new import update  # noqa: PLC0415 - an extra
+        from operad_sdk.new import package_name, update  # noqa: PLC0415 - an extra
     done = update(folder, ops, licence=licence, author=author)
     return Scaffold(
         str(folder),
@@ -121,7 +130,16 @@ def _updated(
         list(done.conflicts),
         list(done.removed),
         list(done.kept),
+        _taken(ops, package_name(folder)),
     )
+
+
+def _taken(ops: Iterable[tuple[str, str]], own: str) -> dict[str, str]:
+    """The installed distributions, other than `own`, that provide operators of these names."""
+    mine = {op.distribution for op in installed_operators(plugin=own)}
+    found = registry.operators()
+    owners = {name: found[name].distribution for name, _ in ops if name in found}
+    return {name: owner for name, owner in owners.items() if owner not in mine}
 
 
 def _request(text: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from operad_sdk.new.create import create as create
 from operad_sdk.new.create import default_author as default_author
+from operad_sdk.new.render import package_name as package_name
 from operad_sdk.new.requests import KINDS as KINDS
 from operad_sdk.new.requests import LICENCES as LICENCES
 from operad_sdk.new.requests import ScaffoldError as ScaffoldError

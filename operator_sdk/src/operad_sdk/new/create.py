@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from operad_sdk.new.render import TEMPLATES, newest, render
+from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, render
 from operad_sdk.new.requests import (
     ScaffoldError,
     checked_together,
@@ -44,7 +44,8 @@ def create(
     """
     folder = Path(destination)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ScaffoldError(f"new package in {folder}: something is there already; name an empty folder")
+        way_out = "add --update to change it" if (folder / ANSWERS_FILE).is_file() else "name an empty folder"
+        raise ScaffoldError(f"new package in {folder}: something is there already; {way_out}")
     answers: dict[str, str] = {}
     if name is not None or not ask:
         answers["name"] = distribution_name(name if name is not None else folder.resolve().name)

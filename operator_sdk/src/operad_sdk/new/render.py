@@ -73,6 +73,15 @@ def read_answers(folder: Path) -> tuple[int, dict[str, Any]]:
     return number, answers
 
 
+def package_name(folder: Path) -> str:
+    """The name of the distribution that `operad new` made in `folder`.
+
+    Raises:
+        ScaffoldError: As `read_answers`.
+    """
+    return str(read_answers(folder)[1]["name"])
+
+
 def _whole_number(value: object) -> None:
     if not isinstance(value, int):
         raise ScaffoldError(f"{value!r} is no whole number")

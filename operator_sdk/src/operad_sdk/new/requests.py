@@ -107,6 +107,8 @@ def checked_together(requests: Iterable[OperatorRequest]) -> list[OperatorReques
     files: dict[str, OperatorRequest] = {}
     for one in requests:
         other = files.setdefault(one.module, one)
+        if other is not one and other.name == one.name:
+            raise ScaffoldError(f"operator {one.name!r} is asked for twice, or is there already")
         if other is not one:
             raise ScaffoldError(
                 f"operators {other.name!r} and {one.name!r} would both be in {one.module}.py; rename one"
@@ -133,7 +135,9 @@ def distribution_name(text: str) -> str:
             f"name {text!r}: expected at most {MAX_LENGTH} letters, digits and dashes, such as acme-losses"
         )
     package = name.replace("-", "_")
-    if package in ("operad", "operad_sdk") or package in sys.stdlib_module_names | set(keyword.kwlist):
+    if package in ("operad", "operad_sdk", "numpy") or package in sys.stdlib_module_names | set(
+        keyword.kwlist
+    ):
         raise ScaffoldError(f"name {text!r}: the package {package} would hide another of that name")
     return name
 

@@ -2,8 +2,8 @@
 
 Three versions of each file decide: what the old template made of the old answers (the base), what
 the newest one makes of the new answers (theirs), and what stands in the folder (ours). Where only
-one side changed, that side counts. Where both did, `git merge-file` merges, and leaves the marks of
-a conflict where both changed the same lines.
+one side changed, that side counts. Where both did, they are merged, and marks are left where both
+changed the same lines.
 
 Copier's own update finds the base by checking out an old commit of the template's repository, and
 wants the package to be a git repository too. Here the base is rendered from the templates that the
@@ -13,13 +13,13 @@ operator) are an update like any other.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
+from operad_sdk.new.merge import first_mark, merge
 from operad_sdk.new.render import TEMPLATES, newest, read_answers, render
 from operad_sdk.new.requests import (
     ScaffoldError,
@@ -30,8 +30,6 @@ from operad_sdk.new.requests import (
     request,
     write_requests,
 )
-
-_LABELS: Final = ("yours", "the template you started from", "the newest template")
 
 
 @final
@@ -80,7 +78,7 @@ def update(
 
     Raises:
         ScaffoldError: `operad new` did not make the package, a newer SDK did, an operator is there
-            already, or git is needed and missing.
+            already, marks of an earlier update are, or git is needed and missing.
     """
     folder = Path(destination)
     number, old = read_answers(folder)
@@ -95,7 +93,11 @@ def update(
         render(templates, number, old, base)
         render(templates, newest(templates), new, theirs)
         names = sorted(_files(base) | _files(theirs))
-        steps = {name: _step(folder / name, base / name, theirs / name) for name in names}
+        _check_settled(folder, names)
+        is_addition = number == newest(templates) and licence is None and author is None
+        steps = {
+            name: _step(folder / name, base / name, theirs / name, is_addition=is_addition) for name in names
+        }
     for name, step in steps.items():  # only now: until here an error changes nothing
         _apply(step, folder / name)
     return Update(*(_names(steps, outcome) for outcome in Update.__dataclass_fields__))
@@ -118,7 +120,7 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def _step(ours_file: Path, base_file: Path, theirs_file: Path) -> _Step:
+def _step(ours_file: Path, base_file: Path, theirs_file: Path, *, is_addition: bool) -> _Step:
     """What happens to one file."""
     ours, base, theirs = _content(ours_file), _content(base_file), _content(theirs_file)
     if theirs in (ours, base):
@@ -129,26 +131,31 @@ def _step(ours_file: Path, base_file: Path, theirs_file: Path) -> _Step:
         return _Step("", None)  # the author deleted it
     if theirs is None:
         return _Step("kept", None)
-    return _merged(ours_file, base_file, theirs_file)
+    return _merged(ours_file, base_file, theirs_file, is_addition)
 
 
 def _content(file: Path) -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
-def _merged(ours: Path, base: Path, theirs: Path) -> _Step:
+def _merged(ours: Path, base: Path, theirs: Path, is_addition: bool) -> _Step:
     if not base.exists():  # both added it: everything that differs is a conflict
         base.parent.mkdir(parents=True, exist_ok=True)
         base.touch()
-    labels = [word for label in _LABELS for word in ("-L", label)]
-    command = ["git", "merge-file", "--stdout", *labels, str(ours), str(base), str(theirs)]
-    try:
-        done = subprocess.run(command, check=False, capture_output=True)
-    except FileNotFoundError:
-        raise ScaffoldError(f"update {ours}: you and the template changed it; install git to merge") from None
-    if done.returncode < 0 or done.returncode > 127:  # else it is the number of conflicts
-        raise ScaffoldError(f"update {ours}: git merge-file failed: {done.stderr.decode().strip()}")
-    return _Step("conflicts" if done.returncode else "merged", done.stdout)
+        is_addition = False
+    content, is_marked = merge(ours, base, theirs, is_addition=is_addition)
+    return _Step("conflicts" if is_marked else "merged", content)
+
+
+def _check_settled(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to merge into what an earlier merge left for the author to choose from."""
+    for name in names:
+        line = first_mark(_content(folder / name) or b"")
+        if line is not None:
+            raise ScaffoldError(
+                f"update {folder}: {name} has lines marked <<<<<<< by an earlier update, from line {line}; "
+                "choose between them first"
+            )
 
 
 def _apply(step: _Step, file: Path) -> None:
