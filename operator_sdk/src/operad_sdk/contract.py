@@ -69,7 +69,8 @@ class Contract:
         params: Values to try by parameter, instead of those derived from its declaration.
         shapes: `shapes(prop, choose)` gives argument shapes where neither a spec line nor inference
             leads to them; `choose(sizes)` picks one of a sequence.
-        dtypes: Element types that the operator is meant for; none: those that inference accepts.
+        dtypes: Element types that the operator is meant for, which are exactly those that inference is
+            to accept; none: whatever it accepts.
         reference: The outputs as a function of the inputs and of those parameters it names (and
             `is_train`), in NumPy; one array, or a tuple of the leading outputs.
         loss: The scalar whose gradient the operator gives, called as `reference` is, for an

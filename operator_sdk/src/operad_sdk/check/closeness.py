@@ -55,7 +55,8 @@ def expect_close(
         place = _first_far(one, np.asarray(other), bounds[0], bounds[1] * max(1.0, scale))
         if place is not None:
             raise Violation(
-                f"{at(name, place)} is {one[place].item()!r} {when}, expected {other[place].item()!r}",
+                f"{at(name, place)} is {one[place].item()!r}{when and ' '}{when}, "
+                f"expected {other[place].item()!r}",
                 **violation,
             )
     return compared

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Final, final
 
-_OURS: Final = frozenset(("operad", "operad_sdk", "numpy", "numba", "llvmlite", "hypothesis"))
-"""Packages in whose code nothing is stopped; nor is it in the standard library's."""
+from operad_sdk.check.blame import is_library
 
 _MOST_STOPS: Final = 60
 _PATIENCE_S: Final = 0.5
@@ -67,8 +66,7 @@ class _Stops:
 
     def on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Trace function of a call: whether to stop in it."""
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package in _OURS or package in sys.stdlib_module_names:
+        if is_library(str(frame.f_globals.get("__name__", ""))):
             return None
         return self.on_line
 

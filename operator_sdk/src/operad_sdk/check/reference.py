@@ -9,18 +9,49 @@ from typing import Any
 
 import numpy as np
 
+from operad_sdk.check.blame import authors_line
 from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import Violation
 
 
 def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[Any] | None = None) -> Any:
-    """`function` of the inputs and of those parameters that it names, and `is_train`."""
+    """`function` of the inputs and of those parameters that it names, and `is_train`.
+
+    Raises:
+        Violation: It raises.
+    """
     values = {name: getattr(trial.prop, name) for name in type(trial.prop).params}
     values |= {"is_train": trial.case.is_train, **dict(zip(trial.states, trial.aux, strict=True))}
     wanted = _keywords(function)
     keywords = {name: values[name] for name in wanted & values.keys() - set(trial.arguments)}
     arrays = [array.copy() for array in (inputs if inputs is not None else trial.inputs)]
-    with np.errstate(all="ignore"):
-        return function(*arrays, **keywords)
+    named = "".join(f", {name}=" for name in sorted(keywords))
+    what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
+    fix = (
+        "A reference or loss takes all arguments in their order, and those parameters, states and is_train "
+        "that it names, by keyword."
+    )
+    return _called(what, fix, lambda: function(*arrays, **keywords))
+
+
+def call_declared(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """One of the functions of a `Distribution`.
+
+    Raises:
+        Violation: It raises.
+    """
+    fix = "Distribution's functions get the property first; see `operad explain F218`."
+    return _called(f"the declared {name}", fix, lambda: function(*args))
+
+
+def _called(what: str, fix: str, function: Callable[[], Any]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return function()
+    except (Exception, SystemExit) as error:
+        line = authors_line(error)
+        place = f" ({line})" if line else ""
+        raise Violation(f"{what} raised {type(error).__name__}: {error}{place}", fix) from error
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from operad_sdk.check.blame import authors_line
 from operad_sdk.check.case import Case
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.subject import Subject, subject_of
@@ -55,15 +55,11 @@ def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Tr
         return check.run(trials)
     except (Violation, OperatorRaised):
         raise
-    except Exception as error:
-        if _is_raised_in(error, subject.cls.__module__):
-            raise OperatorRaised("code of the operator", error) from error
+    except (Exception, SystemExit) as error:
+        line = authors_line(error)
+        if line is not None:
+            raise OperatorRaised(f"code of the operator ({line})", error) from error
         raise  # a mistake of the check
-
-
-def _is_raised_in(error: Exception, module: str) -> bool:
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(frame.f_globals.get("__name__") == module for frame, _ in frames)
 
 
 def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str) -> str:

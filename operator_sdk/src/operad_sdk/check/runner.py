@@ -6,10 +6,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any, final
+from typing import Any, Final, final
 
+import numpy as np
+
+from operad_sdk.check.blame import authors_line, last_line
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
@@ -56,7 +60,10 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
     run = _Run(session, check)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an operator's warnings are not the harness's errors
-        status, reason, failure = run.verdict()
+        try:
+            status, reason, failure = run.verdict()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
+            status, reason, failure = run.broken_off(error)
     expected = session.subject.contract.expected_failures.get(check.id)
     if expected is not None and status in (Status.FAILED, Status.PASSED):
         is_failure = status is Status.FAILED
@@ -65,6 +72,9 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
     evidence = dict(run.evidence)
     return Outcome(check.id, status, run.examples, evidence, reason, failure, seconds=perf_counter() - begin)
 
+
+_REPORTS_CASES: Final = "F201"
+"""The check that is red where no case can be made."""
 
 Verdict = tuple[Status, str, Failure | None]
 
@@ -76,27 +86,70 @@ class _Run:
     def __init__(self, session: Session, check: CheckFunction) -> None:
         self.session = session
         self.check = check
+        self.kind = check.kind
         self.subject: Subject = session.subject
         self.examples = 0
         self.evidence: Counter[str] = Counter()
         self.blocked: list[str] = []
+        self.current: Sequence[Case] = ()
 
     def verdict(self) -> Verdict:
         """Run the check on its cases."""
-        kind = self.check.kind
-        try:
-            pool = self.session.pool(kind) if kind is not None else []
-        except OperatorRaised as error:
-            return Status.BLOCKED, str(error), None
-        if kind is not None and not pool:
-            return Status.NO_EVIDENCE, _no_cases(kind.name), None
+        kind = self.kind
         try:
             if kind is None:
                 return self._on_subject()
+            try:
+                pool = self.session.pool(kind)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
+                return self._without_cases(error)
+            if not pool:
+                return self._on_nothing(kind) or self._judged()
             found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
         except Unavailable as error:
             return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
+
+    def broken_off(self, error: BaseException) -> Verdict:
+        """The verdict where something raised that the check did not expect."""
+        what = f"raised {type(error).__name__}: {error}"
+        line = authors_line(error)
+        if line is not None:
+            violation = Violation(f"code of the operator {what} ({line})", "Correct the line named.")
+        else:
+            fix = "Report it with this program; nothing is said about the operator."
+            violation = Violation(f"the check itself {what} ({last_line(error)})", fix)
+        return self._failed(violation, self.current)
+
+    def _without_cases(self, error: BaseException) -> Verdict:
+        """The verdict where no case can be made; one check reports it for all."""
+        cause = error.error if isinstance(error, OperatorRaised) else error
+        line = authors_line(cause) or last_line(cause)
+        message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
+        if self.check.id == _REPORTS_CASES:
+            fix = "Correct the line named: of the constructor, inference, or what the contract declares."
+            return self._failed(Violation(message, fix=fix), ())
+        return Status.BLOCKED, message, None
+
+    def _on_nothing(self, kind: CaseKind) -> Verdict | None:
+        """The verdict where there is no case of that kind; None: other cases did as well."""
+        ordinary = self.session.pool(ORDINARY) if _wants_floats(kind) else []
+        floating = [case for case in ordinary if any(a.dtype.kind == "f" for a in case.inputs.values())]
+        if ordinary and not floating:
+            return Status.INAPPLICABLE, "the operator takes no floating type", None
+        if floating and kind is WIDE:
+            self.kind = ORDINARY
+            return self._one_by_one(floating)
+        if floating and self.subject.contract.no_numeric_gradient:
+            return Status.INAPPLICABLE, "derivatives need float64, and are declared not to be compared", None
+        advice = "declare Contract(params=..., shapes=..., inputs=...)"
+        if floating:
+            advice = (
+                "derivatives are taken in float64, which type inference refuses: accept it too, or "
+                "declare Contract(no_numeric_gradient=reason)"
+            )
+        reason = f"no case of kind {kind.name!r} was found that the operator accepts; {advice}"
+        return Status.NO_EVIDENCE, reason, None
 
     def _on_subject(self) -> Verdict:
         self.examples = 1
@@ -131,6 +184,7 @@ class _Run:
             if self.examples >= profile.least and perf_counter() > end:
                 break
             self.examples += 1
+            self.current = [case]
             try:
                 self._count(self._evidence(case))
             except Violation:
@@ -149,7 +203,7 @@ class _Run:
             raise
 
     def _shrunk(self, first: Case) -> Verdict:
-        kind = self.check.kind
+        kind = self.kind
         assert kind is not None
 
         def fails(case: Case) -> bool:
@@ -184,12 +238,10 @@ class _Run:
                 return Status.BLOCKED, self.blocked[0], None
             return Status.INAPPLICABLE, "nothing that this operator declares is of that sort", None
         if missing:
-            subject = ", ".join(missing) if missing != ["compared"] else "anything"
-            return (
-                Status.NO_EVIDENCE,
-                f"{self.examples} examples, none of which says anything about {subject}",
-                None,
-            )
+            subject = ", ".join(missing) if missing != ["compared"] else "the operator"
+            blocked = f"; in {len(self.blocked)} of them {self.blocked[0]}" if self.blocked else ""
+            reason = f"{self.examples} examples, none of which says anything about {subject}{blocked}"
+            return Status.NO_EVIDENCE, reason, None
         return Status.PASSED, "", None
 
     def _count(self, evidence: Evidence) -> None:
@@ -199,8 +251,5 @@ class _Run:
             self.evidence[name] += count
 
 
-def _no_cases(kind: str) -> str:
-    return (
-        f"no case of kind {kind!r} was found that the operator accepts; "
-        "declare Contract(params=..., shapes=..., inputs=...)"
-    )
+def _wants_floats(kind: CaseKind) -> bool:
+    return all(np.dtype(name).kind == "f" for name in kind.dtypes)

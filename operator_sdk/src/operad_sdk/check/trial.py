@@ -282,7 +282,7 @@ def raising(where: str) -> Iterator[None]:
     try:
         with np.errstate(all="ignore"):
             yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OperatorRaised(where, error) from error
 
 

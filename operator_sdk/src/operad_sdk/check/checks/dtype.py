@@ -35,7 +35,11 @@ def element_types(trial: Trial) -> Evidence:
         if meant and is_taken != (name in meant):
             said = "is not" if is_taken else "is"
             does = "takes" if is_taken else "refuses"
-            raise Violation(f"{name} {said} among Contract(dtypes=...), and type inference {does} it")
+            raise Violation(
+                f"{name} {said} among Contract(dtypes=...), and type inference {does} it",
+                fix="Name in Contract(dtypes=...) exactly the types that infer_type takes; it refuses the "
+                "others with a DTypeError, and accepts= refuses whole families.",
+            )
         if is_taken:
             compared += _runs_in(trial, name)
     return compared

@@ -152,8 +152,9 @@ def _transposed(array: Array) -> Array:
 
 
 def _reversed(array: Array) -> Array:
-    backwards = (slice(None, None, -1),) * array.ndim
-    return array[backwards].copy()[backwards]
+    # with the ellipsis, no axes give an array without axes and not a number
+    backwards: tuple[Any, ...] = (..., *(slice(None, None, -1),) * array.ndim)
+    return np.asarray(array[backwards].copy()[backwards])
 
 
 def _strided(array: Array) -> Array:
@@ -174,10 +175,22 @@ def reference(trial: Trial) -> Evidence:
     expected = call_reference(function, trial)
     values = expected if isinstance(expected, (tuple, list)) else [expected]
     found = trial.result.outputs[: len(values)]
-    precision, absolute = tolerance(trial.subject.contract, coarsest(trial))
-    for name, one, want in zip(trial.outputs, found, values, strict=False):
-        if np.shape(want) != one.shape:
-            raise Violation(f"{name} has shape {one.shape}, and the reference gives {np.shape(want)}")
-    arrays = [np.asarray(value) for value in values]
-    names, bounds = trial.outputs[: len(values)], (precision, absolute)
+    if len(values) > len(found):
+        raise Violation(f"the reference gives {len(values)} arrays, and there are {len(found)} outputs")
+    arrays = [_numbers(name, value) for name, value in zip(trial.outputs, values, strict=False)]
+    for name, one, want in zip(trial.outputs, found, arrays, strict=False):
+        if want.shape != one.shape:
+            raise Violation(f"{name} has shape {one.shape}, and the reference gives {want.shape}")
+    names, bounds = trial.outputs[: len(values)], tolerance(trial.subject.contract, coarsest(trial))
     return expect_close(names, found, arrays, "", bounds, magnitude(trial.inputs, found))
+
+
+def _numbers(name: str, value: Any) -> Array:
+    """What a reference gives for an output, as an array."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise Violation(f"for {name} the reference gives {value!r:.60}, expected an array of numbers")
+    return array

@@ -11,6 +11,7 @@ import numpy as np
 from operad.operator import OperatorProperty
 from operad.resource import ResourceRequest
 from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.reference import call_declared
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.strategies import case_of, completed_types
 from operad_sdk.check.subject import Subject
@@ -63,7 +64,9 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
     for case in cases:
         trial = Trial(subject, case)
         outputs = trial.forward().outputs
-        draws = declared.draws(trial.prop, trial.inputs, outputs) if declared.draws else outputs[0]
+        draws = outputs[0]
+        if declared.draws:
+            draws = call_declared("draws", declared.draws, trial.prop, trial.inputs, outputs)
         found.append(np.asarray(draws, np.float64).ravel())
         count += found[-1].size
         if count >= _DRAWS or not count:
@@ -102,7 +105,8 @@ def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
 def _expect_distribution(
     draws: Any, declared: Distribution, prop: OperatorProperty, subject: Subject, cases: Any
 ) -> None:
-    mean, variance = float(declared.mean(prop)), float(declared.variance(prop))
+    mean = float(call_declared("mean", declared.mean, prop))
+    variance = float(call_declared("variance", declared.variance, prop))
     count = draws.size
     if not count:
         return
@@ -128,7 +132,7 @@ def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, case
     assert declared.cdf is not None
     values, counts = np.unique(draws, return_counts=True)
     empirical = np.cumsum(counts) / draws.size
-    distance = float(np.abs(empirical - np.asarray(declared.cdf(prop, values))).max())
+    distance = float(np.abs(empirical - call_declared("cdf", declared.cdf, prop, values)).max())
     if distance > 3.5 / sqrt(draws.size):
         raise Violation(
             f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}",

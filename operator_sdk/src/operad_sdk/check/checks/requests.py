@@ -113,8 +113,8 @@ def _target(req: OpReq, base: Array, poison: Array, absent: Any) -> Any:
 
 
 def _base(trial: Trial, like: Array, salt: int) -> Array:
-    if like.dtype.kind == "b":
-        return np.zeros_like(like)
+    if like.dtype.kind == "b":  # what is not overwritten shows where it is true
+        return np.asarray(trial.lattice(like.shape, np.float64, 100 + salt) > 0)
     return np.asarray(np.abs(trial.lattice(like.shape, np.float64, 100 + salt) * 8), like.dtype)
 
 
