@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import os
+from signal import SIGSEGV
+from threading import Event
 from typing import Any
 
 from operad import config
+from operad_sdk.commands.check.workers import Told
 
 
-def describe(name: str, profile: str | None) -> dict[str, Any]:
+def describe(name: str, profile: str | None, told: Told) -> dict[str, Any]:
     """Where and how it runs."""
     return {"name": name, "profile": profile, "pid": os.getpid(), "threads": config.settings().num_threads}
 
 
-def die(name: str, profile: str | None) -> dict[str, Any]:
-    """As a kernel that writes where it must not may do."""
-    os._exit(3)
+def end_badly(name: str, profile: str | None, told: Told) -> dict[str, Any] | str:
+    """As the name says."""
+    told("F201")
+    if name == "exits":
+        os._exit(3)
+    if name == "crashes":
+        os.kill(os.getpid(), SIGSEGV)
+    if name == "hangs":
+        wait_for_ever()
+    if name == "raises":
+        raise ZeroDivisionError(name)
+    return describe(name, profile, told)
+
+
+def wait_for_ever() -> None:
+    """What a trace shows."""
+    Event().wait()

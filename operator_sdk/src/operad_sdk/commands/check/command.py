@@ -15,7 +15,7 @@ from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
 from operad.files import write_atomically
 from operad_sdk.commands.check.records import CheckedOperator, CheckRun
-from operad_sdk.commands.check.workers import Found, checked
+from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
 
 
@@ -37,6 +37,13 @@ from operad_sdk.commands.extras import extra
 @click.option(
     "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
 )
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="With several processes: the longest that one operator may take; left out: 10 minutes, or more "
+    "with a larger profile.",
+)
 def check(
     names: tuple[str, ...],
     plugin: str | None,
@@ -44,6 +51,7 @@ def check(
     profile: str | None,
     html: Path | None,
     jobs: int | None,
+    limit: float | None,
 ) -> CheckRun:
     """Check whether operators keep their contract.
 
@@ -62,7 +70,7 @@ def check(
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
     with progress("checking", len(wanted)) as advance:
-        for name, result in checked(wanted, profile, jobs, check_one):
+        for name, result in checked(wanted, profile, jobs, check_one, limit):
             found[name] = result
             advance(name)
     run = _run([(name, found[name]) for name in dict.fromkeys(wanted)])
@@ -73,15 +81,15 @@ def check(
     return run
 
 
-def check_one(name: str, profile: str | None) -> Found:
+def check_one(name: str, profile: str | None, told: Told) -> Found:
     """The report on one operator as plain data, or why it cannot be checked."""
     from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - an extra
 
     try:
-        report = check_operator(name, profile=profile)
+        report = check_operator(name, profile=profile, progress=lambda outcome: told(outcome.check_id))
     except OperadError as error:
         return str(error)
-    except Exception:  # noqa: BLE001 - the other operators are checked all the same
+    except (Exception, SystemExit):  # noqa: BLE001 - the other operators are checked all the same
         return traceback.format_exc()
     plain: Found = msgspec.to_builtins(report.to_json())
     return plain

@@ -131,12 +131,25 @@ class CheckRun:
             for outcome in op.outcomes:
                 if outcome.status in _RED:
                     _show_failure(page, op, outcome)
+            if op.red_ids and not any(outcome.status in _RED for outcome in op.outcomes):
+                _show_blocked(page, op)
         for name, error in self.unusable.items():
             page.heading(f"{name} could not be checked")
             page.text(error)
         if self.operators:
             page.heading("Summary")
             page.pairs(summary(self.operators, len(self.unusable)))
+
+
+def _show_blocked(page: Page, op: CheckedOperator) -> None:
+    """What kept checks from saying anything, where none says more."""
+    ids: dict[str, list[str]] = {}
+    for outcome in op.outcomes:
+        if outcome.status == "blocked":
+            ids.setdefault(outcome.reason, []).append(outcome.check_id)
+    page.heading(f"X801 blocked: {op.operator} of {op.provider}")
+    page.pairs([(" ".join(found), Mark(reason, "bad")) for reason, found in ids.items()])
+    page.text(Mark("more: operad explain X801", "quiet"))
 
 
 def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> None:
