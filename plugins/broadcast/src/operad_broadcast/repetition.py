@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from operad.errors import ParamError, ShapeError
 from operad.operator import InferredShapes
 from operad_broadcast.shapes import sum_to
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 
 
 class Repetition(OperatorProperty):
@@ -57,6 +67,11 @@ class UnaryRepetition(Repetition):
             sum_to(output_grad, out)
 
 
+def _repeatable(prop: BroadcastTo, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """Data whose axes have the length wanted, or 1; any where a length is kept."""
+    return [tuple(choose((1, target) if target else (1, 2, 3, 1, 2, 3, 0)) for target in prop.shape)]
+
+
 @operator("broadcast_to")
 class BroadcastTo(UnaryRepetition):
     """The data with axes of length 1 repeated to a shape.
@@ -75,6 +90,7 @@ class BroadcastTo(UnaryRepetition):
     """
 
     shape = param("shape", (), ge=0, doc="The output's shape; 0 keeps a length.")
+    contract = Contract(shapes=_repeatable)
 
     def out_shape(self, shape: Sequence[Any]) -> PartialShape:
         """As many axes as the data has."""

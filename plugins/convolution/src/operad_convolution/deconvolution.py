@@ -10,9 +10,10 @@ from typing import Any
 from operad.errors import ParamError, ShapeError
 from operad.operator import InferredShapes, PartialShape
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
+from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
 from operad_convolution.layer import Layer, scratch_for, sum_over_positions, widened, write
-from operad_sdk import Array, OpContext, Output, Shape, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, Shape, gradient, operator, param
 
 
 @operator("Deconvolution")
@@ -37,6 +38,11 @@ class Deconvolution(Layer):
     adj = param("shape", (), ge=0, doc="Further positions at the end, less than stride; left out: none.")
     target_shape = param("shape", (), ge=0, doc="Spatial size of the output, from which pad and adj follow.")
     no_bias = param(bool, True, doc="Leave the bias out.")
+    contract = Contract(
+        # most of what is drawn for `adj` alone is no less than some stride, or of another length
+        params={**PARAMS, "adj": (*((),) * 8, (1,), (1, 0), (0, 1), (0, 1, 1))},
+        shapes=deconvolution_shapes,
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

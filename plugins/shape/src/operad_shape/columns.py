@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad.errors import ShapeError
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -22,6 +23,9 @@ from operad_sdk import (
 )
 from operad_shape.rearrange import is_complete
 
+_LENGTHS: Final = (1, 2, 3) * 4 + (0,)
+"""Batches and channels in the contract checks, which can compare nothing where there are none."""
+
 
 class Columns(OperatorProperty):
     """The relation of images (N, C, *S) and columns (N, C * prod(kernel), number of blocks)."""
@@ -30,6 +34,12 @@ class Columns(OperatorProperty):
     stride = param("shape", (), ge=1, doc="Step between blocks; 1 if empty.")
     dilate = param("shape", (), ge=1, doc="Step between pixels of a block; 1 if empty.")
     pad = param("shape", (), ge=0, doc="Zeros on both sides of each axis; 0 if empty.")
+
+    @property
+    def along_axes(self) -> Iterator[tuple[int, int, int, int]]:
+        """Kernel, stride, dilate and pad of each axis."""
+        stride, dilate, pad = self._full(self.stride, 1), self._full(self.dilate, 1), self._full(self.pad, 0)
+        return zip(self.kernel, stride, dilate, pad, strict=True)
 
     def _full(self, values: Shape, default: int) -> Shape:
         return tuple(values) or (default,) * len(self.kernel)
@@ -90,6 +100,22 @@ class Columns(OperatorProperty):
             yield offset, (slice(None), slice(None), *slices)
 
 
+def _image_shapes(prop: Columns, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """Images with room for one to three blocks along each axis."""
+    counts = (1, 2, 3) if len(prop.kernel) < 3 else (1, 2)
+    size = [
+        max(1, (choose(counts) - 1) * stride + dilate * (kernel - 1) + 1 - 2 * pad + choose(range(stride)))
+        for kernel, stride, dilate, pad in prop.along_axes
+    ]
+    return [(choose(_LENGTHS), choose(_LENGTHS), *size)]
+
+
+def _column_shapes(prop: col2im, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """As many blocks as images of `output_size` have."""
+    blocks = prod(prop.block_counts(tuple(prop.output_size)))
+    return [(choose(_LENGTHS), choose(_LENGTHS) * prod(prop.kernel), blocks)]
+
+
 @operator("im2col")
 class im2col(Columns):
     """Sliding blocks of images as columns.
@@ -107,6 +133,8 @@ class im2col(Columns):
 
     Source: Im2colParam, src/operator/nn/im2col.h.
     """
+
+    contract = Contract(shapes=_image_shapes)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Blocks along the last axis."""
@@ -150,6 +178,7 @@ class col2im(Columns):
     """
 
     output_size = param("shape", ge=1, doc="Size of the images.")
+    contract = Contract(shapes=_column_shapes)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Images of `output_size`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from operad.errors import ShapeError
 from operad.operator import InferredTypes
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -22,6 +23,13 @@ from operad_sdk import (
     param,
 )
 from operad_shape.rearrange import expect_number, is_complete
+
+
+def _data_shapes(prop: Pad, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """One axis for each two margins, as long as the mode needs it."""
+    margins = [max(pair) for pair in zip(prop.pad_width[::2], prop.pad_width[1::2], strict=True)]
+    least = {"constant": [0] * len(margins), "edge": [1] * len(margins), "reflect": [m + 1 for m in margins]}
+    return [tuple(length + choose((1, 0, 2)) for length in least[prop.mode])]
 
 
 @operator("Pad")
@@ -44,6 +52,16 @@ class Pad(OperatorProperty):
     mode = param(str, "constant", choices=("constant", "edge", "reflect"), doc="What the margin holds.")
     pad_width = param("shape", ge=0, doc="Before and after, for each axis in turn.")
     constant_value = param(float, 0.0, doc="What a constant margin holds.")
+    contract = Contract(
+        params={
+            "pad_width": [
+                *[(0, 1), (2, 0), (1, 2), (0, 0), ()],
+                *[(0, 1, 2, 0), (1, 1, 1, 1), (0, 0, 1, 3), (1, 0, 0, 2), (2, 2, 0, 0)],
+                *[(0, 0, 0, 0, 1, 1), (1, 0, 2, 1, 0, 1), (0, 0, 0, 0, 0, 0, 1, 2), (1, 1, 0, 0, 1, 0, 0, 1)],
+            ]
+        },
+        shapes=_data_shapes,
+    )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Longer by the margins."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from operad.dtypes import DType
@@ -30,6 +30,14 @@ def sliced_shape(shape: Shape, slices: Slices) -> Shape:
     return (*lengths, *shape[len(lengths) :])
 
 
+def _data_and_part(prop: Part, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """Data with at least as many axes as are cut, and the part, where that is an argument."""
+    lengths = (1, 2, 3, 4) * 4 + (0,)  # nothing can be compared where there is nothing
+    data = tuple(choose(lengths) for _ in range(max(len(prop.begin), choose((1, 2, 3, 4)))))
+    part = sliced_shape(data, prop.slices(data))
+    return [data, part][: len(prop.list_arguments())]
+
+
 class Part(OperatorProperty):
     """An operator on a part given by `begin`, `end` and `step`."""
 
@@ -41,7 +49,8 @@ class Part(OperatorProperty):
             "begin": [(None,), (0,), (-2,), (1, None)],
             "end": [(None,), (2,), (None, 2)],
             "step": [(), (-1,), (2, -1)],
-        }
+        },
+        shapes=_data_and_part,
     )
 
     def slices(self, shape: Shape) -> Slices:
