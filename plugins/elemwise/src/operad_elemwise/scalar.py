@@ -94,7 +94,7 @@ div_scalar = from_ufunc(
     contract=Contract(reference=lambda data, scalar: data / scalar),
     doc=unary_doc(
         "_div_scalar",
-        "Every element over a number; integers are truncated.",
+        "Every element over a number; integers truncated.",
         "[1, 2]",
         "[0.25, 0.5 ]",
         "scalar=4",
@@ -124,7 +124,7 @@ rdiv_scalar = from_ufunc(
     contract=Contract(reference=lambda data, scalar: scalar / data),
     doc=unary_doc(
         "_rdiv_scalar",
-        "A number over every element; integers are truncated.",
+        "A number over every element; integers truncated.",
         "[2, 4]",
         "[0.5 , 0.25]",
         "scalar=1",
