@@ -15,12 +15,8 @@ from operad_elemwise.integers import is_integer, truncating_divide
 from operad_sdk import Array, Contract, Scalar, from_ufunc, unary
 
 _SCALAR = Scalar(default=1.0, doc="The number; cast to the array's element type.")
-_REMAINDER = Contract(
-    reference=lambda data, scalar: data - np.floor(data / scalar) * scalar if scalar else 0 * data
-)
-_REMAINDER_OF = Contract(
-    reference=lambda data, scalar: np.where(data == 0, 0, scalar - np.floor(scalar / data) * data)
-)
+_REMAINDER = Contract(reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x)
+_REMAINDER_OF = Contract(reference=lambda x, scalar: np.where(x == 0, 0, scalar - np.floor(scalar / x) * x))
 
 
 def _pass_on(ograd: Array, out: Array) -> None:
@@ -93,11 +89,7 @@ div_scalar = from_ufunc(
     accepts="number",
     contract=Contract(reference=lambda data, scalar: data / scalar),
     doc=unary_doc(
-        "_div_scalar",
-        "Every element over a number; integers truncated.",
-        "[1, 2]",
-        "[0.25, 0.5 ]",
-        "scalar=4",
+        "_div_scalar", "Each element over a number; integers truncated.", "[1, 2]", "[0.25, 0.5 ]", "scalar=4"
     ),
 )
 
@@ -124,7 +116,7 @@ rdiv_scalar = from_ufunc(
     contract=Contract(reference=lambda data, scalar: scalar / data),
     doc=unary_doc(
         "_rdiv_scalar",
-        "A number over every element; integers truncated.",
+        "A number over each element; integers truncated.",
         "[2, 4]",
         "[0.5 , 0.25]",
         "scalar=1",
