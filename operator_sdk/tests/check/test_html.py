@@ -58,7 +58,7 @@ def test_the_page_is_self_contained_and_shows_every_outcome() -> None:
     reader = read(text)
     assert reader.fetched == []
     assert all(link.startswith("#") and link[1:] in reader.ids for link in reader.links)
-    assert reader.links == ["#wrong_by_<one>-B301"]
+    assert set(reader.links) == {"#wrong_by_<one>-B301", "#check-B301"}
     assert "wrong_by_&lt;one&gt;" in text
     assert "its plugin &lt;breaks&gt;" in text
     assert "wrong_by_<one></code>" not in text
@@ -67,5 +67,28 @@ def test_the_page_is_self_contained_and_shows_every_outcome() -> None:
 
 def test_a_page_without_findings_says_so() -> None:
     text = page(Report([check_operator(wrong, checks=["F202"], profile=FEW)]).to_json())
-    assert "all keep it" in text
+    assert "Every operator keeps its contract." in text
     assert "<p>Nothing.</p>" in text
+
+
+def test_checks_stand_in_the_order_in_which_to_read_them() -> None:
+    report = Report([check_operator(wrong, checks=["B301", "F202", "S107"], profile=FEW)])
+    text = page(report.to_json())
+    places = [text.index(f"<span>{id}</span>") for id in ("S107", "F202", "B301")]
+    assert places == sorted(places)
+
+
+def test_a_check_that_applies_to_no_operator_has_no_column() -> None:
+    text = page(Report([check_operator(wrong, checks=["F202", "F213"], profile=FEW)]).to_json())
+    assert "<span>F202</span>" in text
+    assert "<span>F213</span>" not in text
+
+
+def test_notes_are_shown_as_text() -> None:
+    assert "<dt>slowest</dt><dd>a &lt; b</dd>" in page(Report([]).to_json(), notes=[("slowest", "a < b")])
+
+
+def test_what_could_not_be_checked_has_a_row() -> None:
+    text = page(Report([], {"gone": "no such operator"}).to_json())
+    assert "1 of 1 operators break their contract." in text
+    assert 'data-name="gone" data-red="1"' in text

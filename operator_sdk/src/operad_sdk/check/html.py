@@ -6,7 +6,7 @@ was found, with the program that shows it. The page works without its script, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
@@ -22,23 +22,42 @@ _MARKS: Final = {
     "blocked": ("blk", "–"),
 }
 
+_INAPPLICABLE: Final = {"does not apply"}
+"""A check that is nothing else for any operator has no column."""
+
+_LINKED: Final = ("bad", "exp")
+"""What has an entry under what was found."""
+
 _STYLE: Final = """
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
-       color: #1c1c1c; background: #fff }
+:root { color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --faint: #666; --none: #aaa; --line: #e4e4e2;
+        --code: #f6f6f4; --good: #1b6e3c; --bad: #b3261e; --alarm: #fde7e5; --odd: #8a6d00 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e3; --page: #1a1b1c; --faint: #a3a3a0; --none: #666; --line: #333536;
+          --code: #242628; --good: #7ccf98; --bad: #ff9b90; --alarm: #4a211d; --odd: #dcbc55 } }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem;
+       color: var(--ink); background: var(--page) }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2.2rem }
-.sum { font-size: 1.05rem } .sum b.bad { color: #b3261e } .sum b.ok { color: #1b6e3c }
+.sum { font-size: 1.05rem } b.bad { color: var(--bad) } b.ok { color: var(--good) }
+.notes { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 1rem 0 }
+.notes dt { margin: 0; font-weight: 400; color: var(--faint) } .notes dd { margin: 0 }
 .scroll { overflow-x: auto } table { border-collapse: collapse }
-th, td { padding: .15rem .3rem; text-align: center; border-bottom: 1px solid #eee; white-space: nowrap }
-th.op, td.op { text-align: left; position: sticky; left: 0; background: #fff }
-thead th { font-weight: 600; font-size: .72rem; writing-mode: vertical-rl; transform: rotate(180deg) }
-thead th.op { writing-mode: horizontal-tb; transform: none }
-td.ok { color: #1b6e3c } td.bad { background: #fde7e5; color: #b3261e; font-weight: 700 }
-td.na, td.blk { color: #aaa } td.exp { color: #8a6d00 } td.num { color: #666 }
-details { border: 1px solid #ddd; border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem }
+th, td { padding: .15rem 0; min-width: 1.05rem; text-align: center; border-bottom: 1px solid var(--line);
+         white-space: nowrap }
+th.op, td.op { text-align: left; position: sticky; left: 0; padding-right: .6rem; background: var(--page) }
+th.new, td.new { border-left: 1px solid var(--line) }
+thead th { font-weight: 600; font-size: .72rem; vertical-align: bottom }
+thead th span { writing-mode: vertical-rl; transform: rotate(180deg) }
+td a { color: inherit; display: block } td.ok { color: var(--good) }
+td.bad { background: var(--alarm); color: var(--bad); font-weight: 700 } td.gone { text-align: left }
+td.na, td.blk { color: var(--none) } td.exp { color: var(--odd) }
+td.num, th.num { color: var(--faint); text-align: right; padding-left: .6rem }
+details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem }
 summary { cursor: pointer } code, pre { font: 12.5px/1.4 ui-monospace, monospace }
-pre { background: #f6f6f4; padding: .6rem; overflow-x: auto; border-radius: 4px }
-dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem } .by { color: #666 }
-label { margin-right: 1rem } .legend span { margin-right: 1.2rem }
+pre { background: var(--code); padding: .6rem; overflow-x: auto; border-radius: 4px }
+dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem; overflow-wrap: anywhere }
+.by { color: var(--faint) } details a { color: inherit }
+label { margin-right: 1rem } .legend span { display: inline-block; margin-right: 1.2rem }
+@media (max-width: 40rem) { body { margin: 1rem auto } td.op .by { display: none } dd { margin-left: 0 } }
 """
 
 _FILTER: Final = (
@@ -53,32 +72,47 @@ function show() {
     row.hidden = !hit || (only.checked && row.dataset.red === '0');
   }
 }
+function unfold() {
+  const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (aim && aim.tagName === 'DETAILS') { aim.open = true; aim.scrollIntoView(); }
+}
 only.addEventListener('change', show); find.addEventListener('input', show);
+addEventListener('hashchange', unfold); unfold();
 """
 
 
-def page(report: Mapping[str, Any], heading: str = "Operator contract report") -> str:
-    """The page for a report as `Report.to_json()` or `operad check --json` gives it."""
+def page(
+    report: Mapping[str, Any],
+    heading: str = "Operator contract report",
+    notes: Iterable[tuple[str, str]] = (),
+) -> str:
+    """The page for a report as `Report.to_json()` or `operad check --json` gives it.
+
+    Args:
+        notes: Pairs of a word and what it comes to, shown above the table.
+    """
     operators = report["operators"]
-    ids = sorted({outcome["check_id"] for op in operators for outcome in op["outcomes"]})
+    statuses: dict[str, set[str]] = {}
+    for op in operators:
+        for outcome in op["outcomes"]:
+            statuses.setdefault(outcome["check_id"], set()).add(str(outcome["status"]))
+    ids = [id for id in CATALOGUE if statuses.get(id, _INAPPLICABLE) != _INAPPLICABLE]
     red = sum(bool(op["red_ids"]) for op in operators) + len(report["unusable"])
-    verdict = f'<b class="bad">{red} of them break it</b>' if red else '<b class="ok">all keep it</b>'
     count = len(operators) + len(report["unusable"])
-    examples = sum(outcome["examples"] for op in operators for outcome in op["outcomes"])
-    seconds = sum(op["seconds"] for op in operators)
-    summary = (
-        f'<p class="sum">{count} operators, {len(ids)} checks, {examples:,} examples in {seconds:,.0f} s '
-        f"of checking: {verdict}.</p>"
-    )
+    if red:
+        verdict = f'<b class="bad">{red} of {count} operators break their contract.</b>'
+    else:
+        verdict = '<b class="ok">Every operator keeps its contract.</b>'
     return "".join(
         [
             '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(heading)}</title><style>{_STYLE}</style>",
-            f"<h1>{escape(heading)}</h1>",
-            summary,
+            f'<h1>{escape(heading)}</h1><p class="sum">{verdict}</p>',
+            _notes(notes),
             _legend(),
             _FILTER,
-            _table(operators, ids),
+            _table(operators, ids, report["unusable"]),
             _findings(operators, report["unusable"]),
             _explanations(ids),
             f"<script>{_SCRIPT}</script></html>",
@@ -91,19 +125,37 @@ def _legend() -> str:
     return f'<p class="legend by">{marks}</p>'
 
 
-def _table(operators: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> str:
-    head = "".join(f'<th title="{escape(CATALOGUE[id].title, quote=True)}">{id}</th>' for id in ids)
-    rows = "".join(_row(op, ids) for op in operators)
-    return (
-        f'<div class="scroll"><table><thead><tr><th class="op">operator</th>{head}<th>seconds</th></tr>'
-        "</thead>"
-        f"<tbody>{rows}</tbody></table></div>"
+def _notes(notes: Iterable[tuple[str, str]]) -> str:
+    pairs = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in notes)
+    return f'<dl class="notes">{pairs}</dl>' if pairs else ""
+
+
+def _table(operators: Sequence[Mapping[str, Any]], ids: Sequence[str], unusable: Iterable[str]) -> str:
+    head = "".join(
+        f'<th{_edge(id, ids)} title="{escape(CATALOGUE[id].title, quote=True)}"><span>{id}</span></th>'
+        for id in ids
     )
+    rows = "".join(_row(op, ids) for op in operators)
+    rows += "".join(
+        f'<tr data-name="{escape(name.lower(), quote=True)}" data-red="1"><td class="op"><code>{escape(name)}'
+        f'</code></td><td class="bad gone" colspan="{len(ids) + 1}">could not be checked</td></tr>'
+        for name in unusable
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr><th class="op">operator</th>{head}'
+        f'<th class="num">seconds</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _edge(id: str, ids: Sequence[str]) -> str:
+    """The attribute that draws a line before the first check of a group."""
+    at = ids.index(id)
+    return ' class="new"' if at == 0 or ids[at - 1][0] != id[0] else ""
 
 
 def _row(op: Mapping[str, Any], ids: Sequence[str]) -> str:
     found = {outcome["check_id"]: outcome for outcome in op["outcomes"]}
-    cells = "".join(_cell(op["operator"], found.get(id)) for id in ids)
+    cells = "".join(_cell(op["operator"], found.get(id), _edge(id, ids)) for id in ids)
     name, provider = escape(op["operator"]), escape(f"{op['distribution']} {op['version']}".strip())
     search = escape(f"{op['operator']} {op['distribution']}".lower(), quote=True)
     return (
@@ -113,9 +165,9 @@ def _row(op: Mapping[str, Any], ids: Sequence[str]) -> str:
     )
 
 
-def _cell(operator: str, outcome: Mapping[str, Any] | None) -> str:
+def _cell(operator: str, outcome: Mapping[str, Any] | None, edge: str) -> str:
     if outcome is None:
-        return "<td></td>"
+        return f"<td{edge}></td>"
     kind, mark = _MARKS[str(outcome["status"])]
     compared = sum(outcome["evidence"].values())
     title = (
@@ -123,8 +175,8 @@ def _cell(operator: str, outcome: Mapping[str, Any] | None) -> str:
     )
     if outcome["reason"]:
         title += f": {outcome['reason']}"
-    body = f'<a href="#{_anchor(operator, outcome)}">{mark}</a>' if kind == "bad" else mark
-    return f'<td class="{kind}" title="{escape(title, quote=True)}">{body}</td>'
+    body = f'<a href="#{_anchor(operator, outcome)}">{mark}</a>' if kind in _LINKED else mark
+    return f'<td class="{kind}{" new" if edge else ""}" title="{escape(title, quote=True)}">{body}</td>'
 
 
 def _anchor(operator: str, outcome: Mapping[str, Any]) -> str:
@@ -136,7 +188,7 @@ def _findings(operators: Sequence[Mapping[str, Any]], unusable: Mapping[str, str
         _finding(op, outcome)
         for op in operators
         for outcome in op["outcomes"]
-        if _MARKS[str(outcome["status"])][0] in ("bad", "exp")
+        if _MARKS[str(outcome["status"])][0] in _LINKED
     ]
     found += [
         f"<details open><summary><code>{escape(name)}</code> could not be checked</summary>"
@@ -160,13 +212,14 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
         f'<details{is_open} id="{_anchor(op["operator"], outcome)}"><summary><b>{outcome["check_id"]}</b> '
         f"{escape(str(outcome['status']))}: <code>{escape(op['operator'])}</code> "
         f'<span class="by">{escape(op["distribution"])} {escape(op["version"])}</span></summary>'
-        f"<dl>{pairs}{program}</dl></details>"
+        f"<dl>{pairs}{program}</dl>"
+        f'<p><a href="#check-{outcome["check_id"]}">what {outcome["check_id"]} is for</a></p></details>'
     )
 
 
 def _explanations(ids: Sequence[str]) -> str:
     entries = "".join(
-        f"<details><summary><b>{id}</b> {escape(CATALOGUE[id].title)}</summary>"
+        f'<details id="check-{id}"><summary><b>{id}</b> {escape(CATALOGUE[id].title)}</summary>'
         f"<p>{escape(CATALOGUE[id].why)}</p>"
         f"<pre>{escape(CATALOGUE[id].example)}</pre><p>Fix: {escape(CATALOGUE[id].fix)}</p></details>"
         for id in ids

@@ -77,7 +77,7 @@ def check(
     if html is not None:
         from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
 
-        write_atomically(html.absolute(), page(msgspec.to_builtins(run)).encode())
+        write_atomically(html.absolute(), page(msgspec.to_builtins(run), notes=run.notes()).encode())
     return run
 
 

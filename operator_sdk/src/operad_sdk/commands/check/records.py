@@ -140,6 +140,11 @@ class CheckRun:
             page.heading("Summary")
             page.pairs(summary(self.operators, len(self.unusable)))
 
+    def notes(self) -> list[tuple[str, str]]:
+        """The summary as plain text."""
+        lines = summary(self.operators, len(self.unusable)) if self.operators else []
+        return [(word, cell.text if isinstance(cell, Mark) else cell) for word, cell in lines]
+
 
 def _show_blocked(page: Page, op: CheckedOperator) -> None:
     """What kept checks from saying anything, where none says more."""
