@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from operad_sdk import Array, Scalar, mapper, sign, unary
+import numpy as np
+
+from operad_sdk import Array, Contract, Scalar, mapper, sign, unary
 
 
 @mapper
@@ -23,10 +25,17 @@ def huber_gradient(ograd: float, a: float, sigma: float) -> float:
     return ograd * s2 * a
 
 
+def _integral_of_slope(data: Array, scalar: float) -> Array:
+    """The slope grows to 1, and stays there: a triangle, then a rectangle."""
+    rising = np.minimum(np.abs(data), 1 / scalar**2)
+    return rising * rising * scalar**2 / 2 + (np.abs(data) - rising)
+
+
 @unary(
     "smooth_l1",
     accepts="floating",
     scalar=Scalar("sigma", default=1.0, above=0.0, doc="The pieces meet where |x| is 1 / sigma²."),
+    contract=Contract(reference=_integral_of_slope),
 )
 def smooth_l1(x: Array, sigma: float, out: Array) -> None:
     """sigma² x² / 2 where |x| <= 1 / sigma², and |x| - 1 / (2 sigma²) beyond.

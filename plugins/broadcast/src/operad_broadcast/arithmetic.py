@@ -5,7 +5,7 @@ The gradient of an operand that was repeated is the sum over its repetitions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ def _arithmetic(
     summary: str,
     output: str,
     gradient: Mapping[str, Any],
+    reference: Callable[[Any, Any], Any],
     *,
     rhs: str = "[4, 8]",
     accepts: Any = "number",
@@ -39,6 +40,7 @@ def _arithmetic(
         accepts=accepts,
         cost=cost,
         doc=doc(name, summary, rhs, output),
+        contract=Contract(reference=reference),
     )
     made.shape(shape_for(name))
     return made
@@ -81,6 +83,7 @@ broadcast_add = _arithmetic(
     "Sum of each pair of elements.",
     "[[ 5.,  9.],\n           [ 6., 10.]]",
     {"lhs": _pass_on, "rhs": _pass_on},
+    lambda lhs, rhs: lhs + rhs,
 )
 broadcast_sub = _arithmetic(
     np.subtract,
@@ -88,6 +91,7 @@ broadcast_sub = _arithmetic(
     "Difference of each pair of elements.",
     "[[-3., -7.],\n           [-2., -6.]]",
     {"lhs": _pass_on, "rhs": _negated},
+    lambda lhs, rhs: lhs - rhs,
 )
 broadcast_mul = _arithmetic(
     np.multiply,
@@ -95,6 +99,7 @@ broadcast_mul = _arithmetic(
     "Product of each pair of elements.",
     "[[ 4.,  8.],\n           [ 8., 16.]]",
     {"lhs": _times_rhs, "rhs": _times_lhs},
+    lambda lhs, rhs: lhs * rhs,
 )
 broadcast_div = _arithmetic(
     np.divide,
@@ -102,6 +107,7 @@ broadcast_div = _arithmetic(
     "Quotient of each pair of elements; of integers, rounded towards zero.",
     "[[0.25 , 0.125],\n           [0.5  , 0.25 ]]",
     {"lhs": _over_rhs, "rhs": _quotient_by_rhs},
+    lambda lhs, rhs: lhs / rhs,
 )
 
 
@@ -121,7 +127,9 @@ def _integer_quotient(lhs: Array, rhs: Array, out: Array) -> None:
     accepts="number",
     shape=shape_for("broadcast_mod"),
     cost=4,
-    contract=Contract(inputs={"rhs": Real(nonzero=True)}),
+    contract=Contract(
+        inputs={"rhs": Real(nonzero=True)}, reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs
+    ),
 )
 def broadcast_mod(lhs: Array, rhs: Array, out: Array) -> None:
     """Remainder of each pair of elements, with the sign of the divisor; 0, and flat, where that is 0.
@@ -176,6 +184,7 @@ broadcast_power = _arithmetic(
     "The left element to the power of the right.",
     "[[1. , 1. ],\n           [8. , 0.5]]",
     {"lhs": _power_by_base, "rhs": _power_by_exponent},
+    np.float_power,
     rhs="[3, -1]",
     cost=20,
 )
@@ -205,6 +214,7 @@ broadcast_hypot = _arithmetic(
     "Hypotenuse of each pair of legs, without overflow.",
     "[[1., 1.],\n           [2., 2.]]",
     {"lhs": _over_hypotenuse_lhs, "rhs": _over_hypotenuse_rhs},
+    lambda lhs, rhs: np.abs(lhs + 1j * rhs),
     rhs="[0, 0]",
     accepts="floating",
     cost=8,
@@ -237,6 +247,7 @@ broadcast_maximum = _arithmetic(
     "The larger of each pair of elements; the gradient of equal ones goes to the left.",
     "[[4., 8.],\n           [4., 8.]]",
     {"lhs": _where_lhs_is_larger, "rhs": _where_rhs_is_larger},
+    lambda lhs, rhs: np.where(lhs > rhs, lhs, rhs),
     accepts="any",
 )
 broadcast_minimum = _arithmetic(
@@ -245,5 +256,6 @@ broadcast_minimum = _arithmetic(
     "The smaller of each pair of elements; the gradient of equal ones goes to the left.",
     "[[1., 1.],\n           [2., 2.]]",
     {"lhs": _where_lhs_is_smaller, "rhs": _where_rhs_is_smaller},
+    lambda lhs, rhs: np.where(lhs < rhs, lhs, rhs),
     accepts="any",
 )

@@ -6,15 +6,32 @@ MXNet 1.x. Nothing here has a gradient.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
 import numpy as np
 
 from operad_broadcast.documentation import doc
 from operad_broadcast.shapes import shape_for
-from operad_sdk import SimpleFunction, from_ufunc
+from operad_sdk import Contract, SimpleFunction, from_ufunc
+
+# What the contract checks compare with: each condition by subtraction and multiplication.
+_HOLDS: Final[Mapping[np.ufunc, Callable[[Any, Any], Any]]] = {
+    np.equal: lambda lhs, rhs: np.sign(lhs - rhs) == 0,
+    np.not_equal: lambda lhs, rhs: np.sign(lhs - rhs) ** 2,
+    np.greater: lambda lhs, rhs: np.sign(lhs - rhs) == 1,
+    np.greater_equal: lambda lhs, rhs: np.sign(lhs - rhs) != -1,
+    np.less: lambda lhs, rhs: np.sign(lhs - rhs) == -1,
+    np.less_equal: lambda lhs, rhs: np.sign(lhs - rhs) != 1,
+    np.logical_and: lambda lhs, rhs: np.sign(lhs * rhs) ** 2,
+    np.logical_or: lambda lhs, rhs: np.sign(lhs**2 + rhs**2),
+    np.logical_xor: lambda lhs, rhs: np.abs(np.sign(lhs) ** 2 - np.sign(rhs) ** 2),
+}
 
 
 def _condition(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
-    made = from_ufunc(ufunc, name=name, doc=doc(name, f"1 where {condition}, else 0.", "[0, 2]", output))
+    text = doc(name, f"1 where {condition}, else 0.", "[0, 2]", output)
+    made = from_ufunc(ufunc, name=name, doc=text, contract=Contract(reference=_HOLDS[ufunc]))
     made.shape(shape_for(name))
     return made
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from operad.errors import ParamError, ShapeError
 from operad.operator import InferredShapes
@@ -20,6 +22,19 @@ from operad_sdk import (
     operator,
     param,
 )
+
+
+def _lengthened(data: Array, axis: Iterable[int], size: Iterable[int]) -> Array:
+    """The data added to zeros of the shape wanted, for the contract checks."""
+    shape = list(data.shape)
+    for one, length in zip(axis, size, strict=True):
+        shape[one] = length
+    return data + np.zeros(shape)
+
+
+def _like(lhs: Array, rhs: Array, lhs_axes: Shape | None, rhs_axes: Shape | None) -> Array:
+    left = range(lhs.ndim) if lhs_axes is None else lhs_axes
+    return _lengthened(lhs, left, [rhs.shape[axis] for axis in rhs_axes or left])
 
 
 class Repetition(OperatorProperty):
@@ -90,7 +105,9 @@ class BroadcastTo(UnaryRepetition):
     """
 
     shape = param("shape", (), ge=0, doc="The output's shape; 0 keeps a length.")
-    contract = Contract(shapes=_repeatable)
+    contract = Contract(
+        shapes=_repeatable, reference=lambda data, shape: data + np.zeros([length or 1 for length in shape])
+    )
 
     def out_shape(self, shape: Sequence[Any]) -> PartialShape:
         """As many axes as the data has."""
@@ -122,6 +139,7 @@ class BroadcastAxis(UnaryRepetition):
 
     axis = param("shape", (), doc="The axes to repeat.")
     size = param("shape", (), ge=0, doc="How long each of them becomes.")
+    contract = Contract(reference=_lengthened)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -164,6 +182,7 @@ class BroadcastLike(Repetition):
 
     lhs_axes = param("shape", None, doc="Axes of lhs to repeat; left out: all.")
     rhs_axes = param("shape", None, doc="Axes of rhs whose lengths they take.")
+    contract = Contract(reference=_like)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

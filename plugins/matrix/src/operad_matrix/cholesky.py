@@ -7,11 +7,22 @@ Source: Murray, Differentiation of the Cholesky decomposition (2016), section 3.
 
 from __future__ import annotations
 
+import numpy as np
+
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted, mirrored_lower, solved, triangle
 from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 from operad_sdk.domains import PositiveDefinite
+
+
+def _factor(A: Array, lower: bool) -> Array:
+    """Outer products of scaled columns, subtracted one after another."""
+    rest, columns = A.copy(), []
+    for i in range(A.shape[-1]):
+        columns.append(rest[..., i] / np.sqrt(rest[..., i, i, None]))
+        rest -= columns[-1][..., :, None] * columns[-1][..., None, :]
+    return np.stack(columns, -1 if lower else -2) if columns else A
 
 
 @operator("linalg_potrf")
@@ -35,7 +46,7 @@ class Potrf(MatrixOperator):
 
     lower = param(bool, True, doc="Compute the lower triangular factor; else the upper.")
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
-    contract = Contract(inputs={"A": PositiveDefinite()})
+    contract = Contract(inputs={"A": PositiveDefinite()}, reference=_factor)
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's factorization."""
@@ -75,7 +86,12 @@ class Potri(MatrixOperator):
 
     lower = param(bool, True, doc="A is lower triangular; else upper.")
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(
+        inputs={"A": REGULAR},
+        reference=lambda A, lower: np.linalg.inv(
+            np.tril(A) @ transposed(np.tril(A)) if lower else transposed(np.triu(A)) @ np.triu(A)
+        ),
+    )
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Invert the triangle, and multiply with its transpose."""
@@ -116,7 +132,10 @@ class SumLogDiag(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S)"
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(
+        inputs={"A": REGULAR},
+        reference=lambda A: np.atleast_1d(np.log(np.einsum("...ii->...i", A).prod(-1))),
+    )
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Sum along the diagonal."""

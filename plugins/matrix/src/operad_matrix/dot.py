@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.products import transposed, write_product
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     Output,
@@ -44,6 +47,11 @@ class Dot(OperatorProperty):
     transpose_a = param(bool, False, doc="Sum over the first axis of lhs instead of its last.")
     transpose_b = param(bool, False, doc="Sum over the last axis of rhs instead of its first.")
     forward_stype = param(str, None, choices=("default",), doc="Storage of the output.")
+    contract = Contract(
+        reference=lambda lhs, rhs, transpose_a, transpose_b: np.atleast_1d(
+            np.tensordot(lhs, rhs, (0 if transpose_a else -1, -1 if transpose_b else 0))
+        )
+    )
 
     def list_arguments(self) -> list[str]:
         """Two."""
@@ -137,6 +145,11 @@ class BatchDot(OperatorProperty):
     transpose_a = param(bool, False, doc="Transpose the matrices of lhs.")
     transpose_b = param(bool, False, doc="Transpose the matrices of rhs.")
     forward_stype = param(str, None, choices=("default",), doc="Storage of the output.")
+    contract = Contract(
+        reference=lambda lhs, rhs, transpose_a, transpose_b: np.einsum(
+            f"...{'kn' if transpose_a else 'nk'},...{'mk' if transpose_b else 'km'}->...nm", lhs, rhs
+        )
+    )
 
     def spec(self) -> str:
         """One line of the shape language, which depends on what is transposed."""

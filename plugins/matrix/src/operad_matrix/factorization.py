@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.domains import REGULAR, Symmetric
@@ -76,6 +78,15 @@ class Gelqf(MatrixOperator):
         A_grad.assign(solved(xp, transposed(lower), total))
 
 
+def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:
+    """By the factorization of matrices that need not be symmetric, for the contract checks."""
+    values, columns = np.linalg.eig(A)
+    order = values.argsort(-1)
+    rows = np.take_along_axis(transposed(columns), order[..., None], -2)
+    largest = np.where(rows.max(-1, initial=0) < -rows.min(-1, initial=0), -1, 1)
+    return rows * largest[..., None], np.take_along_axis(values, order, -1)
+
+
 @operator("linalg_syevd")
 class Syevd(MatrixOperator):
     """`A = U.T @ diag(L) @ U`: the eigenvectors of a symmetric matrix, in rows, and its eigenvalues.
@@ -99,7 +110,7 @@ class Syevd(MatrixOperator):
     """
 
     spec = "A:(*S, N, N) -> output0:(*S, N, N), output1:(*S, N)"
-    contract = Contract(inputs={"A": Symmetric()})
+    contract = Contract(inputs={"A": Symmetric()}, reference=_eigenvectors_and_values)
 
     def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
         """LAPACK's eigenvectors, with signs made unique."""

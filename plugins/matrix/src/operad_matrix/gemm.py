@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
 from operad_matrix.products import transposed, write_product
-from operad_sdk import Array, OpContext, Output, PartialShape, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator, param
 
 
 class Product(MatrixOperator):
@@ -86,6 +88,26 @@ class Product(MatrixOperator):
         self.write(op_ctx.xp, transposed(self.left(A)), ograd, B_grad, self.transpose_b)
 
 
+def _product(A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Array:
+    left, right = np.moveaxis(A, axis, -2), np.moveaxis(B, axis, -2)
+    indices = f"...{'kn' if transpose_a else 'nk'},...{'mk' if transpose_b else 'km'}->...nm"
+    return alpha * np.moveaxis(np.einsum(indices, left, right), -2, axis)
+
+
+def _sum_with(
+    A: Array,
+    B: Array,
+    C: Array,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    alpha: float,
+    beta: float,
+    axis: int,
+) -> Array:
+    return _product(A, B, transpose_a, transpose_b, alpha, axis) + beta * C
+
+
 @operator("linalg_gemm2")
 class Gemm2(Product):
     """`alpha * A @ B`.
@@ -103,6 +125,8 @@ class Gemm2(Product):
 
     Source: LaMatrixMultParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(reference=_product)
 
     def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
         """One product."""
@@ -129,6 +153,7 @@ class Gemm(Product):
     """
 
     beta = param(float, 1.0, doc="Factor of C.")
+    contract = Contract(reference=_sum_with)
 
     def spec(self) -> str:
         """One line of the shape language, for rows in the last axis but one."""
@@ -170,6 +195,11 @@ class Syrk(MatrixOperator):
 
     transpose = param(bool, False, doc="Transpose A first.")
     alpha = param(float, 1.0, doc="Factor of the product.")
+    contract = Contract(
+        reference=lambda A, transpose, alpha: (
+            alpha * np.einsum("...kn,...km->...nm" if transpose else "...nk,...mk->...nm", A, A)
+        )
+    )
 
     def spec(self) -> str:
         """One line of the shape language, which depends on `transpose`."""

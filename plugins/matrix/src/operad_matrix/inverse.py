@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted
 from operad_matrix.products import transposed
@@ -30,7 +32,10 @@ class Inverse(MatrixOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(
+        inputs={"A": REGULAR},
+        reference=lambda A: np.linalg.solve(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape)),
+    )
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's inverse."""
@@ -61,7 +66,9 @@ class Det(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output:(*S)"
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(
+        inputs={"A": REGULAR}, reference=lambda A: np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
+    )
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """LAPACK's factorization."""
@@ -75,6 +82,11 @@ class Det(NumberOperator):
         factor = (output_grad * output).reshape(A.shape[:-2])
         is_singular = (output == 0).reshape(A.shape[:-2])
         A_grad.assign(factor[..., None, None] * _inverse_transposed(op_ctx.xp, A, is_singular))
+
+
+def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
+    value = np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
+    return np.sign(value), np.log(np.abs(value))
 
 
 @operator("linalg_slogdet")
@@ -98,7 +110,7 @@ class SLogDet(NumberOperator):
     """
 
     spec = "A:(*S, N, N) -> output0:(*S), output1:(*S)"
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(inputs={"A": REGULAR}, reference=_sign_and_logarithm)
 
     def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
         """LAPACK's factorization."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
 
 
 @operator("khatri_rao")
@@ -31,6 +31,9 @@ class KhatriRao(OperatorProperty):
 
     num_args = param(int, ge=1, doc="How many matrices there are; calls need not give it.")
     key_var_num_args = "num_args"
+    contract = Contract(
+        reference=lambda *matrices: reduce(lambda a, b: np.kron(a, b)[:, :: b.shape[1] + 1], matrices)
+    )
 
     def spec(self) -> str:
         """Each matrix has its own number of rows."""

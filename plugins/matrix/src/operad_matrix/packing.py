@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from math import isqrt
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
-from operad_sdk import Array, OpContext, Output, PartialShape, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator, param
 
 
 class Packing(MatrixOperator):
@@ -125,6 +127,29 @@ class Triangle(Packing):
         return rows, columns
 
 
+# What the contract checks compare with: products with parts of unit matrices, and masks.
+
+
+def _with_diagonal(A: Array, offset: int) -> Array:
+    length = A.shape[-1]
+    rows, columns = (np.eye(length, length + abs(offset), max(0, k)) for k in (-offset, offset))
+    return np.einsum("...i,ij,ik->...jk", A, rows, columns)
+
+
+def _packed(A: Array, offset: int, lower: bool) -> Array:
+    if offset < 0 or (offset == 0 and lower):
+        return A[..., np.tri(A.shape[-1], k=offset, dtype=bool)]
+    return np.swapaxes(A, -1, -2)[..., np.tri(A.shape[-1], k=-offset, dtype=bool)]
+
+
+def _unpacked(A: Array, offset: int, lower: bool) -> Array:
+    size = next(n for n in range(A.shape[-1] + 1) if n * (n + 1) // 2 == A.shape[-1]) + abs(offset)
+    out = np.zeros((*A.shape[:-1], size, size))
+    is_lower = offset < 0 or (offset == 0 and lower)
+    out[..., np.tri(size, k=-abs(offset), dtype=bool)] = A
+    return out if is_lower else np.swapaxes(out, -1, -2)
+
+
 @operator("linalg_extractdiag")
 class ExtractDiag(Extract):
     """A diagonal of each matrix.
@@ -140,6 +165,8 @@ class ExtractDiag(Extract):
 
     Source: LaDiagParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(reference=lambda A, offset: np.diagonal(A, offset, -2, -1))
 
 
 @operator("linalg_makediag")
@@ -159,6 +186,8 @@ class MakeDiag(Make):
     Source: LaDiagParam, src/operator/tensor/la_op.h.
     """
 
+    contract = Contract(reference=_with_diagonal)
+
 
 @operator("linalg_extracttrian")
 class ExtractTrian(Triangle, Extract):
@@ -175,6 +204,8 @@ class ExtractTrian(Triangle, Extract):
 
     Source: LaTrianParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(reference=_packed)
 
 
 @operator("linalg_maketrian")
@@ -193,6 +224,8 @@ class MakeTrian(Triangle, Make):
 
     Source: LaTrianParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(reference=_unpacked)
 
     def size(self, length: int) -> int:
         """The length must be a triangular number."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, solved, triangle
 from operad_matrix.products import transposed, write_product
@@ -49,6 +51,22 @@ class Triangular(MatrixOperator):
         A_grad.assign(part)
 
 
+def _triangle(A: Array, transpose: bool, lower: bool) -> Array:
+    """The triangle that counts, for the contract checks."""
+    part = A * np.tri(A.shape[-1]) if lower else A * np.tri(A.shape[-1]).T
+    return np.swapaxes(part, -1, -2) if transpose else part
+
+
+def _product(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
+    operand = _triangle(A, transpose, lower)
+    return alpha * np.einsum("...nm,...mk->...nk", *((B, operand) if rightside else (operand, B)))
+
+
+def _quotient(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
+    operand = np.linalg.inv(_triangle(A, transpose, lower))
+    return alpha * (B @ operand if rightside else operand @ B)
+
+
 @operator("linalg_trmm")
 class Trmm(Triangular):
     """`alpha * A @ B` for a triangular `A`; with `rightside`, `alpha * B @ A`.
@@ -67,6 +85,8 @@ class Trmm(Triangular):
 
     Source: LaTriangMatrixMultParam, src/operator/tensor/la_op.h.
     """
+
+    contract = Contract(reference=_product)
 
     def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
         """One product."""
@@ -108,7 +128,7 @@ class Trsm(Triangular):
     Source: LaTriangMatrixMultParam, src/operator/tensor/la_op.h.
     """
 
-    contract = Contract(inputs={"A": REGULAR})
+    contract = Contract(inputs={"A": REGULAR}, reference=_quotient)
 
     def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
         """Solve."""
