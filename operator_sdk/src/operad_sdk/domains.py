@@ -41,6 +41,10 @@ class Domain(ABC):
         """Whether one element may be replaced by `value`, the others as they are."""
         return False
 
+    def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
+        """Whether values are in the domain that are some of those which it drew; False if in doubt."""
+        return all(self.accepts(float(value)) for value in values.flat)
+
     def along(self, direction: Array) -> Array | None:
         """The part of a direction along which values stay in the domain; None: there is none."""
         return direction if self.is_real else None
@@ -128,13 +132,19 @@ class Index(Domain):
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
         """All equally likely; `first` everywhere where the axis is too short."""
+        return rng.integers(self.first, self._last(prop, shapes), shape, endpoint=True)
+
+    def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
+        """Whether all are within the axis."""
+        return bool(((values >= self.first) & (values <= self._last(prop, shapes))).all())
+
+    def _last(self, prop: OperatorProperty, shapes: Shapes) -> int:
         if self.of in shapes:
             axis = getattr(prop, self.axis) if isinstance(self.axis, str) else self.axis
             length = shapes[self.of][axis] if shapes[self.of] else 1
         else:
             length = int(getattr(prop, self.of))
-        last = length if self.inclusive else length - 1
-        return rng.integers(self.first, max(last, self.first), shape, endpoint=True)
+        return max(length if self.inclusive else length - 1, self.first)
 
 
 @final
@@ -150,6 +160,10 @@ class Distinct(Domain):
         size = int(np.prod(shape))
         values = (rng.permutation(size).reshape(shape) - size // 2) * 0.125
         return np.asarray(np.sort(values, axis=-1) if self.is_sorted and values.ndim else values)
+
+    def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
+        """Some of them are as distinct, and as sorted, as all."""
+        return True
 
 
 @final

@@ -17,7 +17,7 @@ from operad_sdk.check import Case, Violation, verify
 from operad_sdk.check.outcome import Failure
 from operad_sdk.check.profile import PROFILES
 from operad_sdk.check.register import find_check
-from operad_sdk.check.repro import script
+from operad_sdk.check.repro import literal, script
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
@@ -106,3 +106,29 @@ def test_a_printed_array_is_the_array(array):
     (found,) = names["case"].inputs.values()
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     assert found.tobytes() == array.tobytes()
+
+
+LARGE = [
+    np.where(np.arange(256) == 77, 0.5, 1.0).reshape(4, 4, 4, 4).astype(np.float32),
+    np.random.default_rng(0).integers(-17, 17, (4, 4, 4, 4)) / 8,
+    np.where(np.arange(60) % 20 == 0, np.nan, -0.0).astype(np.float16),
+    np.arange(100) % 3 == 0,
+]
+
+
+@pytest.mark.parametrize("array", LARGE, ids=["one apart", "all apart", "not finite", "booleans"])
+def test_a_large_array_is_printed_exactly_and_in_few_lines(array):
+    case = Case(params={"a": 1}, inputs={"data": array, "other": array}, aux={"state": array})
+    text = script("F207", subject_of(square), [case], "why")
+    assert len(text.splitlines()) <= MAX_LINES
+    assert max(map(len, text.splitlines())) < 2000
+    names: dict[str, object] = {}
+    exec(compile(text.partition("verify('F207'")[0], "<script>", "exec"), names)  # noqa: S102 - our own
+    found = names["case"].inputs["data"]
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    assert found.tobytes() == array.tobytes()
+    assert found.flags.writeable
+
+
+def test_an_array_of_one_number_apart_is_readable():
+    assert literal(LARGE[0]) == "np.array([1.0] * 77 + [0.5] + [1.0] * 178, 'float32').reshape((4, 4, 4, 4))"

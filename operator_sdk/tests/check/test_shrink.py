@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from operad_sdk import binary
+from operad_sdk import Contract, OperatorProperty, binary, operator, param
+from operad_sdk.check.cut import is_accepted
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.subject import subject_of
+from operad_sdk.domains import Drawn, Index
 
 
 @binary("shrink_add")
@@ -46,3 +50,78 @@ def test_a_failure_that_does_not_come_again_keeps_the_case_that_showed_it():
     session = Session(subject_of(add), Profile("test", 20, 9.0))
     first = session.pool(ORDINARY)[3]
     assert smallest(session, ORDINARY, first, lambda case: False) is first
+
+
+@operator("shrink_dense")
+class Dense(OperatorProperty):
+    """A matrix product."""
+
+    factor = param(float, 1.0, doc="What to multiply with.")
+    spec = "data:(N, D), weight:(H, D), bias:(H) -> output:(N, H)"
+
+    def forward(self, data, weight, bias, output):
+        output.assign(self.factor * data @ weight.T + bias)
+
+
+@operator("shrink_rows")
+class Rows(OperatorProperty):
+    """Rows by number."""
+
+    spec = "index:any(N), table:(V, D) -> output:(N, D)"
+    contract = Contract(inputs={"index": Index("table")})
+
+    def forward(self, index, table, output):
+        output.assign(table[index.astype(int)])
+
+
+def shrunk(op, fails):
+    session = Session(subject_of(op), Profile("test", 60, 9.0))
+    first = next(case for case in session.pool(ORDINARY) if fails(case))
+    return smallest(session, ORDINARY, first, fails)
+
+
+def test_what_only_one_value_shows_is_cut_down_to_it():
+    case = shrunk(add, lambda case: bool((case.inputs["lhs"] == 1.375).any()))
+    assert case.inputs["lhs"].tolist() == [1.375]
+    assert case.inputs["rhs"].tolist() == [1.0]
+
+
+def test_axes_that_belong_together_are_cut_together():
+    case = shrunk(Dense, lambda case: bool((case.inputs["weight"] == -1.625).any()))
+    assert {name: array.shape for name, array in case.inputs.items()} == {
+        "data": (1, 1), "weight": (1, 1), "bias": (1,)
+    }  # fmt: skip
+    assert case.inputs["weight"].tolist() == [[-1.625]]
+
+
+def test_parameters_mode_and_seed_that_came_with_the_values_go():
+    def fails(case):
+        return bool((case.inputs["data"] == 1.375).any())
+
+    case = shrunk(Dense, fails)
+    assert (case.params, case.is_train, case.seed) == ({}, True, 0)
+
+
+def test_an_index_stays_within_what_it_indexes():
+    case = shrunk(Rows, lambda case: bool((case.inputs["index"] == 2).any()))
+    assert case.inputs["index"].tolist() == [2.0]
+    assert case.inputs["table"].shape == (3, 1)
+
+
+def test_values_of_a_domain_that_only_its_author_knows_are_not_cut():
+    def drawn(rng, shape, prop, shapes):
+        return np.full(shape, float(np.prod(shape)))
+
+    @binary("shrink_drawn", contract=Contract(inputs={"lhs": Drawn(drawn)}))
+    def op(lhs, rhs):
+        return lhs + rhs
+
+    case = shrunk(op, lambda case: bool((case.inputs["rhs"] == 1.375).any()))
+    assert (case.inputs["lhs"] == case.inputs["lhs"].size).all()
+
+
+def test_a_case_that_inference_refuses_is_no_smaller_case():
+    case = next(iter(Session(subject_of(Dense), Profile("test", 5, 9.0)).pool(ORDINARY)))
+    assert is_accepted(subject_of(Dense), case)
+    other = replace(case, inputs={**case.inputs, "bias": np.ones(99, np.float32)})
+    assert not is_accepted(subject_of(Dense), other)

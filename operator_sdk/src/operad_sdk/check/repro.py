@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b85encode
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
+from zlib import compress
 
 import numpy as np
 
@@ -13,6 +16,11 @@ from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
+
+_FEW: Final = 32
+"""Numbers that a program lists one by one."""
+_LONG: Final = 300
+"""Characters of an expression beyond which the bytes are packed."""
 
 
 def verify(check_id: str, operator: Any, *cases: Case) -> Evidence:
@@ -67,7 +75,10 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     module, expression = subject.reference()
     names = [f"case{i}" if len(cases) > 1 else "case" for i in range(len(cases))]
     uses_arrays = any(case.inputs or case.aux for case in cases)
+    packed = any(map(_has_packed, cases))
     head = [
+        "from base64 import b85decode" if packed else "",
+        "from zlib import decompress" if packed else "",
         "import numpy as np" if uses_arrays else "",
         "from numpy import inf, nan" if any(map(_has_nonfinite, cases)) else "",
         f"from operad_sdk.check import {'Case, ' if cases else ''}verify",
@@ -76,6 +87,10 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     body = [line for name, case in zip(names, cases, strict=True) for line in _case_lines(name, case)]
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
     return "\n".join([*filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+
+
+def _has_packed(case: Case) -> bool:
+    return any("b85decode(" in literal(array) for array in [*case.inputs.values(), *case.aux.values()])
 
 
 def _has_nonfinite(case: Case) -> bool:
@@ -95,15 +110,29 @@ def _case_lines(name: str, case: Case) -> list[str]:
 
 
 def _arrays(arrays: Mapping[str, Any]) -> str:
-    return "{" + ", ".join(f"{name!r}: {_literal(array)}" for name, array in arrays.items()) + "}"
+    return "{" + ", ".join(f"{name!r}: {literal(array)}" for name, array in arrays.items()) + "}"
 
 
-def _literal(array: np.ndarray[Any, Any]) -> str:
+def literal(array: np.ndarray[Any, Any]) -> str:
+    """An expression that is exactly the array: its numbers, where they are few or repeat themselves."""
+    dtype = array.dtype.name
     if array.size == 0:
-        return f"np.zeros({array.shape}, {array.dtype.name!r})"
-    if array.size > 1 and array.tobytes() == np.full_like(array, array.flat[0]).tobytes():
-        return f"np.full({array.shape}, {array.flat[0].item()!r}, {array.dtype.name!r})"
-    return f"np.array({array.tolist()!r}, {array.dtype.name!r})"
+        return f"np.zeros({array.shape}, {dtype!r})"
+    if array.size > 1 and len(_runs(array)) == 1:
+        return f"np.full({array.shape}, {array.flat[0].item()!r}, {dtype!r})"
+    if array.size <= _FEW:
+        return f"np.array({array.tolist()!r}, {dtype!r})"
+    terms = " + ".join(f"[{value!r}]" + f" * {count}" * (count > 1) for value, count in _runs(array))
+    if len(terms) <= _LONG:
+        return f"np.array({terms}, {dtype!r}).reshape({array.shape})"
+    packed = b85encode(compress(array.tobytes(), 9)).decode()
+    return f"np.frombuffer(decompress(b85decode({packed!r})), {dtype!r}).reshape({array.shape}).copy()"
+
+
+def _runs(array: np.ndarray[Any, Any]) -> list[tuple[Any, int]]:
+    """Values and how often each comes in a row; the two zeros are not alike."""
+    runs = groupby(array.reshape(-1), key=lambda value: value.tobytes())
+    return [(found[0].item(), len(found)) for found in (list(run) for _, run in runs)]
 
 
 def _comment(message: str) -> list[str]:

@@ -1,7 +1,8 @@
 """From a case that fails to the smallest that fails in the same check.
 
-Hypothesis makes the structure smaller: parameters, sizes, mode, seed. Then values are replaced,
-element by element, by simpler ones that their domains accept.
+Hypothesis makes the structure smaller: parameters, sizes, mode, seed; with the sizes it draws other values.
+Then arrays are cut down with the values that they have, and values are replaced, element by element, by
+simpler ones that their domains accept.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import numpy as np
 from hypothesis.errors import HypothesisException
 
 from operad_sdk.check.case import Case
+from operad_sdk.check.cut import cut, is_accepted
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.session import Session
 from operad_sdk.check.strategies import STATE, domain_of
+from operad_sdk.check.subject import Subject
 
 _MAX_RUNS: Final = 300
 _SIMPLE: Final = (1.0, 0.5, 2.0, 0.0, -1.0)
@@ -45,7 +48,24 @@ def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Cas
     # How the search ends; a check whose verdict changes from run to run ends it early.
     with suppress(AssertionError, _Enough, HypothesisException, ExceptionGroup):
         session.examine(kind, look, shrink=True)
-    return _with_simple_values(session, best, fails)
+    best = cut(session.subject, best, fails, _MAX_RUNS)
+    simple = _with_simple_values(session, best, fails)
+    # what only a value kept apart may be cut off now
+    best = simple if simple is best else cut(session.subject, simple, fails, _MAX_RUNS)
+    return _with_plain_choices(session.subject, best, fails)
+
+
+def _with_plain_choices(subject: Subject, case: Case, fails: Fails) -> Case:
+    """Without the parameters, the mode and the seed that only came with the values."""
+    for name in case.params:
+        fewer = replace(case, params={other: case.params[other] for other in case.params if other != name})
+        if is_accepted(subject, fewer) and fails(fewer):
+            case = fewer
+    for plain in ({"is_train": True}, {"seed": 0}):
+        candidate = replace(case, **plain)
+        if (candidate.is_train, candidate.seed) != (case.is_train, case.seed) and fails(candidate):
+            case = candidate
+    return case
 
 
 def _with_simple_values(session: Session, case: Case, fails: Fails) -> Case:
