@@ -35,8 +35,8 @@ _OWN_TESTS: Final = ("contract", "examples")  # tests/test_contract.py is there 
 _IMPORTED: Final = frozenset(
     (
         "annotations", "binary", "from_mapper", "gradient", "mapper", "np", "operator", "param", "unary",
-        "zip_longest", "Array", "InferredShapes", "OperatorProperty", "Output", "PartialShape", "Scalar",
-        "Sequence", "Shape", "ShapeError",
+        "zip_longest", "Array", "Contract", "InferredShapes", "OperatorProperty", "Output", "PartialShape",
+        "Scalar", "Sequence", "Shape", "ShapeError",
     )
 )  # fmt: skip
 _TAKEN: Final = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | _IMPORTED
