@@ -14,7 +14,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import InferredTypes
 from operad_activation.precision import check_floating, scratch, write
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
 
 
 def relu(data: Array, out: Array) -> None:
@@ -111,6 +111,16 @@ CURVES: Final = {
 }
 
 
+_FORMULAS: Final[dict[str, Callable[[Array], Array]]] = {
+    "relu": lambda data: (data + np.abs(data)) / 2,
+    "sigmoid": lambda data: (1 + np.tanh(data / 2)) / 2,
+    "softrelu": lambda data: np.log(1 + np.exp(data)),
+    "softsign": lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)),
+    "tanh": lambda data: 1 - 2 / (np.exp(2 * data) + 1),
+}
+"""What the contract checks compare with."""
+
+
 @operator("Activation")
 class Activation(OperatorProperty):
     """One of five functions, applied to every element.
@@ -129,6 +139,7 @@ class Activation(OperatorProperty):
 
     act_type = param(str, choices=tuple(CURVES), doc="The function.")
     spec = "data:(...) -> output:(...)"
+    contract = Contract(reference=lambda data, act_type: _FORMULAS[act_type](data))
     forward_inplace = (("data", "output"),)
     backward_inplace = (("output_grad", "data_grad"), ("output", "data_grad"))
 

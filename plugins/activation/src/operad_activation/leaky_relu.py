@@ -8,6 +8,7 @@ gradient.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -43,6 +44,21 @@ def _reads_output(prop: Any) -> bool:
 
 def _reads_data(prop: Any) -> bool:
     return prop.act_type == "gelu" or (prop.act_type in ("leaky", "elu") and prop.slope < 0)
+
+
+def _rectified(data: Array, gamma: Any = None, *, act_type: str, slope: float) -> Any:
+    """What the contract checks compare with; nothing for rrelu, which draws its slopes."""
+    below = np.exp(data) - 1
+    if act_type == "prelu":
+        return np.where(data > 0, data, data * gamma.reshape(-1, *[1] * (data.ndim - 2)))
+    if act_type == "gelu":
+        return data * (1 + np.vectorize(math.erf, otypes=[float])(data / math.sqrt(2))) / 2
+    formulas: dict[str, Any] = {
+        "leaky": np.where(data > 0, data, slope * data),
+        "elu": np.where(data > 0, data, slope * below),
+        "selu": SELU_SCALE * np.where(data > 0, data, SELU_ALPHA * below),
+    }
+    return formulas.get(act_type, ())
 
 
 @operator("LeakyReLU")
@@ -85,6 +101,7 @@ class LeakyReLU(OperatorProperty):
     )
     forward_inplace = (("data", "output"),)
     contract = Contract(
+        reference=_rectified,
         assumes_shapes="gamma that is not given gets one slope a channel; one for all has to be given",
         distribution=Distribution(
             mean=lambda prop: (prop.lower_bound + prop.upper_bound) / 2,

@@ -10,7 +10,13 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import InferredTypes
 from operad_activation.precision import check_floating, scratch, write
-from operad_sdk import Array, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+
+
+def _shares(data: Array, mode: str) -> Array:
+    """The quotient itself, for the contract checks."""
+    powers = np.exp(data)
+    return powers / powers.sum(1 if mode == "channel" else tuple(range(1, data.ndim)), keepdims=True)
 
 
 @operator("SoftmaxActivation")
@@ -31,6 +37,7 @@ class SoftmaxActivation(OperatorProperty):
     """
 
     mode = param(str, "instance", choices=("instance", "channel"), doc="What sums to one.")
+    contract = Contract(reference=_shares)
     forward_inplace = (("data", "output"),)
     backward_inplace = (("output_grad", "data_grad"), ("output", "data_grad"))
 

@@ -6,11 +6,29 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from operad.dtypes import DType, as_dtype
 from operad.errors import ShapeError
 from operad.operator import InferredShapes, InferredTypes
 from operad_reduce.reduction import check_number, sum_type
-from operad_sdk import Array, OpContext, OperatorProperty, Output, PartialShape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OpContext,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    gradient,
+    operator,
+    param,
+)
+
+
+def _sums(a: Array, axis: int | None) -> Array:
+    """A product with a triangle of ones, for the contract checks."""
+    rows = a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1)
+    return np.moveaxis(rows @ np.tri(rows.shape[-1]).T, -1, axis or 0)
 
 
 @operator("cumsum")
@@ -33,6 +51,7 @@ class CumSum(OperatorProperty):
     axis = param(int, None, doc="The axis; left out: the elements in order.")
     dtype = param("dtype", None, doc="Element type of the output and the sums; left out: the data's.")
     spec = "a:(...) -> output:(...)"
+    contract = Contract(reference=_sums)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The data's shape, or its size."""

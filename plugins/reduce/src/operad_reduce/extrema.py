@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_reduce.reduction import Reduction
+from operad_reduce.reduction import Reduction, by_rows
 from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 from operad_sdk.domains import Distinct
 
@@ -16,7 +16,6 @@ class Extremum(Reduction):
 
     exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
     spec = "data:(...) -> output:(...)"
-    contract = Contract(inputs={"data": Distinct()})  # equal ones all get the gradient
 
     def write_extremum(self, reduce: Any, data: Array, output: Output, of_nothing: Any) -> None:
         """Write what `reduce` picks; `of_nothing` where there is nothing to pick."""
@@ -60,6 +59,11 @@ class Max(Extremum):
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
     """
 
+    contract = Contract(
+        inputs={"data": Distinct()},  # equal ones all get the gradient
+        reference=by_rows(lambda rows: np.sort(np.c_[rows, np.full(len(rows), -np.inf)], 1)[:, -1]),
+    )
+
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Pick."""
         self.write_extremum(op_ctx.xp.max, data, output, _limit(data.dtype, -1))
@@ -80,6 +84,11 @@ class Min(Extremum):
 
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
     """
+
+    contract = Contract(
+        inputs={"data": Distinct()},  # equal ones all get the gradient
+        reference=by_rows(lambda rows: np.sort(np.c_[rows, np.full(len(rows), np.inf)], 1)[:, 0]),
+    )
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Pick."""

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from operad.dtypes import DType
 from operad.errors import DTypeError
 from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, normal_axes, widened
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_reduce.reduction import Reduction, by_rows, normal_axes, widened
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+
+
+def _mean_and_variance(data: Array, axes: Any, keepdims: bool) -> tuple[Array, Array]:
+    """The variance by its definition over all pairs, for the contract checks."""
+
+    def variance(rows: Array) -> Array:
+        return ((rows[:, :, None] - rows[:, None, :]) ** 2).sum((1, 2)) / (2 * np.square(rows.shape[1]))
+
+    mean = by_rows(lambda rows: rows @ np.ones(rows.shape[1]) / rows.shape[1])
+    return mean(data, axes, keepdims), by_rows(variance)(data, axes, keepdims)
 
 
 @operator("moments")
@@ -34,6 +45,7 @@ class Moments(Reduction):
     axis = None
     axes = param("shape", None, doc="The axes to reduce; left out: all of them.")
     spec = "data:(...) -> output0:(...), output1:(...)"
+    contract = Contract(reference=_mean_and_variance)
 
     def reduced_axes(self, ndim: int) -> tuple[int, ...]:
         """The axes that are reduced."""

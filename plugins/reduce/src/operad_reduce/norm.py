@@ -9,8 +9,15 @@ import numpy as np
 
 from operad.dtypes import DType, as_dtype
 from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, check_number, widened
-from operad_sdk import Array, OpContext, Output, gradient, operator, param
+from operad_reduce.reduction import Reduction, by_rows, check_number, widened
+from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+
+
+def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:
+    """By a product with ones, for the contract checks."""
+    return by_rows(lambda rows: (np.abs(rows) ** ord @ np.ones(rows.shape[1])) ** (1 / ord))(
+        data, axis, keepdims
+    )
 
 
 @operator("norm")
@@ -35,6 +42,7 @@ class Norm(Reduction):
     ord = param(int, 2, ge=1, le=2, doc="Which norm.")
     out_dtype = param("dtype", None, doc="Element type of the output; left out: the data's.")
     spec = "data:(...) -> output:(...)"
+    contract = Contract(reference=_norm)
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A number type."""

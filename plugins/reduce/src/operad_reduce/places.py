@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
-from operad_reduce.reduction import Reduction
-from operad_sdk import Array, OpContext, OperatorProperty, Output, PartialShape, operator, param
+from operad_reduce.reduction import Reduction, by_rows
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, PartialShape, operator, param
 
 
 class Place(Reduction):
@@ -41,6 +43,12 @@ class Place(Reduction):
         output.assign(find(data, axis=self.axis).reshape(output.shape))
 
 
+def _place(is_extreme: Callable[[Array], Array]) -> Callable[..., Array]:
+    """What the contract checks compare with: the first place that holds an extremum."""
+    first = by_rows(lambda rows: np.where(is_extreme(rows), np.arange(rows.shape[1]), np.inf).min(1))
+    return lambda data, axis, keepdims: first(data, None if axis is None else [axis], keepdims)
+
+
 @operator("argmax")
 class ArgMax(Place):
     """The index of the first largest element along an axis.
@@ -56,6 +64,8 @@ class ArgMax(Place):
 
     Source: ReduceAxisParam, src/operator/tensor/broadcast_reduce_op.h.
     """
+
+    contract = Contract(reference=_place(lambda rows: rows == rows.max(1, keepdims=True)))
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Find."""
@@ -77,6 +87,8 @@ class ArgMin(Place):
 
     Source: ReduceAxisParam, src/operator/tensor/broadcast_reduce_op.h.
     """
+
+    contract = Contract(reference=_place(lambda rows: rows == rows.min(1, keepdims=True)))
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Find."""
@@ -100,6 +112,11 @@ class ArgMaxChannel(OperatorProperty):
     """
 
     spec = "data:(N, C, *S) -> output:(N, *S)"
+    contract = Contract(
+        reference=lambda data: np.array([item.reshape(len(item), -1).argmax(0) for item in data]).reshape(
+            data.shape[:1] + data.shape[2:]
+        )
+    )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """There must be a channel."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.dtypes import DType
 from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, check_number, sum_type, widened
+from operad_reduce.reduction import Reduction, by_rows, check_number, sum_type, widened
 from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 
 
@@ -62,6 +64,8 @@ class Prod(Multiplicative):
     where an element is 0.
     """
 
+    contract = Contract(reference=by_rows(lambda rows: np.multiply.reduce(rows, 1)))
+
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Multiply."""
         self.write_product(op_ctx.xp, data, output)
@@ -91,7 +95,10 @@ class NanProd(Multiplicative):
     where an element is 0.
     """
 
-    contract = Contract(nan_policy="NaN counts as 1: that is what the operator is for")
+    contract = Contract(
+        nan_policy="NaN counts as 1: that is what the operator is for",
+        reference=by_rows(lambda rows: np.multiply.reduce(np.nan_to_num(rows, nan=1), 1)),
+    )
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Replace, and multiply."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -67,6 +67,27 @@ class Reduction(OperatorProperty):
     def count(self, shape: Shape) -> int:
         """How many elements become one."""
         return prod(shape[axis] for axis in self.reduced_axes(len(shape)))
+
+
+def by_rows(function: Callable[[Array], Array]) -> Callable[..., Array]:
+    """What the contract checks compare with: a function of rows, whose last axis it reduces.
+
+    Args:
+        function: Called with (rows, elements that become one).
+    """
+
+    def reference(data: Array, axis: Any, keepdims: bool, exclude: bool = False) -> Array:
+        named = [one % data.ndim for one in axis or range(data.ndim)]
+        kept = [one for one in range(data.ndim) if (one in named) == (exclude and bool(axis))]
+        gone = [one for one in range(data.ndim) if one not in kept]
+        lengths = [data.shape[one] for one in kept]
+        count = prod(data.shape[one] for one in gone)
+        values = function(data.transpose(*kept, *gone).reshape(prod(lengths), count))
+        if keepdims:
+            return values.reshape([length if one in kept else 1 for one, length in enumerate(data.shape)])
+        return values.reshape(lengths or 1)
+
+    return reference
 
 
 def normal_axes(name: str, axes: Sequence[int], ndim: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from operad.dtypes import DType
 from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, check_number, sum_type, widened
+from operad_reduce.reduction import Reduction, by_rows, check_number, sum_type, widened
 from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
 
 
@@ -48,6 +48,8 @@ class Sum(Additive):
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
     """
 
+    contract = Contract(reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1])))
+
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Add."""
         self.write_sum(op_ctx.xp, data, output)
@@ -74,6 +76,8 @@ class Mean(Additive):
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h. Differs: sums of integers do
     not wrap around on the way.
     """
+
+    contract = Contract(reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1]) / rows.shape[1]))
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Add, and divide."""
@@ -114,7 +118,10 @@ class NanSum(Additive):
     Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
     """
 
-    contract = Contract(nan_policy="NaN counts as 0: that is what the operator is for")
+    contract = Contract(
+        nan_policy="NaN counts as 0: that is what the operator is for",
+        reference=by_rows(lambda rows: np.nan_to_num(rows) @ np.ones(rows.shape[1])),
+    )
 
     def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
         """Replace, and add."""

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.rearrange import is_complete, normal_axis
+
+
+def _diagonal(data: Array, k: int, axis1: int, axis2: int) -> Array:
+    """By NumPy's own functions of that name, for the contract checks."""
+    return np.diag(data, k) if data.ndim == 1 else np.diagonal(data, k, axis1, axis2)
 
 
 @operator("diag")
@@ -29,6 +46,7 @@ class diag(OperatorProperty):
     k = param(int, 0, doc="Which diagonal: above the main one if positive.")
     axis1 = param(int, 0, doc="First matrix axis.")
     axis2 = param(int, 1, doc="Second matrix axis.")
+    contract = Contract(reference=_diagonal)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """A matrix for a vector, else the diagonal on the last axis."""

@@ -6,8 +6,20 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.rearrange import is_complete, normal_axis
 
 
@@ -58,6 +70,7 @@ class Concat(Join):
     """
 
     dim = param(int, 1, doc="The axis.")
+    contract = Contract(reference=lambda *arrays, dim: np.concatenate(arrays, dim))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Lengths on other axes are shared; that on `dim` is the sum."""
@@ -136,6 +149,7 @@ class stack(Join):
     """
 
     axis = param(int, 0, doc="Where the new axis stands in the output.")
+    contract = Contract(reference=lambda *arrays, axis: np.stack(arrays, axis))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """All arrays have one shape."""

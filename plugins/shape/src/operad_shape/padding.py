@@ -32,6 +32,13 @@ def _data_shapes(prop: Pad, choose: Callable[[Sequence[int]], int]) -> list[Shap
     return [tuple(length + choose((1, 0, 2)) for length in least[prop.mode])]
 
 
+def _padded(data: Array, mode: Any, pad_width: Shape, constant_value: float) -> Array:
+    values = {"constant_values": constant_value} if mode == "constant" else {}
+    if not data.ndim:
+        return data  # which NumPy cannot reflect
+    return np.pad(data, np.reshape(np.array(pad_width, int), (-1, 2)), mode, **values)
+
+
 @operator("Pad")
 class Pad(OperatorProperty):
     """The data with a margin of a constant, of its edge, or of its reflection.
@@ -61,6 +68,7 @@ class Pad(OperatorProperty):
             ]
         },
         shapes=_data_shapes,
+        reference=_padded,
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:

@@ -47,6 +47,12 @@ class transpose(Rearranged):
         return array.transpose(self._order(array.ndim))
 
 
+def _exchanged(data: Array, dim1: int, dim2: int) -> Array:
+    if dim1 % data.ndim == dim2 % data.ndim:
+        return data
+    return np.moveaxis(data, (dim1, dim2), (dim2, dim1))
+
+
 @operator("SwapAxis")
 class SwapAxis(Rearranged):
     """The data with two axes exchanged.
@@ -65,6 +71,7 @@ class SwapAxis(Rearranged):
 
     dim1 = param(int, 0, doc="One axis.")
     dim2 = param(int, 0, doc="The other axis.")
+    contract = Contract(reference=_exchanged)
 
     def out_shape(self, shape: Shape) -> Shape:
         """Two lengths exchanged."""
@@ -115,6 +122,7 @@ class Folded(Rearranged):
     """Blocks of pixels against channels: a view of six axes is a copy's worth of either."""
 
     block_size = param(int, ge=1, doc="Side of the square block of pixels that one pixel's channels hold.")
+    contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
 
     def _divisible(self, shape: Shape, divisors: Shape) -> Shape:
         if len(shape) != 4 or any(length % by for length, by in zip(shape[1:], divisors, strict=True)):

@@ -9,8 +9,20 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.rearrange import is_complete, normal_axis
 
 
@@ -158,6 +170,8 @@ class Flatten(SameOrder):
     Source: Flatten, src/operator/tensor/matrix_op.cc.
     """
 
+    contract = Contract(reference=lambda data: data.reshape(data.shape[0], prod(data.shape[1:])))
+
     def out_shape(self, shape: Shape) -> Shape:
         """Two axes."""
         if not shape:
@@ -182,11 +196,20 @@ class expand_dims(SameOrder):
     """
 
     axis = param(int, doc="Where the new axis stands in the output.")
+    contract = Contract(reference=np.expand_dims)
 
     def out_shape(self, shape: Shape) -> Shape:
         """One axis more."""
         axis = normal_axis("expand_dims", self.axis, len(shape) + 1)
         return (*shape[:axis], 1, *shape[axis:])
+
+
+def _squeezed(data: Array, axis: Shape | None) -> Array:
+    """Axis by axis, for the contract checks."""
+    axes = range(data.ndim) if axis is None else {one % data.ndim for one in axis}
+    for one in sorted(axes, reverse=True):
+        data = data.take(0, one) if data.shape[one] == 1 else data
+    return np.atleast_1d(data)
 
 
 @operator("squeeze")
@@ -207,6 +230,7 @@ class squeeze(SameOrder):
     """
 
     axis = param("shape", None, doc="Axes to remove, each of length 1; all such axes if None.")
+    contract = Contract(reference=_squeezed)
 
     def out_shape(self, shape: Shape) -> Shape:
         """The axes that stay."""

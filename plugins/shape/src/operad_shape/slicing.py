@@ -34,8 +34,7 @@ def _data_and_part(prop: Part, choose: Callable[[Sequence[int]], int]) -> list[S
     """Data with at least as many axes as are cut, and the part, where that is an argument."""
     lengths = (1, 2, 3, 4) * 4 + (0,)  # nothing can be compared where there is nothing
     data = tuple(choose(lengths) for _ in range(max(len(prop.begin), choose((1, 2, 3, 4)))))
-    part = sliced_shape(data, prop.slices(data))
-    return [data, part][: len(prop.list_arguments())]
+    return [data, sliced_shape(data, prop.slices(data))][: len(prop.list_arguments())]
 
 
 class Part(OperatorProperty):
@@ -123,6 +122,9 @@ class slice_axis(Rearranged):
     axis = param(int, doc="The axis.")
     begin = param(int, doc="First index; negative counts from the end.")
     end = param(int, None, doc="Index after the last; None: the end.")
+    contract = Contract(
+        reference=lambda data, axis, begin, end: data.swapaxes(0, axis)[begin:end].swapaxes(0, axis)
+    )
 
     def _slices(self, shape: Shape) -> Slices:
         axis = normal_axis("slice_axis", self.axis, len(shape))

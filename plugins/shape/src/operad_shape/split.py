@@ -6,8 +6,20 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
-from operad_sdk import Array, OperatorProperty, Output, PartialShape, Shape, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    Output,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.rearrange import is_complete, normal_axis
 
 
@@ -69,6 +81,16 @@ class Split(OperatorProperty):
                 part[...] = value
 
 
+def _equal_parts(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> tuple[Array, ...]:
+    parts = np.split(data, num_outputs, axis)
+    return tuple(part.squeeze(axis) for part in parts) if squeeze_axis else tuple(parts)
+
+
+def _parts(data: Array, indices: Shape, sections: int, axis: int, squeeze_axis: bool) -> tuple[Array, ...]:
+    parts = np.split(data, sections or indices[1:], axis)
+    return tuple(part.squeeze(axis) for part in parts) if squeeze_axis else tuple(parts)
+
+
 @operator("SliceChannel")
 class SliceChannel(Split):
     """Equal parts of the data along an axis.
@@ -87,6 +109,7 @@ class SliceChannel(Split):
     """
 
     num_outputs = param(int, ge=1, doc="How many parts.")
+    contract = Contract(reference=_equal_parts)
 
     def count(self) -> int:
         """As asked."""
@@ -118,6 +141,7 @@ class split_v2(Split):
     axis = param(int, 1, doc="The axis to cut.")
     squeeze_axis = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
     sections = param(int, 0, ge=0, doc="Number of equal parts, instead of indices.")
+    contract = Contract(reference=_parts)
 
     def count(self) -> int:
         """Sections, or one part for each index."""
