@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_optimizer.updates.moving import move_average, move_square_average
+from operad_optimizer.updates.references import adam
 from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
@@ -40,7 +41,7 @@ class AdamUpdate(Update):
     epsilon = param(float, 1e-8, doc="Added to the denominator.")
     lazy_update = param(bool, True, doc="Accepted for MXNet's calls; arrays are never sparse.")
     spec = update_spec("mean", "var")
-    contract = step_contract("mean", "var")
+    contract = step_contract("mean", "var", reference=adam)
 
     def forward(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 
 from operad_optimizer.updates.blocks import blocks
 from operad_optimizer.updates.moving import move_average, move_square_average
+from operad_optimizer.updates.references import lamb_direction, lamb_step
 from operad_optimizer.updates.training import TrainingStep, step_contract
 from operad_sdk import Array, OpContext, Output, ResourceRequest, Shape, operator, param
 
@@ -72,7 +73,7 @@ class LambUpdatePhase1(_Phase1):
     """
 
     spec = "weight:(...), grad:(...); aux mean:(...), var:(...) -> output:(...)"
-    contract = step_contract("mean", "var")
+    contract = step_contract("mean", "var", reference=lamb_direction)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, mean: Array, var: Array, output: Output
@@ -107,7 +108,7 @@ class MpLambUpdatePhase1(_Phase1):
         "weight:(...), grad:(...); aux mean:float32(...), var:float32(...), weight32:float32(...) "
         "-> output:float32(...)"
     )
-    contract = step_contract("mean", "var")
+    contract = step_contract("mean", "var", reference=lamb_direction)
 
     def forward(
         self,
@@ -185,7 +186,7 @@ class LambUpdatePhase2(_Phase2):
 
     spec = "weight:(...), g:(...), r1:(1), r2:(1) -> output:(...)"
     forward_inplace = (("weight", "output"), ("g", "output"))
-    contract = step_contract()
+    contract = step_contract(reference=lamb_step)
 
     def forward(self, weight: Array, g: Array, r1: Array, r2: Array, output: Output) -> None:
         """Two passes."""
@@ -221,7 +222,7 @@ class MpLambUpdatePhase2(_Phase2):
         "-> output:(...)"
     )
     forward_inplace = (("weight", "output"),)
-    contract = step_contract("weight32")
+    contract = step_contract("weight32", reference=lamb_step)
 
     def forward(self, g: Array, r1: Array, r2: Array, weight32: Array, output: Output) -> None:
         """On the copy, which is then rounded."""

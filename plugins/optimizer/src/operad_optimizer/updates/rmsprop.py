@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_optimizer.updates.moving import move_average, move_square_average
+from operad_optimizer.updates.references import rmsprop
 from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
@@ -43,7 +44,7 @@ class RmsPropUpdate(_RmsProp):
     """
 
     spec = update_spec("n")
-    contract = step_contract("n")
+    contract = step_contract("n", reference=rmsprop)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, n: Array, output: Output

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from operad_optimizer.updates.references import momentum_step, nesterov_step, sgd
 from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, mixed_spec, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
@@ -42,7 +43,7 @@ class SgdUpdate(_Sgd):
     """
 
     spec = update_spec()
-    contract = step_contract()
+    contract = step_contract(reference=sgd)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, output: Output
@@ -72,7 +73,7 @@ class MpSgdUpdate(_Sgd):
     """
 
     spec = mixed_spec()
-    contract = step_contract("weight32")
+    contract = step_contract("weight32", reference=sgd)
 
     def forward(
         self,
@@ -124,7 +125,7 @@ class SgdMomUpdate(_SgdMomentum):
     """
 
     spec = update_spec("mom")
-    contract = step_contract("mom")
+    contract = step_contract("mom", reference=momentum_step)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, mom: Array, output: Output
@@ -155,7 +156,7 @@ class MpSgdMomUpdate(_SgdMomentum):
     """
 
     spec = mixed_spec("mom")
-    contract = step_contract("mom", "weight32")
+    contract = step_contract("mom", "weight32", reference=momentum_step)
 
     def forward(
         self,
@@ -208,7 +209,7 @@ class NagMomUpdate(_Nesterov):
     """
 
     spec = update_spec("mom")
-    contract = step_contract("mom")
+    contract = step_contract("mom", reference=nesterov_step)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, mom: Array, output: Output
@@ -240,7 +241,7 @@ class MpNagMomUpdate(_Nesterov):
     """
 
     spec = mixed_spec("mom")
-    contract = step_contract("mom", "weight32")
+    contract = step_contract("mom", "weight32", reference=nesterov_step)
 
     def forward(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from operad_optimizer.updates.references import sign_sgd, signum
 from operad_optimizer.updates.training import step_contract
 from operad_optimizer.updates.update import Update, update_spec
 from operad_sdk import Array, OpContext, Output, operator, param
@@ -30,7 +31,7 @@ class SignSgdUpdate(Update):
     """
 
     spec = update_spec()
-    contract = step_contract()
+    contract = step_contract(reference=sign_sgd)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, output: Output
@@ -68,7 +69,7 @@ class SignumUpdate(Update):
     momentum = param(float, 0.0, doc="How much of the average is kept.")
     wd_lh = param(float, 0.0, doc="Weight decay outside the sign, after Loshchilov and Hutter.")
     spec = update_spec("mom")
-    contract = step_contract("mom")
+    contract = step_contract("mom", reference=signum)
 
     def forward(
         self, op_ctx: OpContext, weight: Array, grad: Array, rate: Array | None, mom: Array, output: Output
