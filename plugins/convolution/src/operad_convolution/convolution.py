@@ -9,7 +9,7 @@ from math import prod
 from operad.errors import ShapeError
 from operad.operator import InferredShapes, PartialShape
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
-from operad_convolution.examples import PARAMS, convolution_shapes
+from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
 from operad_convolution.layer import Layer, scratch_for, sum_over_positions, widened, write
 from operad_sdk import Array, Contract, OpContext, Output, Shape, gradient, operator, param
@@ -40,7 +40,7 @@ class Convolution(Layer):
         "data:(N, C, *S), weight:(num_filter, C//num_group, *kernel), bias:(num_filter) if not no_bias "
         "-> output:(N, num_filter, *((S + 2*pad - dilate*(kernel - 1) - 1)//stride + 1))"
     )
-    contract = Contract(params=PARAMS, shapes=convolution_shapes)
+    contract = Contract(params=PARAMS, shapes=convolution_shapes, reference=by_windows)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """What follows from `spec`; groups must be whole and the window must fit."""

@@ -1,4 +1,4 @@
-"""Shapes and parameters that the contract checks try layers with filters on.
+"""What the contract checks try layers with filters on, and compare a convolution with.
 
 Drawn freely, few shapes would go with a kernel. So the number of windows is drawn, and from it the size
 of the images follows.
@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final
 
-from operad_sdk import Shape
+import numpy as np
+
+from operad_sdk import Array, Shape
 
 Choose = Callable[[Sequence[int]], int]
 
@@ -58,6 +60,20 @@ def deconvolution_shapes(prop: Any, choose: Choose) -> list[Shape]:
     batch, channels = choose(_LENGTHS), choose(_LENGTHS)
     data = (batch, channels * prop.num_group, *size)
     return _with_bias(prop, data, (data[1], prop.num_filter // prop.num_group, *prop.kernel))
+
+
+def by_windows(
+    data: Array, weight: Array, bias: Any = 0, *, stride: Shape, dilate: Shape, pad: Shape, num_group: int
+) -> Array:
+    """The product of every window, as a copy, with every filter."""
+    axes, extent = len(stride), [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], dilate, strict=True)]
+    padded = np.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
+    windows: Any = np.lib.stride_tricks.sliding_window_view(padded, extent, (2, 3, 4)[:axes])
+    windows = windows[(..., *(slice(None, None, step) for step in (*stride, *dilate)))]
+    summed = [1, *range(2 + axes, 2 + 2 * axes)]
+    groups = zip(np.split(windows, num_group, 1), np.split(weight, num_group), strict=True)
+    products = [np.tensordot(part, filters, (summed, range(1, 2 + axes))) for part, filters in groups]
+    return np.moveaxis(np.concatenate(products, -1) + bias, -1, 1)
 
 
 def _least(choose: Choose) -> int:

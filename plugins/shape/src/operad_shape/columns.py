@@ -22,6 +22,7 @@ from operad_sdk import (
     param,
 )
 from operad_shape.rearrange import is_complete
+from operad_shape.references import blocks_as_columns, sum_of_blocks
 
 _LENGTHS: Final = (1, 2, 3) * 4 + (0,)
 """Batches and channels in the contract checks, which can compare nothing where there are none."""
@@ -134,7 +135,7 @@ class im2col(Columns):
     Source: Im2colParam, src/operator/nn/im2col.h.
     """
 
-    contract = Contract(shapes=_image_shapes)
+    contract = Contract(shapes=_image_shapes, reference=blocks_as_columns)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Blocks along the last axis."""
@@ -178,7 +179,7 @@ class col2im(Columns):
     """
 
     output_size = param("shape", ge=1, doc="Size of the images.")
-    contract = Contract(shapes=_column_shapes)
+    contract = Contract(shapes=_column_shapes, reference=sum_of_blocks)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
         """Images of `output_size`."""

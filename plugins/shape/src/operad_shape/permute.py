@@ -7,6 +7,7 @@ import numpy as np
 from operad.errors import ShapeError
 from operad_sdk import Array, Contract, Output, Shape, gradient, operator, param
 from operad_shape.rearrange import Rearranged, normal_axis
+from operad_shape.references import channels_from_pixels, pixels_from_channels
 
 
 @operator("transpose")
@@ -103,6 +104,7 @@ class reverse(Rearranged):
     """
 
     axis = param("shape", doc="The axes.")
+    contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
 
     def out_shape(self, shape: Shape) -> Shape:
         """The same."""
@@ -122,7 +124,6 @@ class Folded(Rearranged):
     """Blocks of pixels against channels: a view of six axes is a copy's worth of either."""
 
     block_size = param(int, ge=1, doc="Side of the square block of pixels that one pixel's channels hold.")
-    contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
 
     def _divisible(self, shape: Shape, divisors: Shape) -> Shape:
         if len(shape) != 4 or any(length % by for length, by in zip(shape[1:], divisors, strict=True)):
@@ -164,6 +165,7 @@ class depth_to_space(Folded):
     """
 
     contract = Contract(
+        reference=pixels_from_channels,
         params={"block_size": (2, 1, 3)},
         shapes=lambda prop, choose: [
             (choose((2, 1, 0)), choose((1, 2)) * prop.block_size**2, choose((2, 1, 3)), choose((2, 1)))
@@ -200,6 +202,7 @@ class space_to_depth(Folded):
     """
 
     contract = Contract(
+        reference=channels_from_pixels,
         params={"block_size": (2, 1, 3)},
         shapes=lambda prop, choose: [
             (

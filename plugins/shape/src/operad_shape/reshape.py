@@ -24,6 +24,7 @@ from operad_sdk import (
     param,
 )
 from operad_shape.rearrange import is_complete, normal_axis
+from operad_shape.references import partly_like, without_axes
 
 
 class SameOrder(OperatorProperty):
@@ -204,14 +205,6 @@ class expand_dims(SameOrder):
         return (*shape[:axis], 1, *shape[axis:])
 
 
-def _squeezed(data: Array, axis: Shape | None) -> Array:
-    """Axis by axis, for the contract checks."""
-    axes = range(data.ndim) if axis is None else {one % data.ndim for one in axis}
-    for one in sorted(axes, reverse=True):
-        data = data.take(0, one) if data.shape[one] == 1 else data
-    return np.atleast_1d(data)
-
-
 @operator("squeeze")
 class squeeze(SameOrder):
     """The data without axes of length 1.
@@ -230,7 +223,7 @@ class squeeze(SameOrder):
     """
 
     axis = param("shape", None, doc="Axes to remove, each of length 1; all such axes if None.")
-    contract = Contract(reference=_squeezed)
+    contract = Contract(reference=without_axes)
 
     def out_shape(self, shape: Shape) -> Shape:
         """The axes that stay."""
@@ -266,6 +259,7 @@ class reshape_like(SameOrder):
     lhs_end = param(int, None, doc="Axis of lhs after the last to replace.")
     rhs_begin = param(int, None, doc="First axis of rhs to take.")
     rhs_end = param(int, None, doc="Axis of rhs after the last to take.")
+    contract = Contract(reference=partly_like)
 
     forward_inplace = (("lhs", "output"),)
 

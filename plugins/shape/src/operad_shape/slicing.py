@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from operad.dtypes import DType
@@ -20,6 +20,7 @@ from operad_sdk import (
     param,
 )
 from operad_shape.rearrange import Rearranged, expect_number, is_complete, normal_axis
+from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 
 Slices = tuple[slice, ...]
 
@@ -30,27 +31,13 @@ def sliced_shape(shape: Shape, slices: Slices) -> Shape:
     return (*lengths, *shape[len(lengths) :])
 
 
-def _data_and_part(prop: Part, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    """Data with at least as many axes as are cut, and the part, where that is an argument."""
-    lengths = (1, 2, 3, 4) * 4 + (0,)  # nothing can be compared where there is nothing
-    data = tuple(choose(lengths) for _ in range(max(len(prop.begin), choose((1, 2, 3, 4)))))
-    return [data, sliced_shape(data, prop.slices(data))][: len(prop.list_arguments())]
-
-
 class Part(OperatorProperty):
     """An operator on a part given by `begin`, `end` and `step`."""
 
     begin = param("indices", doc="First index on each leading axis; None: the beginning.")
     end = param("indices", doc="Index after the last on each leading axis; None: the end.")
     step = param("indices", (), doc="Step on each leading axis; None: 1.")
-    contract = Contract(
-        params={
-            "begin": [(None,), (0,), (-2,), (1, None)],
-            "end": [(None,), (2,), (None, 2)],
-            "step": [(), (-1,), (2, -1)],
-        },
-        shapes=_data_and_part,
-    )
+    contract = contract_of_part(part)
 
     def slices(self, shape: Shape) -> Slices:
         """The part as Python slices, one for each leading axis.
@@ -157,6 +144,7 @@ class slice_like(OperatorProperty):
     """
 
     axes = param("shape", (), doc="Axes whose length counts; all of shape_like's if empty.")
+    contract = Contract(reference=leading_part)
 
     def list_arguments(self) -> list[str]:
         """Two."""
@@ -213,6 +201,7 @@ class slice_assign(Part):
     Source: _slice_assign, src/operator/tensor/matrix_op.cc.
     """
 
+    contract = contract_of_part(with_part)
     forward_inplace = (("lhs", "output"),)
 
     def list_arguments(self) -> list[str]:
@@ -266,6 +255,7 @@ class slice_assign_scalar(Part):
     """
 
     scalar = param(float, 0.0, doc="The number.")
+    contract = contract_of_part(with_number)
     forward_inplace = (("data", "output"),)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
