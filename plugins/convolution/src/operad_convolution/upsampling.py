@@ -63,11 +63,14 @@ class UpSampling(OperatorProperty):
     key_var_num_args = "num_args"
 
     def spec(self) -> str:
-        """Names of the inputs; shapes are inferred in the long form."""
+        """One line of the shape language; that inputs fit the output, it does not say."""
         if _is_bilinear(self):
             side = "2*scale - scale % 2"
             return f"data:(N, C, H, W), weight:(C, 1, {side}, {side}) -> output:(N, C, scale*H, scale*W)"
-        return "arg[num_args]:(...) -> output:(...)"
+        is_sum = self.multi_input_mode == "sum"
+        channels = ["C" if is_sum else f"C{i}" for i in range(self.num_args)]
+        arguments = ", ".join(f"arg{i}:(N, {c}, H{i}, W{i})" for i, c in enumerate(channels))
+        return f"{arguments} -> output:(N, {'C' if is_sum else ' + '.join(channels)}, scale*H0, scale*W0)"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The output's size is the first input's, scaled."""
@@ -86,12 +89,6 @@ class UpSampling(OperatorProperty):
         if self.multi_input_mode == "concat":
             channels = sum(shape[1] or 0 for shape in shapes if shape is not None)
         return shapes, [(batch, channels, *out)], []
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """For nearest, several inputs fit one output."""
-        return super().infer_shape_backward(in_shapes, out_shapes) if _is_bilinear(self) else list(in_shapes)
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Scratch memory, for bilinear."""

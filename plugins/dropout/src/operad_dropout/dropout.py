@@ -62,7 +62,7 @@ class Dropout(OperatorProperty):
     axes = param("shape", (), doc="Axes along which one decision counts for all elements.")
     cudnn_off = param(bool, False, doc="Accepted for MXNet's files; there is no cuDNN here.")
 
-    spec = "data:(...) -> output:(...), hidden mask:uint8(...), hidden scale:(1)"
+    spec = "data:(...) -> output:(...), hidden mask:uint8(*M), hidden scale:(1)"
     forward_inplace = (("data", "output"),)
     contract = Contract(
         distribution=Distribution(
@@ -74,18 +74,13 @@ class Dropout(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """As the spec says, but for the axes that share a decision."""
-        ins, (output, mask, scale), aux = super().infer_shape(in_shapes)
+        """As the spec says; the mask is as the output, but for the axes that share a decision."""
+        ins, (output, _, scale), aux = super().infer_shape(in_shapes)
+        mask = output
         if mask is not None and self.axes:
             shared = {self._axis(axis, len(mask)) for axis in self.axes}
             mask = tuple(1 if axis in shared else length for axis, length in enumerate(mask))
         return ins, [output, mask, scale], aux
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """From the output; the mask says nothing of the axes that share a decision."""
-        return super().infer_shape_backward(in_shapes, [out_shapes[0], None, None])
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A floating type."""

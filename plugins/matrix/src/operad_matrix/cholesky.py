@@ -131,7 +131,7 @@ class SumLogDiag(NumberOperator):
     Source: LaReduceShape, src/operator/tensor/la_op.h.
     """
 
-    spec = "A:(*S, N, N) -> output:(*S)"
+    spec = "A:(*S, N, N) -> output:(*R)"
     contract = Contract(
         inputs={"A": REGULAR},
         reference=lambda A: np.atleast_1d(np.log(np.einsum("...ii->...i", A).prod(-1))),

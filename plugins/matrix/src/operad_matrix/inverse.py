@@ -65,7 +65,7 @@ class Det(NumberOperator):
     Source: _linalg_det, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output:(*S)"
+    spec = "A:(*S, N, N) -> output:(*R)"
     contract = Contract(
         inputs={"A": REGULAR}, reference=lambda A: np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
     )
@@ -109,7 +109,7 @@ class SLogDet(NumberOperator):
     Source: _linalg_slogdet, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output0:(*S), output1:(*S)"
+    spec = "A:(*S, N, N) -> output0:(*R), output1:(*R)"
     contract = Contract(inputs={"A": REGULAR}, reference=_sign_and_logarithm)
 
     def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:

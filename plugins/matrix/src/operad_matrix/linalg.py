@@ -34,15 +34,9 @@ class NumberOperator(MatrixOperator):
     """An operator that returns a number for each matrix, and shape (1,) for a single matrix."""
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`, where () becomes (1,)."""
+        """The other axes of the matrices, or (1,)."""
         ins, outs, aux = super().infer_shape(in_shapes)
-        return ins, [(1,) if shape == () else shape for shape in outs], aux
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """Nothing: the output says neither how large the matrices are nor, if (1,), how many."""
-        return list(in_shapes)
+        return ins, [None if ins[0] is None else ins[0][:-2] or (1,)] * len(outs), aux
 
 
 def inverted(xp: Any, matrices: Array) -> Array:

@@ -34,7 +34,7 @@ class Packing(MatrixOperator):
 class Extract(Packing):
     """Takes places out of a matrix."""
 
-    spec = "A:(*S, N, N) -> output:(...)"
+    spec = "A:(*S, N, N) -> output:(*S, L)"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The number of places, once the size is known."""
@@ -50,12 +50,6 @@ class Extract(Packing):
                 f"{self.name}: A has shape {tuple(shape)}, expected more rows than offset {self.offset}"
             )
         return self.length(size)
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """Nothing."""
-        return list(in_shapes)
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Take."""
@@ -74,7 +68,7 @@ class Extract(Packing):
 class Make(Packing):
     """Puts a vector into the places of a matrix of zeros."""
 
-    spec = "A:(*S, L) -> output:(...)"
+    spec = "A:(*S, L) -> output:(*S, N, N)"
 
     def size(self, length: int) -> int:
         """How many rows a matrix with `length` places has."""
@@ -87,12 +81,6 @@ class Make(Packing):
             return [None], [None], []
         size = None if shape[-1] is None else self.size(shape[-1])
         return [shape], [(*shape[:-1], size, size)], []
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """Nothing."""
-        return list(in_shapes)
 
     def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
         """Put."""

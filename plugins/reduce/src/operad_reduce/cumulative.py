@@ -50,8 +50,11 @@ class CumSum(OperatorProperty):
 
     axis = param(int, None, doc="The axis; left out: the elements in order.")
     dtype = param("dtype", None, doc="Element type of the output and the sums; left out: the data's.")
-    spec = "a:(...) -> output:(...)"
     contract = Contract(reference=_sums)
+
+    def spec(self) -> str:
+        """One line of the shape language, which depends on `axis`."""
+        return f"a:(...) -> output:({'L' if self.axis is None else '...'})"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The data's shape, or its size."""
@@ -64,12 +67,6 @@ class CumSum(OperatorProperty):
             return [shape], [shape], []
         lengths = [length for length in shape if length is not None]
         return [shape], [(prod(lengths) if len(lengths) == len(shape) else None,)], []
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """The output's shape, where an axis is given."""
-        return list(in_shapes) if self.axis is None or in_shapes[0] is not None else [out_shapes[0]]
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """`dtype`, or the data's."""

@@ -15,7 +15,7 @@ class Extremum(Reduction):
     """A reduction that picks an element."""
 
     exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
-    spec = "data:(...) -> output:(...)"
+    spec = "data:(...) -> output:(*R)"
 
     def write_extremum(self, reduce: Any, data: Array, output: Output, of_nothing: Any) -> None:
         """Write what `reduce` picks; `of_nothing` where there is nothing to pick."""

@@ -44,7 +44,7 @@ class Moments(Reduction):
 
     axis = None
     axes = param("shape", None, doc="The axes to reduce; left out: all of them.")
-    spec = "data:(...) -> output0:(...), output1:(...)"
+    spec = "data:(...) -> output0:(*R), output1:(*R)"
     contract = Contract(reference=_mean_and_variance)
 
     def reduced_axes(self, ndim: int) -> tuple[int, ...]:

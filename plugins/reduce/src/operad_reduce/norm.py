@@ -41,7 +41,7 @@ class Norm(Reduction):
 
     ord = param(int, 2, ge=1, le=2, doc="Which norm.")
     out_dtype = param("dtype", None, doc="Element type of the output; left out: the data's.")
-    spec = "data:(...) -> output:(...)"
+    spec = "data:(...) -> output:(*R)"
     contract = Contract(reference=_norm)
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:

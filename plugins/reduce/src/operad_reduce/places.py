@@ -17,7 +17,7 @@ class Place(Reduction):
     """The index of an extremum along one axis, or in all elements in order."""
 
     axis = param(int, None, doc="The axis; left out: the data in order.")
-    spec = "data:(...) -> output:(...)"
+    spec = "data:(...) -> output:(*R)"
 
     def reduced_axes(self, ndim: int) -> tuple[int, ...]:
         """The one axis, or all."""

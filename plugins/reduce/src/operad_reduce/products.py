@@ -21,7 +21,7 @@ class Multiplicative(Reduction):
     """A reduction by multiplying; of integers in their own type, where products may wrap around."""
 
     exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
-    spec = "data:(...) -> output:(...)"
+    spec = "data:(...) -> output:(*R)"
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A number type."""

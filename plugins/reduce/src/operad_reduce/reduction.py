@@ -42,12 +42,6 @@ class Reduction(OperatorProperty):
         out = None if shape is None else self.out_shape(shape)
         return [shape], [out] * len(self.list_outputs()), []
 
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """Nothing: the output does not say how long the reduced axes are."""
-        return list(in_shapes)
-
     def out_shape(self, shape: Sequence[int | None]) -> tuple[int | None, ...]:
         """The output's shape; (1,) where no axis is left."""
         axes = self.reduced_axes(len(shape))

@@ -17,7 +17,7 @@ class Additive(Reduction):
     """A reduction by adding; of integers in their own type, where sums may wrap around."""
 
     exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
-    spec = "data:(...) -> output:(...)"
+    spec = "data:(...) -> output:(*R)"
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """A number type."""
