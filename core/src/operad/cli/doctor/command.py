@@ -90,7 +90,7 @@ class Diagnosis:
             ("thread budget", f"{self.thread_budget} on {self.usable_cores} usable cores"),
             *(("thread pool", pool) for pool in pools),
             ("CUDA devices", str(self.gpus)),
-            ("cache", f"{self.cache.folder} ({self.cache.files} files, {self.cache.size_bytes / 1e6:.1f} MB)"),
+            ("cache", self.cache.text()),
         ])  # fmt: skip
         page.heading("Plugins")
         plugin_table(page, self.plugins)

@@ -103,6 +103,10 @@ class Cache:
     files: int
     size_bytes: int
 
+    def text(self) -> str:
+        """Where it is and how much it holds."""
+        return f"{self.folder} ({self.files} files, {self.size_bytes / 1e6:.1f} MB)"
+
 
 def versions() -> dict[str, str | None]:
     """Versions of Python, operad and its toolkit, and what they run on."""
