@@ -121,9 +121,26 @@ def test_a_wrong_index_names_shape_and_key(key):
 
 
 @pytest.mark.parametrize("key", [0, ([0, 1],)])
-def test_a_value_that_does_not_fit_is_refused(key):
-    with pytest.raises(BindError, match=r"cannot assign a value of shape \(7,\)"):
-        nd.array(VALUES)[key] = np.zeros(7)
+@pytest.mark.parametrize("shape", [(7,), (2, 1, 3, 5, 1)])
+def test_a_value_that_does_not_fit_is_refused(key, shape):
+    with pytest.raises(BindError, match=rf"cannot assign a value of shape \({shape[0]},"):
+        nd.array(VALUES)[key] = np.zeros(shape)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, nd.array])
+@pytest.mark.parametrize("key", [0, (0, 1), ([0, 2],)])
+def test_leading_axes_of_length_1_may_be_too_many(key, kind):
+    x, expected = nd.array(VALUES), VALUES.copy()
+    value = -VALUES[key][None, None]
+    x[key] = kind(value)
+    expected[key] = value
+    np.testing.assert_array_equal(x.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("index", [0.5, np.nan])
+def test_an_index_that_is_no_whole_number_is_refused(index):
+    with pytest.raises(IndexOutOfRangeError, match=f"an index is {index}, expected a whole number"):
+        nd.array(VALUES)[nd.array([0, index])]
 
 
 class TestRecorded:

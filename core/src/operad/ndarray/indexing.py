@@ -55,16 +55,11 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
     if _is_basic(key):
         target = get_item(array, key)
         source = value if _is_array(value) else array._like(value, dtype=array.dtype)
-        _check_broadcast(source.shape, target.shape)
-        copy_into(target, source)
+        copy_into(target, _fitted(source, target.shape))
         return
-    if _is_array(value):
-        source = value.as_in_context(array.ctx)
-        data, const = source._data, () if source._chunk is array._chunk else (source._chunk.var,)
-    else:
-        data, const = array._like(value, dtype=array.dtype)._data, ()
-    _check_broadcast(data.shape, _index_shape(array, key))
-    args = (array._data, key, data)
+    source = value.as_in_context(array.ctx) if _is_array(value) else array._like(value, dtype=array.dtype)
+    const = () if source._chunk is array._chunk else (source._chunk.var,)
+    args = (array._data, key, _fitted(source, _index_shape(array, key))._data)
     execute(_scatter, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
 
 
@@ -96,13 +91,24 @@ def _plain_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(_plain_key(item) for item in key)
     if _is_array(key):
-        indices = key.asnumpy()
-        return indices if indices.dtype.kind in "iub" else indices.astype(np.int64)
+        return _whole_numbers(key.asnumpy())
     if isinstance(key, list):
         return np.asarray(key) if key else np.empty(0, np.intp)
     if isinstance(key, np.integer):
         return int(key)
     return key
+
+
+def _whole_numbers(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Indices as integers or a mask; MXNet takes floats too, its default type."""
+    if indices.dtype.kind in "iub":
+        return indices
+    wrong = indices[np.trunc(indices) != indices]
+    if wrong.size:
+        raise IndexOutOfRangeError(
+            f"an index is {wrong[0]}, expected a whole number; for a mask use dtype='bool'"
+        )
+    return indices.astype(np.int64)
 
 
 def _is_basic(key: Any) -> bool:
@@ -124,13 +130,17 @@ def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
         ) from error
 
 
-def _check_broadcast(source: tuple[int, ...], target: tuple[int, ...]) -> None:
+def _fitted(source: NDArray, target: tuple[int, ...]) -> NDArray:
+    """`source`, without leading axes of length 1 that `target` lacks, so that it broadcasts to it."""
+    extra = max(source.ndim - len(target), 0)
+    shape = source.shape[extra:]
     try:
-        fits = np.broadcast_shapes(source, target) == target
+        fits = source.shape[:extra] == (1,) * extra and np.broadcast_shapes(shape, target) == target
     except ValueError:
         fits = False
     if not fits:
-        raise BindError(f"cannot assign a value of shape {source} to a selection of shape {target}")
+        raise BindError(f"cannot assign a value of shape {source.shape} to a selection of shape {target}")
+    return source._view(source._data.reshape(shape)) if extra else source
 
 
 def _gathered(array: NDArray, key: Any) -> NDArray:
