@@ -52,6 +52,18 @@ def test_complex_numbers_are_refused(scalar):
         nd.array(A) + scalar
 
 
+@pytest.mark.parametrize("calculate", [lambda x: x + (2**60 + 1), lambda x: (2**60 + 1) - x])
+def test_an_integer_that_would_lose_digits_is_refused(calculate):
+    with pytest.raises(DTypeError, match="more digits than a scalar operand keeps"):
+        calculate(nd.array([1, 2], dtype="int64"))
+    assert calculate(nd.array([0.0])).asnumpy()[0] == 2.0**60
+
+
+def test_a_number_beyond_every_type_is_refused():
+    with pytest.raises(DTypeError, match="beyond what an array can hold"):
+        nd.array(A) + 10**400
+
+
 def test_what_is_no_number_is_a_type_error():
     with pytest.raises(TypeError):
         nd.array(A) + "1"

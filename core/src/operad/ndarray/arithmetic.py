@@ -63,16 +63,17 @@ class Arithmetic:
             name = _EQUAL_SHAPES[kind] if left.shape == right.shape else f"broadcast_{kind}"
             return invoke(name, (left, right), None, out)
         if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (left,), {"scalar": real_number(other)}, out)
+            return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(left, other)}, out)
         if isinstance(other, (np.ndarray, list, tuple)):
             return self._binary(kind, _converted(left, other), out)
         return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
 
     def _reflected(self, kind: str, other: Any) -> NDArray:
+        left = cast("NDArray", self)
         if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (cast("NDArray", self),), {"scalar": real_number(other)})
+            return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(left, other)})
         if isinstance(other, (np.ndarray, list, tuple)):
-            return _converted(cast("NDArray", self), other)._binary(kind.removeprefix("r"), self)
+            return _converted(left, other)._binary(kind.removeprefix("r"), left)
         return NotImplemented  # type: ignore[no-any-return]  # as above
 
     def _inplace(self, kind: str, other: Any) -> NDArray:
@@ -173,12 +174,32 @@ def _converted(array: NDArray, values: Any) -> NDArray:
     return array._like(given)
 
 
+def _scalar(array: NDArray, value: Any) -> float:
+    """`value` as the parameter of an operator on `array`.
+
+    Raises:
+        DTypeError: It is complex, or an integer whose digits would be lost on an array of integers.
+    """
+    number = real_number(value)
+    if number != value and array.dtype.kind in "iu" and isinstance(value, (int, np.integer)):
+        raise DTypeError(
+            f"{value} has more digits than a scalar operand keeps (53 bits); "
+            f"make it an array: nd.array({value}, dtype={array.dtype.name!r})"
+        )
+    return number
+
+
 def real_number(value: Any) -> float:
     """`value` as a float.
 
     Raises:
-        DTypeError: It is complex.
+        DTypeError: It is complex, or beyond what a float can be.
     """
+    if value.__class__ is float:
+        return value  # the usual case, by the shortest way
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         raise DTypeError(f"{value!r} is not a real number; operad has no complex arrays")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise DTypeError(f"a scalar operand is beyond what an array can hold: {error}") from error
