@@ -59,6 +59,10 @@ class TestOut:
         ):
             nd.tanh(nd.array(A), out=out)
 
+    def test_must_be_an_array_of_ours(self):
+        with pytest.raises(BindError, match=r"tanh: out \(output\) is ndarray"):
+            nd.tanh(nd.array(A), out=np.empty(4, np.float32))
+
     def test_must_be_as_many_as_the_results(self):
         with pytest.raises(ArgumentError, match="out has 1 arrays, expected 2"):
             nd.SineCosine(nd.array(A), out=nd.empty(4))

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from operad import nd
-from operad.context import cpu
-from operad.errors import BindError, DTypeError
+from operad.context import Context, cpu
+from operad.errors import ArgumentError, BindError, DTypeError
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -89,6 +89,16 @@ def test_an_array_of_ours_is_imported_without_a_detour():
 def test_types_without_a_counterpart_are_refused():
     with pytest.raises(DTypeError, match="complex64"):
         nd.from_dlpack(np.zeros(2, np.complex64))
+
+
+def test_what_does_not_follow_the_protocol_is_refused():
+    with pytest.raises(ArgumentError, match="list does not follow the DLPack protocol"):
+        nd.from_dlpack([1, 2])
+
+
+def test_host_memory_is_imported_to_the_host_under_a_gpu_context():
+    with Context("gpu", 0):
+        assert nd.from_dlpack(np.zeros(2)).context is cpu(0)
 
 
 @pytest.mark.parametrize("pool", ["0", "1"])

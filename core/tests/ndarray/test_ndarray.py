@@ -53,6 +53,12 @@ def test_a_negative_axis_is_refused():
         nd.empty((2, -1))
 
 
+@pytest.mark.parametrize("shape", [2.5, (2, 2.5), "ab"])
+def test_an_axis_that_is_no_integer_is_refused(shape):
+    with pytest.raises(ShapeError, match="expected integers"):
+        nd.empty(shape)
+
+
 def test_the_default_context_is_the_innermost_scope():
     with context.cpu(1):
         assert nd.empty(2).context is context.cpu(1)
@@ -118,6 +124,11 @@ class TestCopies:
     def test_into_another_shape_is_refused(self):
         with pytest.raises(BindError, match=r"\(2,\), expected \(3,\)"):
             nd.empty(3).copyto(nd.empty(2))
+
+    @pytest.mark.parametrize("target", ["cpu", np.empty(3)])
+    def test_only_into_an_array_or_a_context(self, target):
+        with pytest.raises(ArgumentError, match="expected an NDArray or a Context"):
+            nd.empty(3).copyto(target)
 
     def test_onto_itself_is_refused(self):
         x = nd.empty(3)
@@ -209,6 +220,11 @@ class TestReshape:
         x = nd.array(np.arange(24)).reshape(2, 3, 4)
         np.testing.assert_array_equal(x.transpose(2, 0, 1).asnumpy(), x.asnumpy().transpose(2, 0, 1))
         np.testing.assert_array_equal(x.T.asnumpy(), x.asnumpy().T)
+
+    @pytest.mark.parametrize("axes", [(0, 1), (0, 0, 1), (0, 1, 3)])
+    def test_transpose_takes_a_permutation(self, axes):
+        with pytest.raises(ShapeError, match="do not permute"):
+            nd.empty((2, 3, 4)).transpose(axes)
 
 
 def test_operators_are_methods():

@@ -112,7 +112,7 @@ def test_views_and_other_contexts_are_saved_by_value():
     assert loaded.context is cpu(0)
 
 
-@pytest.mark.parametrize("data", [[1], {"a": 1}, {1: nd.empty(1)}, [np.ones(1)]])
+@pytest.mark.parametrize("data", [[1], {"a": 1}, {1: nd.empty(1)}, [np.ones(1)], {"\ud800": nd.empty(1)}])
 def test_only_named_arrays_are_saved(data):
     with pytest.raises(ArgumentError, match="save"):
         nd.dumps(data)

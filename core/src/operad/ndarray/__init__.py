@@ -9,10 +9,10 @@ from operad.ndarray.function import split_arguments as split_arguments
 from operad.ndarray.imperative import Invoker as Invoker
 from operad.ndarray.imperative import copy_into as copy_into
 from operad.ndarray.imperative import invoker as invoker
+from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array
 from operad.ndarray.ndarray import empty as empty
-from operad.ndarray.ndarray import from_dlpack as from_dlpack
 from operad.ndarray.ndarray import new_array as new_array
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.ndarray import wrap as wrap

@@ -11,6 +11,8 @@ from collections import deque
 from functools import partial
 from typing import Any, Final, final
 
+import numpy as np
+
 from operad import engine, storage
 from operad.context import Context
 from operad.engine import Var
@@ -41,6 +43,17 @@ class Chunk:
     def __del__(self) -> None:
         if self.handle is not None:
             _graveyard.append((self.handle, self.var))
+
+
+@final
+class Export:
+    """Host memory lent to another library: NumPy's array over it keeps the chunk alive."""
+
+    __slots__ = ("__array_interface__", "chunk")
+
+    def __init__(self, chunk: Chunk, data: np.ndarray[Any, Any]) -> None:
+        self.chunk = chunk
+        self.__array_interface__ = data.__array_interface__
 
 
 def new_chunk(ctx: Context, size_bytes: int) -> Chunk:

@@ -114,8 +114,10 @@ class Invoker:
         if len(given) != len(specs):
             raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
         for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
-            if array._spec is not spec:
-                raise BindError(f"{plan.name}: out ({name}) is {array._spec}, expected {spec}")
+            if (found := getattr(array, "_spec", None)) is not spec:
+                raise BindError(
+                    f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}"
+                )
             if recording_state.recorder is not None and recording_state.recorder.tracks(array):
                 raise BindError(
                     f"{plan.name}: out ({name}) is part of what is being recorded; use a new array"

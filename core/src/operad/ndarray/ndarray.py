@@ -11,8 +11,9 @@ index gives a view, not only slices of the first axis; zero-dimensional arrays e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import index
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +24,7 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.ndarray import recording
 from operad.ndarray.arithmetic import Arithmetic, invoke
-from operad.ndarray.chunk import Chunk, new_chunk
+from operad.ndarray.chunk import Chunk, Export, new_chunk
 from operad.ndarray.function import operator_function
 from operad.ndarray.imperative import copy_into
 from operad.ndarray.indexing import get_item, set_item
@@ -131,11 +132,14 @@ class NDArray(Arithmetic):
         Gradients flow through a copy that is recorded.
 
         Raises:
+            ArgumentError: `other` is neither an array nor a context.
             BindError: `other` has another shape, or is being recorded.
         """
         recorder = recording_state.recorder
         if isinstance(other, Context):
             other = empty(self.shape, other, self.dtype)
+        elif not isinstance(other, NDArray):
+            raise ArgumentError(f"copyto: expected an NDArray or a Context, got {other!r}")
         elif other is self:
             raise BindError("copyto: source and target are the same array")
         elif other.shape != self.shape:
@@ -184,11 +188,18 @@ class NDArray(Arithmetic):
         return self.copy().reshape(target)
 
     def transpose(self, *axes: Any) -> NDArray:
-        """The array with its axes permuted (reversed by default); a view unless it is being recorded."""
+        """The array with its axes permuted (reversed by default); a view unless it is being recorded.
+
+        Raises:
+            ShapeError: `axes` is no permutation of the axes.
+        """
         order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         if recording_state.recorder is not None and recording_state.recorder.tracks(self):
             return invoke("transpose", (self,), {"axes": order})
-        return self._view(self._data.transpose(order or None))
+        try:
+            return self._view(self._data.transpose(order or None))
+        except ValueError as error:
+            raise ShapeError(f"transpose: axes {order} do not permute those of {self.shape}") from error
 
     def detach(self) -> NDArray:
         """A view of the same memory that is not part of what is recorded."""
@@ -256,7 +267,7 @@ class NDArray(Arithmetic):
         self.wait_to_write()
         data = self._data
         if isinstance(data, np.ndarray):
-            data = np.asarray(_Export(self._chunk, data))
+            data = np.asarray(Export(self._chunk, data))
         return data.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -300,17 +311,6 @@ def _fits(size: int, target: tuple[int, ...]) -> bool:
     return known == size if -1 not in target else (known > 0 and size % known == 0)
 
 
-@final
-class _Export:
-    """Memory lent to another library: NumPy's array over it keeps the chunk alive."""
-
-    __slots__ = ("__array_interface__", "chunk")
-
-    def __init__(self, chunk: Chunk, data: np.ndarray[Any, Any]) -> None:
-        self.chunk = chunk
-        self.__array_interface__ = data.__array_interface__
-
-
 def new_array(spec: Spec) -> NDArray:
     """A new array with undefined contents."""
     chunk = new_chunk(spec.ctx, spec.nbytes)
@@ -327,9 +327,13 @@ def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) 
         shape: Length of every axis; an int makes a vector.
         ctx: Device; the thread's default context if None.
         dtype: Element type; float32 if None.
+    Raises:
+        ShapeError: An axis is negative or no integer.
     """
-    sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
-    lengths = tuple(int(axis) for axis in sizes)
+    try:
+        lengths = tuple(map(index, shape if isinstance(shape, Iterable) else (shape,)))
+    except TypeError as error:
+        raise ShapeError(f"empty: shape is {shape!r}, expected integers") from error
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
     return new_array(
@@ -359,24 +363,6 @@ def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDAr
     # A fresh array has no pending operations, so the values can go in without the engine.
     target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)
     return target
-
-
-def from_dlpack(source: Any) -> NDArray:
-    """An array over the memory of `source`, which follows the DLPack protocol; nothing is copied.
-
-    Only the engine orders uses of the memory, so do not write to it through `source` while
-    operations on the result are pending.
-    """
-    if isinstance(source, NDArray):
-        return source.detach()
-    device_type, device_id = source.__dlpack_device__()
-    ctx = Context("gpu", device_id) if device_type == _DLPACK_CUDA else current_context()
-    data = ctx.xp.from_dlpack(source)
-    chunk = Chunk(ctx, engine.get().new_variable(), None, owner=data)
-    return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), ctx))
-
-
-_DLPACK_CUDA = 2
 
 
 def wrap(data: Any, chunk: Chunk) -> NDArray:

@@ -70,7 +70,10 @@ def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     for name in names:
         if not isinstance(name, str):
             raise ArgumentError(f"save: the name {name!r} is not a string")
-        text = name.encode()
+        try:
+            text = name.encode()
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"save: the name {name!r} cannot be written as UTF-8") from error
         parts += [struct.pack("<Q", len(text)), text]
     return b"".join(parts)
 
