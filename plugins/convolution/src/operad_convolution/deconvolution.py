@@ -39,8 +39,12 @@ class Deconvolution(Layer):
     target_shape = param("shape", (), ge=0, doc="Spatial size of the output, from which pad and adj follow.")
     no_bias = param(bool, True, doc="Leave the bias out.")
     contract = Contract(
-        # most of what is drawn for `adj` alone is no less than some stride, or of another length
-        params={**PARAMS, "adj": (*((),) * 8, (1,), (1, 0), (0, 1), (0, 1, 1))},
+        params={
+            **PARAMS,
+            # most of what is drawn alone is no less than some stride, or of another length
+            "adj": (*((),) * 10, (1,), (1, 0), (0, 1), (0, 1, 1)),
+            "target_shape": (*((),) * 12, (3,), (5,), (4, 4), (2, 5), (3, 2, 4), (2, 2, 1)),
+        },
         shapes=deconvolution_shapes,
     )
 

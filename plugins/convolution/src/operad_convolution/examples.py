@@ -22,7 +22,7 @@ _LENGTHS: Final = (1, 2, 3) * 4 + (0,)
 PARAMS: Final[Mapping[str, Sequence[Any]]] = {
     "num_filter": (2, 1, 4),
     "num_group": (1, 1, 2),
-    "layout": (*(None,) * 9, "NCHW", "NCW", "NCDHW"),  # two of the three do not go with a kernel
+    "layout": (*(None,) * 12, "NCHW", "NCW", "NCDHW"),  # two of the three do not go with a kernel
     "workspace": (1024,),
     "cudnn_tune": (None,),
     "cudnn_off": (False,),

@@ -1,4 +1,4 @@
-"""Shapes that the contract checks try `Pooling` on.
+"""Shapes and parameters that the contract checks try `Pooling` on.
 
 Drawn freely, few shapes would go with a kernel. So the number of windows is drawn, and from it the size
 of the images follows.
@@ -6,7 +6,7 @@ of the images follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from operad_sdk import Shape
@@ -15,6 +15,14 @@ Choose = Callable[[Sequence[int]], int]
 
 _LENGTHS: Final = (1, 2, 3) * 4 + (0,)
 """Batches and channels. Nothing can be compared where there are none, so that is rare."""
+
+# Without windows everything goes together, with them little does: more of what does.
+PARAMS: Final[Mapping[str, Sequence[Any]]] = {
+    "global_pool": (False, False, False, True),
+    "pooling_convention": ("valid", "full", "valid", "full", "same"),
+    "layout": (*(None,) * 12, "NCHW", "NCW", "NCDHW", "NHWC", "NWC", "NDHWC"),
+    "cudnn_off": (False,),
+}
 
 
 def pooled_shapes(prop: Any, choose: Choose) -> list[Shape]:

@@ -10,7 +10,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad.operator import InferredShapes, InferredTypes
-from operad_pooling.examples import pooled_shapes
+from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
 from operad_pooling.windows import Axis
 from operad_sdk import (
@@ -86,9 +86,7 @@ class Pooling(OperatorProperty):
     layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes; left out: channels first.")
 
     # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.
-    contract = Contract(
-        inputs={"data": Real(nonzero=True)}, params={"cudnn_off": (False,)}, shapes=pooled_shapes
-    )
+    contract = Contract(inputs={"data": Real(nonzero=True)}, params=PARAMS, shapes=pooled_shapes)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
