@@ -42,7 +42,7 @@ class Deconvolution(Layer):
         params={
             **PARAMS,
             # most of what is drawn alone is no less than some stride, or of another length
-            "adj": (*((),) * 10, (1,), (1, 0), (0, 1), (0, 1, 1)),
+            "adj": (*((),) * 6, (1,), (1, 0), (0, 1), (0, 1, 1)),
             "target_shape": (*((),) * 12, (3,), (5,), (4, 4), (2, 5), (3, 2, 4), (2, 2, 1)),
         },
         shapes=deconvolution_shapes,
