@@ -34,7 +34,8 @@ def argument_shapes(
 
     declared = subject.contract.shapes
     if declared is not None:
-        return [tuple(s) for s in declared(prop, lambda values: draw(st.sampled_from(list(values))))]
+        chosen = declared(prop, lambda values: draw(st.sampled_from(list(values))))
+        return _accepted(prop, [tuple(s) for s in chosen])
     if _alike(prop):
         return [shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None

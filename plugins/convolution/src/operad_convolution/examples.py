@@ -82,6 +82,4 @@ def _least(choose: Choose) -> int:
 
 
 def _with_bias(prop: Any, data: Shape, weight: Shape) -> list[Shape]:
-    shapes = [data, weight, *([] if prop.no_bias else [(prop.num_filter,)])]
-    prop.infer_shape(shapes)  # raises where parameters do not go together
-    return shapes
+    return [data, weight, *([] if prop.no_bias else [(prop.num_filter,)])]
