@@ -240,23 +240,25 @@ class Graph:
         """Variables that are not auxiliary states, in order of first use.
 
         Raises:
-            GraphError: Two of them have one name.
+            GraphError: Two variables have one name.
         """
         return self._variables(auxiliary=False)
 
     @cached_property
     def auxiliary_states(self) -> tuple[Variable, ...]:
-        """Variables that operators update, in order of first use."""
+        """Variables that operators update, in order of first use.
+
+        Raises:
+            GraphError: Two variables have one name.
+        """
         return self._variables(auxiliary=True)
 
     def _variables(self, auxiliary: bool) -> tuple[Variable, ...]:
         found: dict[str, Variable] = {}
         for node in self.nodes:
-            if not isinstance(node, Variable) or (node in self._auxiliary) != auxiliary:
-                continue
-            if found.setdefault(node.name, node) is not node:
+            if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:
                 raise GraphError(f"two variables are called {node.name!r}; rename one of them")
-        return tuple(found.values())
+        return tuple(node for node in found.values() if (node in self._auxiliary) == auxiliary)
 
     def list_arguments(self) -> list[str]:
         """Names of the arguments."""
