@@ -57,6 +57,10 @@ def test_requests_may_come_as_a_list_or_by_name(request_):
         ({"grad_req": "sum"}, "grad_req of 'data' is 'sum', expected one of null, write, add"),
         ({"grad_req": ["write"]}, "grad_req has 1 entries, expected 3"),
         ({"aux_states": [nd.empty(1)]}, "aux_states has 1 arrays, expected 0"),
+        ({"args": nd.empty((3, 2))}, "args is one array, expected a list"),
+        ({"args": [np.empty((1, 2))] * 3}, "args of 'data' is ndarray, expected an NDArray"),
+        ({"args_grad": {"wieght": nd.empty((1, 2))}}, "args_grad names 'wieght', expected data, fc_weight"),
+        ({"grad_req": {"wieght": "write"}}, "grad_req names 'wieght', expected data, fc_weight"),
         ({"ctx": cpu(1)}, r"'data' is on cpu\(0\), expected cpu\(1\); move it"),
     ],
 )
@@ -64,6 +68,37 @@ def test_what_does_not_fit_is_named(options, message):
     options = {"ctx": cpu(), "args": arrays(), **options}
     with pytest.raises(BindError, match=message):
         dense().bind(**options)
+
+
+class TestSharedGradients:
+    def bound(self, grads, req="write", args=None):
+        args = args or {"x": nd.array([1, 2]), "y": nd.array([3, 4])}
+        return (sym.var("x") * sym.var("y")).bind(cpu(), args, grads, req)
+
+    @pytest.mark.parametrize("req", ["write", ["write", "add"]])
+    def test_may_not_overwrite_each_other(self, req):
+        grads = nd.array([0, 0, 0])
+        with pytest.raises(BindError, match="gradient of 'y' shares memory with the gradient of 'x'"):
+            self.bound([grads[:2], grads[1:]], req)
+
+    def test_may_not_overwrite_arguments(self):
+        x, y = nd.array([1, 2]), nd.array([3, 4])
+        with pytest.raises(BindError, match="gradient of 'x' shares memory with argument 'y'"):
+            self.bound([y, x], args=[x, y])
+
+    def test_may_all_be_added(self):
+        total = nd.array([0, 0])
+        exe = self.bound([total, total], "add")
+        exe.forward(is_train=True)
+        exe.backward(nd.array([1, 1]))
+        assert total.asnumpy().tolist() == [4, 6]
+
+    def test_may_lie_beside_each_other(self):
+        grads = nd.array(np.zeros((2, 2)))
+        exe = self.bound([grads[:, 0], grads[:, 1]])
+        exe.forward(is_train=True)
+        exe.backward(nd.array([1, 1]))
+        assert grads.asnumpy().tolist() == [[3, 1], [4, 2]]
 
 
 def test_arrays_whose_shapes_clash_are_refused():
@@ -87,6 +122,11 @@ def test_simple_bind_needs_enough_shapes():
 def test_types_follow_from_those_given():
     exe = dense().simple_bind(type_dict={"data": "float64"}, data=(1, 2))
     assert {array.dtype.name for array in [*exe.arg_arrays, *exe.grad_arrays, *exe.outputs]} == {"float64"}
+
+
+def test_a_type_for_nobody_is_refused():
+    with pytest.raises(BindError, match="type_dict names 'wieght', expected data, fc_weight"):
+        dense().simple_bind(data=(1, 2), type_dict={"wieght": "float64"})
 
 
 def test_types_and_shapes_may_be_attributes_of_variables():

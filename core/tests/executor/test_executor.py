@@ -53,8 +53,9 @@ class TestForward:
         exe = dense_tanh().simple_bind(data=(1, 2))
         with pytest.raises(ArgumentError, match="unknown argument 'dat'; expected some of data, fc1_weight"):
             exe.forward(dat=X)
-        with pytest.raises(BindError, match=r"shape \(3, 2\)"):
-            exe.forward(data=W)
+        for value in (W, nd.array(W), X[0], 1.0):
+            with pytest.raises(BindError, match=r"forward: 'data' has shape .*, expected \(1, 2\)"):
+                exe.forward(data=value)
 
     def test_sees_arguments_changed_in_place(self):
         exe = dense_tanh().bind(
@@ -98,6 +99,10 @@ class TestForward:
         exe.backward(nd.array(np.ones(shape)))
         np.testing.assert_array_equal(out.asnumpy(), np.tanh(x.asnumpy()) ** 2)
         assert exe.grad_arrays[0].shape == shape
+        (out,) = exe.forward(x=2 * x)
+        np.testing.assert_array_equal(out.asnumpy(), np.tanh(np.full(shape, 2, np.float32)) ** 2)
+        exe.copy_params_from({"x": x / 2})
+        np.testing.assert_array_equal(exe.arg_arrays[0].asnumpy(), np.full(shape, 0.5))
 
     def test_one_array_may_serve_two_arguments(self):
         shared = nd.array(X)
@@ -156,6 +161,13 @@ class TestBackward:
         with pytest.raises(BindError, match="got 2 out_grads, expected 1"):
             exe.backward([nd.empty((1, 3))] * 2)
 
+    @pytest.mark.parametrize("given", [[X], X])
+    def test_takes_arrays_of_ours_only(self, given):
+        exe = sym.square(sym.var("x")).simple_bind(x=(1, 2))
+        exe.forward(is_train=True)
+        with pytest.raises(BindError, match="gradient of output 'square0_output' is ndarray"):
+            exe.backward(given)
+
     def test_needs_forward_in_training_mode_first(self):
         exe = dense_tanh().simple_bind(data=(1, 2))
         for run in (lambda: None, exe.forward):
@@ -170,7 +182,9 @@ class TestBackward:
             exe.backward(nd.empty((1, 3)))
 
     def test_may_run_again_where_it_overwrites_nothing(self):
-        exe = (sym.var("a") * sym.var("b")).bind(cpu(), [nd.array(X)] * 2, [nd.empty((1, 2))] * 2)
+        exe = (sym.var("a") * sym.var("b")).bind(
+            cpu(), [nd.array(X)] * 2, [nd.empty((1, 2)), nd.empty((1, 2))]
+        )
         exe.forward(is_train=True)
         for factor in (1, 2):
             exe.backward(nd.array(factor * X))
@@ -248,8 +262,9 @@ class TestCopyParamsFrom:
 
     def test_refuses_another_shape(self):
         exe = dense_tanh().simple_bind(data=(1, 2))
-        with pytest.raises(BindError, match="shape"):
-            exe.copy_params_from({"fc1_weight": nd.array(B)})
+        for value in (B, W[:, :1]):
+            with pytest.raises(BindError, match="'fc1_weight' has shape"):
+                exe.copy_params_from({"fc1_weight": nd.array(value)})
 
 
 class TestReshape:
@@ -348,6 +363,16 @@ class TestMonitor:
         exe.forward()
         dense = ["data", "fc1_data", "fc1_weight", "fc1_bias", "fc1_output"]
         assert names == [*dense, "act_data", "act_output"]
+
+    def test_that_raises_half_way_leaves_no_backward(self):
+        exe = dense_tanh().simple_bind(data=(1, 2))
+        exe.forward(is_train=True)
+        exe.set_monitor_callback(lambda name, array: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            exe.forward(is_train=True)
+        exe.set_monitor_callback(None)
+        with pytest.raises(BindError, match="call forward"):
+            exe.backward(nd.empty((1, 3)))
 
     def test_changes_no_result_and_can_be_taken_off(self):
         exe = filled(network().simple_bind(data=(8, 3)))

@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from operad.context import Context
 from operad.dtypes import DEFAULT_DTYPE, DType
 from operad.errors import BindError, ShapeError
@@ -70,6 +72,34 @@ def zeros(shape: Shape, ctx: Context, dtype: DType) -> NDArray:
     made = empty(shape, ctx, dtype)
     made._data[...] = 0  # fresh, so nothing is pending on it
     return made
+
+
+def check_apart(
+    gradients: Mapping[str, NDArray | None], requests: Mapping[str, str], others: Mapping[str, NDArray]
+) -> None:
+    """Raise BindError if a gradient lies in memory that the executor reads or writes otherwise.
+
+    Gradients that are all added to their arrays may share one.
+    """
+    written = [(name, grad) for name, grad in gradients.items() if grad is not None]
+    for i, (name, grad) in enumerate(written):
+        shared = [f"argument {other!r}" for other, array in others.items() if _overlap(grad, array)]
+        shared += [
+            f"the gradient of {other!r}" for other, array in written[:i]
+            if "write" in (requests[name], requests[other]) and _overlap(grad, array)
+        ]  # fmt: skip
+        if shared:
+            raise BindError(
+                f"bind: the gradient of {name!r} shares memory with {shared[0]}; give it an array of its own"
+            )
+
+
+def _overlap(one: NDArray, other: NDArray) -> bool:
+    if one._chunk is not other._chunk or not one.size:
+        return False
+    if not isinstance(one._data, np.ndarray):
+        return one is other
+    return np.shares_memory(one._data, other._data)
 
 
 class Refit:

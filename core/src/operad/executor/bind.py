@@ -8,10 +8,17 @@ from typing import Any
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import BindError
-from operad.executor.arrays import complete_shapes, complete_types, taken_or_new, variable_contexts
+from operad.executor.arrays import (
+    check_apart,
+    complete_shapes,
+    complete_types,
+    taken_or_new,
+    variable_contexts,
+)
 from operad.executor.executor import Executor
 from operad.executor.program import REQUESTS
 from operad.graph import Graph
+from operad.ndarray import NDArray
 from operad.operator import PartialShape
 
 Arrays = Sequence[Any] | Mapping[str, Any]
@@ -41,13 +48,14 @@ def bind(
         shared_exec: An executor whose internal memory may be used too, if the two never run at once
             on behalf of each other's results.
     Raises:
-        BindError: An array is missing, unknown or does not fit.
+        BindError: An array is missing, unknown or does not fit, or a gradient would overwrite another
+            array of the binding.
         ShapeError: The arrays' shapes contradict each other.
     """
     names, states = graph.list_arguments(), graph.list_auxiliary_states()
     arrays = _by_name("args", args, names, all_needed=True)
-    grads = _by_name("args_grad", args_grad or {}, names, all_needed=False)
-    aux = _by_name("aux_states", aux_states or {}, states, all_needed=True)
+    grads = _by_name("args_grad", {} if args_grad is None else args_grad, names, all_needed=False)
+    aux = _by_name("aux_states", {} if aux_states is None else aux_states, states, all_needed=True)
     req = _requests(grad_req, names)
     for name in names:
         grad = grads.get(name)
@@ -59,6 +67,7 @@ def bind(
                 f"{arrays[name].dtype.name}{arrays[name].shape}"
             )
     grad_dict = {name: grads.get(name) if req[name] != "null" else None for name in names}
+    check_apart(grad_dict, req, {**arrays, **aux})
     return Executor(
         graph,
         ctx,
@@ -97,6 +106,7 @@ def simple_bind(
     """
     names = graph.list_arguments()
     req = _requests(grad_req, names)
+    _check_names("type_dict", types, [*names, *graph.list_auxiliary_states()])
     arg_shapes, aux_shapes = complete_shapes(graph, shapes)
     arg_types, aux_types = complete_types(graph, types)
     contexts = variable_contexts(graph, ctx, group2ctx or {})
@@ -116,28 +126,38 @@ def simple_bind(
     )
 
 
-def _by_name(what: str, given: Arrays, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
+def _by_name(what: str, given: Any, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
-        if unknown and all_needed:
-            raise BindError(f"bind: {what} names {unknown[0]!r}, expected {', '.join(names) or 'none'}")
+        _check_names(what, given, names)
         found = {name: given[name] for name in names if name in given}
     else:
+        if isinstance(given, NDArray):
+            raise BindError(f"bind: {what} is one array, expected a list or a mapping of them")
         if len(given) != len(names):
             raise BindError(
                 f"bind: {what} has {len(given)} arrays, expected {len(names)}: {', '.join(names)}"
             )
         found = dict(zip(names, given, strict=True))
+    for name, array in found.items():
+        if array is not None and not isinstance(array, NDArray):
+            raise BindError(f"bind: {what} of {name!r} is {type(array).__name__}, expected an NDArray")
     missing = [name for name in names if found.get(name) is None]
     if missing and all_needed:
         raise BindError(f"bind: {what} lacks {missing[0]!r}; it needs {', '.join(names)}")
     return found
 
 
+def _check_names(what: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise BindError(f"bind: {what} names {unknown[0]!r}, expected {', '.join(names) or 'none'}")
+
+
 def _requests(grad_req: GradReq, names: Sequence[str]) -> dict[str, str]:
     if isinstance(grad_req, str):
         requests = dict.fromkeys(names, grad_req)
     elif isinstance(grad_req, Mapping):
+        _check_names("grad_req", grad_req, names)
         requests = {name: grad_req.get(name, "null") for name in names}
     else:
         if len(grad_req) != len(names):

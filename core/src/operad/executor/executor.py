@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from operad import registry
 from operad.context import Context
 from operad.errors import ArgumentError, BindError
@@ -156,10 +158,11 @@ class Executor:
                 raise ArgumentError(
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
-            self.arg_dict[name][:] = value.detach() if isinstance(value, NDArray) else value
-        self._is_ready, self._has_run_backward = is_train, False
+            _set_values(f"forward: {name!r}", self.arg_dict[name], value)
+        self._is_ready = False  # should a monitor raise half way
         self._layout.take_turn()
         self._run(self._forward, is_train)
+        self._is_ready, self._has_run_backward = is_train, False
         return self.outputs
 
     def backward(
@@ -180,7 +183,9 @@ class Executor:
                 "backward: every grad_req of this executor is 'null', so it computes no gradients"
             )
         self._check_ready()
-        given = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads or [])
+        given = (
+            [out_grads] if isinstance(out_grads, NDArray) else [] if out_grads is None else list(out_grads)
+        )
         if given and len(given) != len(self.outputs):
             raise BindError(
                 f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one an output"
@@ -208,6 +213,10 @@ class Executor:
             return
         if grad is None:
             raise BindError(f"backward: output {name!r} is not a loss, so out_grads must give its gradient")
+        if not isinstance(grad, NDArray):
+            raise BindError(
+                f"backward: gradient of output {name!r} is {type(grad).__name__}, expected an NDArray"
+            )
         if grad.shape != target.shape:
             raise BindError(
                 f"backward: gradient of output {name!r} has shape {grad.shape}, expected {target.shape}"
@@ -275,7 +284,7 @@ class Executor:
         ):
             for name, value in given.items():
                 if name in own:
-                    own[name][:] = value
+                    _set_values(f"copy_params_from: {name!r}", own[name], value)
                 elif not allow_extra_params:
                     raise ArgumentError(
                         f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
@@ -338,6 +347,15 @@ class Executor:
             return f"{entry.name} ({request}, array)"
         place = self._program.plan.placement[entry]
         return f"{entry.name} ({request}, block {place.block} at {place.offset_bytes})"
+
+
+def _set_values(what: str, target: NDArray, value: Any) -> None:
+    shape = value.shape if isinstance(value, NDArray) else np.shape(value)
+    if shape != target.shape:
+        raise BindError(
+            f"{what} has shape {shape}, expected {target.shape}; `reshape` makes another executor"
+        )
+    target[...] = value.detach() if isinstance(value, NDArray) else value
 
 
 def _check_context(name: str, array: NDArray, ctx: Context) -> None:
