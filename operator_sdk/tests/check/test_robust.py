@@ -81,10 +81,10 @@ def test_a_loss_that_raises_is_red_where_it_is_used():
     assert "raised KeyError: 'exploded'" in found.failure.message
 
 
-def test_a_loss_is_one_number():
-    contract = Contract(loss=lambda data: data * data, ignores_head_gradient="it is a loss")
-    op = square("robust_wide_loss", contract)
-    with pytest.raises(Violation, match="expected one number"):
+def test_a_loss_is_a_number():
+    contract = Contract(loss=lambda data: None, ignores_head_gradient="it is a loss")
+    op = square("robust_no_loss", contract)
+    with pytest.raises(Violation, match="gives None, expected a number"):
         verify("B301", op, Case(inputs={"data": np.array([1.0, 2.0])}))
 
 
@@ -102,7 +102,7 @@ def test_a_distribution_that_raises_is_red():
 
     (found,) = outcomes(Noise, "F218")
     assert found.status is Status.FAILED
-    assert found.failure.message.startswith("the declared mean raised KeyError: 'exploded'")
+    assert found.failure.message.startswith("the declared variance raised KeyError: 'exploded'")
 
 
 @pytest.mark.parametrize(

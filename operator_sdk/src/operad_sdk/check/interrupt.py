@@ -41,12 +41,18 @@ class Interrupted:
     place: str = "no line of its own"
 
 
-def interrupted(function: Callable[[], Any], other: Callable[[], Any]) -> Interrupted:
-    """Run `function`, and `other` in another thread at each line of the operator's code in it."""
+def interrupted(
+    function: Callable[[], Any], other: Callable[[], Any], only: int | None = None
+) -> Interrupted:
+    """Run `function`, and `other` in another thread at each line of the operator's code in it.
+
+    Args:
+        only: At the line that is reached after so many others, and no other one.
+    """
     found = Interrupted()
     before = sys.gettrace()
     with ThreadPoolExecutor(1, "contract check") as pool:
-        stops = _Stops(found, lambda: pool.submit(other).result)
+        stops = _Stops(found, lambda: pool.submit(other).result, only)
         sys.settrace(stops.on_call)
         try:
             found.value = function()
@@ -59,10 +65,13 @@ def interrupted(function: Callable[[], Any], other: Callable[[], Any]) -> Interr
 
 @final
 class _Stops:
-    def __init__(self, found: Interrupted, start: Callable[[], Callable[[float], Any]]) -> None:
+    def __init__(
+        self, found: Interrupted, start: Callable[[], Callable[[float], Any]], only: int | None
+    ) -> None:
         self._found = found
         self._start = start
-        self._left = _MOST_STOPS
+        self._to_skip = only or 0
+        self._left = _MOST_STOPS if only is None else 1
 
     def on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Trace function of a call: whether to stop in it."""
@@ -72,7 +81,9 @@ class _Stops:
 
     def on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Trace function of a line: the moment for the other thread."""
-        if event == "line" and self._left > 0:
+        if event == "line" and self._to_skip > 0:
+            self._to_skip -= 1
+        elif event == "line" and self._left > 0:
             self._left -= 1
             self._found.place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             sys.settrace(None)

@@ -84,7 +84,8 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
         f"from operad_sdk.check import {'Case, ' if cases else ''}verify",
         module,
     ]
-    body = [line for name, case in zip(names, cases, strict=True) for line in _case_lines(name, case)]
+    pairs = zip(names, cases, strict=True)
+    body = [line for name, case in pairs for line in _case_lines(name, case, is_short=len(cases) > 1)]
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
     return "\n".join([*filter(None, head), "", *body, call, *_comment(message)]) + "\n"
 
@@ -98,7 +99,7 @@ def _has_nonfinite(case: Case) -> bool:
     return not all(np.isfinite(array).all() for array in arrays)
 
 
-def _case_lines(name: str, case: Case) -> list[str]:
+def _case_lines(name: str, case: Case, *, is_short: bool) -> list[str]:
     fields = [
         f"params={dict(case.params)!r}" if case.params else "",
         f"inputs={_arrays(case.inputs)}" if case.inputs else "",
@@ -106,7 +107,10 @@ def _case_lines(name: str, case: Case) -> list[str]:
         f"is_train={case.is_train}",
         f"seed={case.seed}",
     ]
-    return [f"{name} = Case(", *[f"    {text}," for text in fields if text], ")"]
+    lines = [f"    {text}," for text in fields if text]
+    if is_short:
+        lines[-2:] = [f"{lines[-2]} {lines[-1].strip()}"]
+    return [f"{name} = Case(", *lines, ")"]
 
 
 def _arrays(arrays: Mapping[str, Any]) -> str:

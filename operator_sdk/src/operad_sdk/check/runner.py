@@ -13,6 +13,7 @@ import numpy as np
 from operad_sdk.check.blame import authors_line, last_line
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.cut import cut
 from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
@@ -72,6 +73,9 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
     evidence = dict(run.evidence)
     return Outcome(check.id, status, run.examples, evidence, reason, failure, seconds=perf_counter() - begin)
 
+
+_MOST_CUTS: Final = 60
+"""Runs of a check of several cases to make one of them smaller."""
 
 _REPORTS_CASES: Final = "F201"
 """The check that is red where no case can be made."""
@@ -172,10 +176,35 @@ class _Run:
         try:
             self._count(run_with(self.check, self.subject, trials) if trials else None)
         except Violation as error:
-            return self._failed(error, error.cases)
+            return self._cut_together(error)
         except OperatorRaised as error:
             self.blocked.append(str(error))
         return None
+
+    def _cut_together(self, error: Violation) -> Verdict:
+        """The verdict on cases that fail together, each cut down beside the others."""
+        cases = list(error.cases)
+
+        def failure(tried: Sequence[Case]) -> Violation | None:
+            try:
+                run_on(self.check, self.subject, tried)
+            except Violation as found:
+                return found
+            except OperatorRaised:
+                pass
+            return None
+
+        if not cases or failure(cases) is None:
+            return self._failed(error, cases)
+        for place in range(len(cases)):
+            before, after = cases[:place], cases[place + 1 :]
+            cases[place] = cut(
+                self.subject,
+                cases[place],
+                lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]
+                _MOST_CUTS,
+            )
+        return self._failed(failure(cases) or error, cases)
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
         profile = self.session.profile
@@ -238,6 +267,8 @@ class _Run:
             if self.blocked:
                 return Status.BLOCKED, self.blocked[0], None
             return Status.INAPPLICABLE, "nothing that this operator declares is of that sort", None
+        if missing and self.blocked and not any(self.evidence.values()):
+            return Status.BLOCKED, self.blocked[0], None
         if missing:
             subject = ", ".join(missing) if missing != ["compared"] else "the operator"
             blocked = f"; in {len(self.blocked)} of them {self.blocked[0]}" if self.blocked else ""

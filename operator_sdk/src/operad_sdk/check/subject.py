@@ -46,13 +46,24 @@ class Subject:
         """An import line (empty where none is needed) and the expression that then means the operator."""
         if self.is_registered and self.distribution != IN_PROCESS:
             return "", repr(self.name)
+        found = self.place()
+        return ("", repr(self.name)) if found is None else (f"from {found[0]} import {found[1]}", found[1])
+
+    def place(self) -> tuple[str, str] | None:
+        """A module that has it, the one that defines it if that does, and its name there; None: none has."""
+        record = registry.find(self.name) if self.is_registered else None
+        if record is not None and self.distribution != IN_PROCESS:
+            module_name, _, attribute = record.value.partition(":")
+            return module_name, attribute
+        found = []
         for module_name, module in list(sys.modules.items()):
             if module_name.startswith(("operad_sdk.", "operad.")) or module_name == "__main__":
                 continue
             for attribute, value in list(getattr(module, "__dict__", {}).items()):
-                if attribute.isidentifier() and _property_class(value) is self.cls:
-                    return f"from {module_name} import {attribute}", attribute
-        return "", repr(self.name)
+                if attribute.isidentifier() and property_class(value) is self.cls:
+                    is_elsewhere = getattr(value, "__module__", module_name) != module_name
+                    found.append((is_elsewhere, (module_name, attribute)))
+        return min(found, key=lambda each: each[0])[1] if found else None
 
 
 def subject_of(operator: Any) -> Subject:
@@ -70,7 +81,7 @@ def subject_of(operator: Any) -> Subject:
         if record is None:
             return Subject(operator, cls)
         return Subject(operator, cls, record.distribution, record.version, is_registered=True)
-    found = _property_class(operator)
+    found = property_class(operator)
     if found is None:
         raise ArgumentError(
             f"check: got {operator!r}, expected an operator's name, a property class, "
@@ -82,7 +93,8 @@ def subject_of(operator: Any) -> Subject:
     return Subject(found.name, found)
 
 
-def _property_class(value: Any) -> type[OperatorProperty] | None:
+def property_class(value: Any) -> type[OperatorProperty] | None:
+    """The property class that a value is or stands for; None: neither."""
     # Asked of the type: modules hold objects that answer to any attribute.
     cls = value.operad_property if hasattr(type(value), "operad_property") else value
     return cls if isinstance(cls, type) and issubclass(cls, OperatorProperty) else None

@@ -42,6 +42,10 @@ POISON = 113
 """What integer outputs are filled with before they are written, as NaN does for floating ones."""
 
 
+_BACKWARD_SEED = 1 << 20
+"""Added to a case's seed for the random numbers of the backward pass."""
+
+
 class Call(Enum):
     """The ways an executor may call an operator."""
 
@@ -219,7 +223,8 @@ class Trial:
         grads = list(in_grads) if in_grads is not None else self.poisoned_gradients(requests)
         states = list(aux) if aux is not None else [array.copy() for array in self.result.aux]
         needs = self.prop.backward_resource(self.in_shapes)
-        op_ctx = self.context(needs, is_train, resources, None, fill)
+        # what forward drew is gone: numbers drawn in backward are others
+        op_ctx = self.context(needs, is_train, resources, self.case.seed + _BACKWARD_SEED, fill)
         data = (given["out_grad"], given["in_data"], given["out_data"])
         with raising("backward"):
             if prepared:

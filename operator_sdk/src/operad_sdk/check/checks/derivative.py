@@ -157,8 +157,8 @@ class _Point:
     def _outputs(self, result: Forward | None, inputs: Sequence[Array]) -> Outputs:
         if self._loss is not None:
             loss = call_reference(self._loss, self._trial, inputs)
-            if np.shape(loss) or np.asarray(loss).dtype.kind not in "biuf":
-                raise Violation(f"the declared loss gives {loss!r:.60}, expected one number")
+            if np.asarray(loss).dtype.kind not in "biuf":
+                raise Violation(f"the declared loss gives {loss!r:.60}, expected a number")
             return [np.asarray(loss, np.float64)]
         result = result or self._forward(inputs, self._other)
         return [result.outputs[k].astype(np.float64) for k in self._counted]

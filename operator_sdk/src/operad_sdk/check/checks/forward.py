@@ -8,9 +8,7 @@ import numpy as np
 
 from operad.operator import SimpleOpProperty, is_known
 from operad_sdk.check.bits import expect_same
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import EDGES, ORDINARY
-from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import POISON, Array, Trial, raising
 from operad_sdk.check.violation import Violation
@@ -121,76 +119,3 @@ def edges(trial: Trial) -> Evidence:
     if any(trial.differentiable()):
         trial.backward()
     return 1
-
-
-@check("F211", ORDINARY)
-def layouts(trial: Trial) -> Evidence:
-    """Views with other strides in the place of inputs and outputs."""
-    trial.expect_repeatable()
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = magnitude(trial.inputs)
-    compared = 0
-    for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
-        inputs = [view(array) for array in trial.inputs]
-        outputs = [view(array) for array in trial.poisoned_outputs()]
-        if all(array.flags.c_contiguous for array in [*inputs, *outputs]):
-            continue
-        when = f"with {word} arrays"
-        found = trial.forward(inputs).outputs
-        compared += expect_close(trial.outputs, found, trial.result.outputs, when, bounds, scale)
-        trial.forward(outputs=outputs)
-        expect_close(
-            trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale
-        )
-    return compared
-
-
-def _transposed(array: Array) -> Array:
-    view: Array = np.empty(array.shape[::-1], array.dtype).T
-    view[...] = array
-    return view
-
-
-def _reversed(array: Array) -> Array:
-    # with the ellipsis, no axes give an array without axes and not a number
-    backwards: tuple[Any, ...] = (..., *(slice(None, None, -1),) * array.ndim)
-    return np.asarray(array[backwards].copy()[backwards])
-
-
-def _strided(array: Array) -> Array:
-    if not array.ndim:
-        return array.copy()
-    wide = np.full((*array.shape[:-1], 2 * array.shape[-1] + 1), 7, array.dtype)
-    view: Array = wide[..., 1::2]
-    view[...] = array
-    return view
-
-
-@check("F213", ORDINARY)
-def reference(trial: Trial) -> Evidence:
-    """Outputs beside those of the author's reference function."""
-    function = trial.subject.contract.reference
-    if function is None:
-        return None
-    expected = call_reference(function, trial)
-    values = expected if isinstance(expected, (tuple, list)) else [expected]
-    found = trial.result.outputs[: len(values)]
-    if len(values) > len(found):
-        raise Violation(f"the reference gives {len(values)} arrays, and there are {len(found)} outputs")
-    arrays = [_numbers(name, value) for name, value in zip(trial.outputs, values, strict=False)]
-    for name, one, want in zip(trial.outputs, found, arrays, strict=False):
-        if want.shape != one.shape:
-            raise Violation(f"{name} has shape {one.shape}, and the reference gives {want.shape}")
-    names, bounds = trial.outputs[: len(values)], tolerance(trial.subject.contract, coarsest(trial))
-    return expect_close(names, found, arrays, "", bounds, magnitude(trial.inputs, found))
-
-
-def _numbers(name: str, value: Any) -> Array:
-    """What a reference gives for an output, as an array."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of several lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise Violation(f"for {name} the reference gives {value!r:.60}, expected an array of numbers")
-    return array

@@ -41,7 +41,10 @@ def distribution(trials: list[Trial]) -> Evidence:
             fix="Declare Contract(distribution=Distribution(mean=..., variance=...)).",
             cases=[random[0].case],
         )
-    example = max(random, key=lambda trial: sum(prod(shape) for shape in trial.out_shapes))
+    usual = [
+        trial for trial in random if all(subject.cls.params[name].is_required for name in trial.case.params)
+    ]
+    example = max(usual or random, key=lambda trial: sum(prod(shape) for shape in trial.out_shapes))
     return sum(
         _check_draws(subject, declared, params, example)
         for params in declared.params or [example.case.params]
@@ -71,7 +74,8 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
         count += found[-1].size
         if count >= _DRAWS or not count:
             break
-    _expect_other_draws(found, subject, cases[:1])
+    if call_declared("variance", declared.variance, prop):
+        _expect_other_draws(found, subject, cases[:1])
     everything = np.concatenate(found)
     _expect_distribution(everything, declared, prop, subject, cases[:1])
     _expect_independent(everything, prop, cases[:1])

@@ -155,13 +155,18 @@ def _prepared_early(trial: Trial) -> list[Array]:
 
 @check("F216", ORDINARY)
 def states(trial: Trial) -> Evidence:
-    """Prediction and backward leave auxiliary states as they are."""
+    """Prediction and backward leave auxiliary states as they are; training changes each in some case."""
     if not trial.states:
         return None
     found = trial.forward(is_train=False).aux
     compared = expect_same(trial.states, found, trial.aux, "after forward in prediction")
+    trained = trial.forward(is_train=True).aux
+    changes = {
+        f"a change of {name} in training": int(not np.array_equal(before, after))
+        for name, before, after in zip(trial.states, trial.aux, trained, strict=True)
+    }
     if any(trial.differentiable()):
         aux = [array.copy() for array in trial.result.aux]
         trial.backward(aux=aux)
         compared += expect_same(trial.states, aux, trial.result.aux, "after backward")
-    return compared
+    return {"compared": compared, **changes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.virgin import virgin
 
 _MOST = 16
 """Pairs of cases that are tried."""
+_FIRST_LINES = 12
+"""Lines at which a second thread comes in while the first one is the first to use a module."""
 
 
 @check("R501", ORDINARY, pooled=True)
@@ -39,7 +42,56 @@ def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
             other = second if trial is first else first
             when = f"with shapes {trial.in_shapes} and {other.in_shapes} in turn on one property"
             compared += expect_same(_names(trial), results, alone, when, cases=cases)
-    return compared
+    return compared + _in_another_order(trials)
+
+
+def _in_another_order(trials: Sequence[Trial]) -> int:
+    """The cases in two orders, each by an operator whose module has run nothing yet."""
+    chosen = [trial for trial in trials if trial.is_runnable][:_MOST]
+    before = _fresh_runs(chosen)
+    if before is None or not before.leave_something:
+        return 0
+    after = _fresh_runs(chosen[::-1])
+    assert after is not None, "there was a copy"
+    return sum(_expect_same_runs(trial, after, before, chosen) for trial in chosen)
+
+
+class _Runs(NamedTuple):
+    """Results by the identity of the trial, and whether the runs changed something in the module."""
+
+    results: dict[int, list[Any]]
+    leave_something: bool
+
+
+def _fresh_runs(trials: Sequence[Trial]) -> _Runs | None:
+    found = virgin(trials[0].subject) if trials else None
+    if found is None:
+        return None
+    copies = [Trial(found.subject, trial.case) for trial in trials]
+    state = found.state()
+    pairs = zip(trials, copies, strict=True)
+    results = {id(trial): both_passes(copy, copy.new_operator()) for trial, copy in pairs}
+    return _Runs(results, found.state() != state)
+
+
+def _expect_same_runs(trial: Trial, found: _Runs, expected: _Runs, others: Sequence[Trial]) -> int:
+    exact = not trial.subject.contract.nondeterministic
+
+    def expect(one: _Runs, other: _Runs, when: str, **violation: Any) -> int:
+        results = one.results[id(trial)], other.results[id(trial)]
+        return expect_same(_names(trial), *results, when, is_exact=exact, **violation)
+
+    try:
+        return expect(found, expected, "where the process has run other cases before")
+    except Violation:
+        alone = _fresh_runs([trial])
+        for other in others:  # one that is enough
+            last = _fresh_runs([other, trial])
+            assert alone is not None, "there was a copy"
+            assert last is not None, "likewise"
+            when = f"after a run with {other.case.describe()}"
+            expect(last, alone, when, cases=[other.case, trial.case])
+        raise
 
 
 def _after_other_values(trial: Trial) -> int:
@@ -120,6 +172,36 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
         compared += expect_same(_names(first), run.value, expected[0], when, cases=cases)
         for value in run.others:
             expect_same(_names(second), value, expected[1], when, cases=cases)
+    return compared + (_first_use(*large[:2]) if len(large) > 1 else 0)
+
+
+def _first_use(first: Trial, second: Trial) -> int:
+    """Both threads are the first to use the operator's module; the second comes in at one line of it."""
+    runs = [_fresh_runs([trial]) for trial in (first, second)]
+    if runs[0] is None or runs[1] is None or not runs[0].leave_something:
+        return 0
+    expected = [runs[0].results[id(first)], runs[1].results[id(second)]]
+    exact = not first.subject.contract.nondeterministic
+    cases = [first.case, second.case]
+    compared = 0
+    for line in range(_FIRST_LINES):
+        found = virgin(first.subject)
+        assert found is not None, "there were copies"
+        one, two = Trial(found.subject, first.case), Trial(found.subject, second.case)
+        operators = [one.new_operator(), two.new_operator()]
+        run = interrupted(
+            lambda one=one, operator=operators[0]: both_passes(one, operator),  # type: ignore[misc]
+            lambda two=two, operator=operators[1]: both_passes(two, operator),  # type: ignore[misc]
+            only=line,
+        )
+        when = f"where two threads are the first to use the operator, one of them at {run.place}"
+        for error in run.errors:
+            raise Violation(f"{when}, {error}", cases=cases)
+        compared += expect_same(_names(first), run.value, expected[0], when, is_exact=exact, cases=cases)
+        for value in run.others:
+            compared += expect_same(_names(second), value, expected[1], when, is_exact=exact, cases=cases)
+        if not run.others:
+            break
     return compared
 
 

@@ -1,0 +1,74 @@
+"""Group F: strides that are not those of a block of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Array, Trial
+
+View = Callable[[Array], Array]
+
+
+@check("F211", ORDINARY)
+def layouts(trial: Trial) -> Evidence:
+    """Views with other strides in the place of what either pass reads and writes."""
+    trial.expect_repeatable()
+    bounds = tolerance(trial.subject.contract, coarsest(trial))
+    scale = magnitude(trial.inputs)
+    compared = 0
+    for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
+        inputs = [view(array) for array in trial.inputs]
+        outputs = [view(array) for array in trial.poisoned_outputs()]
+        if all(array.flags.c_contiguous for array in [*inputs, *outputs]):
+            continue
+        when = f"with {word} arrays"
+        found = trial.forward(inputs).outputs
+        compared += expect_close(trial.outputs, found, trial.result.outputs, when, bounds, scale)
+        trial.forward(outputs=outputs)
+        expect_close(
+            trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale
+        )
+        if trial.is_runnable and any(trial.differentiable()):
+            compared += _backward_on(trial, word, view, bounds)
+    return compared
+
+
+def _backward_on(trial: Trial, word: str, view: View, bounds: tuple[float, float]) -> int:
+    """Backward on views alone, and into views alone."""
+    expected = trial.backward()
+    names = [f"gradient of {name}" for name in trial.arguments]
+    scale = magnitude(expected, trial.inputs, trial.out_grads)
+    found = trial.backward(keep=lambda entry, array: view(array))
+    compared = expect_close(names, found, expected, f"from {word} arrays", bounds, scale)
+    poisoned = trial.poisoned_gradients(trial.write_requests())
+    into = [None if array is None else view(array) for array in poisoned]
+    filled = trial.backward(in_grads=into)
+    expect_close(names, filled, expected, f"written into {word} arrays", bounds, scale)
+    return compared
+
+
+def _transposed(array: Array) -> Array:
+    view: Array = np.empty(array.shape[::-1], array.dtype).T
+    view[...] = array
+    return view
+
+
+def _reversed(array: Array) -> Array:
+    # with the ellipsis, no axes give an array without axes and not a number
+    backwards: tuple[Any, ...] = (..., *(slice(None, None, -1),) * array.ndim)
+    return np.asarray(array[backwards].copy()[backwards])
+
+
+def _strided(array: Array) -> Array:
+    if not array.ndim:
+        return array.copy()
+    wide = np.full((*array.shape[:-1], 2 * array.shape[-1] + 1), 7, array.dtype)
+    view: Array = wide[..., 1::2]
+    view[...] = array
+    return view

@@ -1,0 +1,30 @@
+"""Faults that show in one circumstance only are red under their own id."""
+
+from __future__ import annotations
+
+import pytest
+
+from operad_sdk.check import Profile, check_operator
+from operad_sdk.check.register import all_checks
+from operator_sdk.tests.zoo.adversary import ZOO
+from operator_sdk.tests.zoo.fault import Fault
+
+PATIENT = Profile("patient", examples=50, seconds=60.0)
+"""As many examples as `dev`, however busy the machine is."""
+
+FOUND_BY = {"X801": ("F216",)}
+"""Rules on evidence are broken in other checks."""
+EVERY = [id for id in all_checks() if id not in ("S107", "S108", "X804")]
+
+
+@pytest.mark.parametrize("fault", ZOO, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
+    checks = FOUND_BY.get(fault.id, (fault.id,))
+    assert check_operator(fault.operator, checks=checks, profile=PATIENT).red_ids == [fault.id]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ZOO, ids=lambda fault: fault.title)
+def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
+    red = check_operator(fault.operator, checks=EVERY, profile=PATIENT).red_ids
+    assert set(red) <= {fault.id, *fault.also}
