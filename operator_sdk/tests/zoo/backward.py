@@ -280,7 +280,7 @@ ZOO = [
         "B307",
         pairs,
         "the last element is left out",
-        also=("B301", "B302", "B305", "M405", "M407", "R503"),
+        also=("B301", "B302", "B305", "F211", "M405", "M407", "R503"),
     ),
     Fault("B309", ScalesHead, "the head gradient is overwritten", also=("R503",)),
     Fault("B309", tanh, "the output is overwritten", also=("R503",)),

@@ -354,7 +354,7 @@ ZOO = without_gradients(
         Fault("M404", FirstOverHead, "one gradient overwrites the head gradient"),
         Fault("M404", cube, "the gradient overwrites the data"),
         Fault("M405", in_blocks, "the last block is longer than the output", also=("F211",)),
-        Fault("M405", with_neighbour, "the gradient uses what lies behind", also=("R503",)),
+        Fault("M405", with_neighbour, "the gradient uses what lies behind", also=("F211", "R503")),
         Fault("M406", two_spaces, "one space is taken for two", also=("R503",)),
         Fault("M406", long_space, "a space is overrun"),
         Fault(

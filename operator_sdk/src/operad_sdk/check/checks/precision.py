@@ -164,7 +164,7 @@ def float64_throughout(trial: Trial) -> Evidence:
         if here is None or here.dtype != _WIDE:
             continue
         with np.errstate(all="ignore"):
-            moves = np.abs(beyond - here) / np.maximum(np.abs(here), 1)
+            moves = np.abs(beyond - here) / (_scale(here) or 1.0)
             is_step = np.abs(beyond - 2 * halfway + here) > np.abs(beyond - here) / 2
         smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64) & ~is_step
         compared += int(smooth.sum())
@@ -173,7 +173,8 @@ def float64_throughout(trial: Trial) -> Evidence:
                 f"{name} does not change where the arguments change by {_SLIGHTLY:.2g}, though it follows "
                 "larger changes: it passes through a type of fewer digits than float64"
             )
-    return compared
+    is_flat = not compared and trial.subject.contract.why_no_numeric_gradient(trial.prop)
+    return None if is_flat else compared  # a gradient by declaration need not follow anything
 
 
 def _without_zeros(trial: Trial) -> Trial:
