@@ -39,8 +39,9 @@ def test_names_of_arguments_outputs_and_states():
     assert graph.list_outputs() == ["split_sin", "split_cos", "x"]
 
 
-def test_two_variables_of_one_name_are_an_error():
-    graph = Graph([apply(Add, "add", var("x"), var("x"))])
+@pytest.mark.parametrize("operator", [Add, Centre], ids=["two arguments", "argument and state"])
+def test_two_variables_of_one_name_are_an_error(operator):
+    graph = Graph([apply(operator, "node", var("x"), var("x"))])
     with pytest.raises(GraphError, match="two variables are called 'x'"):
         graph.list_arguments()
 
