@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -81,21 +82,24 @@ def check_apart(
 
     Gradients that are all added to their arrays may share one.
     """
-    written = [(name, grad) for name, grad in gradients.items() if grad is not None]
-    for i, (name, grad) in enumerate(written):
-        shared = [f"argument {other!r}" for other, array in others.items() if _overlap(grad, array)]
-        shared += [
-            f"the gradient of {other!r}" for other, array in written[:i]
-            if "write" in (requests[name], requests[other]) and _overlap(grad, array)
-        ]  # fmt: skip
-        if shared:
-            raise BindError(
-                f"bind: the gradient of {name!r} shares memory with {shared[0]}; give it an array of its own"
-            )
+    seen: defaultdict[int, list[tuple[str, NDArray, str]]] = defaultdict(list)
+    for name, array in others.items():
+        seen[id(array._chunk)].append((f"argument {name!r}", array, "read"))
+    for name, grad in gradients.items():
+        if grad is None:
+            continue
+        before = seen[id(grad._chunk)]
+        for what, array, request in before:
+            if not (request == requests[name] == "add") and _overlap(grad, array):
+                raise BindError(
+                    f"bind: the gradient of {name!r} shares memory with {what}; give it an array of its own"
+                )
+        before.append((f"the gradient of {name!r}", grad, requests[name]))
 
 
 def _overlap(one: NDArray, other: NDArray) -> bool:
-    if one._chunk is not other._chunk or not one.size:
+    """Whether two arrays of one chunk have bytes in common."""
+    if not one.size:
         return False
     if not isinstance(one._data, np.ndarray):
         return one is other
