@@ -13,10 +13,10 @@ from operad.operator import Operator, OperatorProperty
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.interrupt import interrupted
 from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.pristine import pristine
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
-from operad_sdk.check.virgin import virgin
 
 _MOST = 16
 """Pairs of cases that are tried."""
@@ -64,7 +64,7 @@ class _Runs(NamedTuple):
 
 
 def _fresh_runs(trials: Sequence[Trial]) -> _Runs | None:
-    found = virgin(trials[0].subject) if trials else None
+    found = pristine(trials[0].subject) if trials else None
     if found is None:
         return None
     copies = [Trial(found.subject, trial.case) for trial in trials]
@@ -185,7 +185,7 @@ def _first_use(first: Trial, second: Trial) -> int:
     cases = [first.case, second.case]
     compared = 0
     for line in range(_FIRST_LINES):
-        found = virgin(first.subject)
+        found = pristine(first.subject)
         assert found is not None, "there were copies"
         one, two = Trial(found.subject, first.case), Trial(found.subject, second.case)
         operators = [one.new_operator(), two.new_operator()]

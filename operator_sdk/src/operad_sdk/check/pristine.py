@@ -19,7 +19,7 @@ from operad_sdk.check.subject import Subject, property_class
 
 @final
 @dataclass(frozen=True, slots=True)
-class Virgin:
+class Pristine:
     """An operator out of a new copy of its module.
 
     Attributes:
@@ -41,7 +41,7 @@ class Virgin:
         }
 
 
-def virgin(subject: Subject) -> Virgin | None:
+def pristine(subject: Subject) -> Pristine | None:
     """A new copy; None where there is none.
 
     A module that is no file, that cannot be executed twice, or that does not define the operator itself
@@ -57,7 +57,7 @@ def virgin(subject: Subject) -> Virgin | None:
     cls = property_class(getattr(copied, found[1], None))
     if copied is None or cls is None or cls is subject.cls:
         return None
-    return Virgin(replaced(subject, cls=cls), copied)
+    return Pristine(replaced(subject, cls=cls), copied)
 
 
 def _executed_again(module: ModuleType) -> ModuleType | None:

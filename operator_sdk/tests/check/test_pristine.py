@@ -9,15 +9,15 @@ import pytest
 
 from operad_sdk import operator, unary
 from operad_sdk.check import Case, verify
+from operad_sdk.check.pristine import pristine
 from operad_sdk.check.subject import subject_of
 from operad_sdk.check.trial import Trial
-from operad_sdk.check.virgin import virgin
 from operad_sdk.property import OperatorProperty
 
 _seen: list[int] = []
 
 
-@operator("virgin_counts")
+@operator("pristine_counts")
 class Counts(OperatorProperty):
     """As many as ran."""
 
@@ -29,7 +29,7 @@ class Counts(OperatorProperty):
         output.assign(data * len(_seen))
 
 
-@unary("virgin_halves")
+@unary("pristine_halves")
 def halves(data):
     """Half."""
     return data / 2
@@ -43,14 +43,14 @@ def once(subject):
 def test_a_copy_starts_from_nothing_and_leaves_the_original_alone():
     subject = subject_of(Counts)
     before = len(_seen)
-    first, second = virgin(subject), virgin(subject)
+    first, second = pristine(subject), pristine(subject)
     assert [once(first.subject), once(first.subject), once(second.subject)] == [1.0, 2.0, 1.0]
     assert len(_seen) == before
     assert first.subject.name == subject.name
 
 
 def test_what_a_run_leaves_behind_shows():
-    copy = virgin(subject_of(Counts))
+    copy = pristine(subject_of(Counts))
     state = copy.state()
     assert copy.state() == state
     once(copy.subject)
@@ -58,44 +58,44 @@ def test_what_a_run_leaves_behind_shows():
 
 
 def test_functions_are_copied_and_leave_nothing():
-    copy = virgin(subject_of(halves))
+    copy = pristine(subject_of(halves))
     state = copy.state()
     assert once(copy.subject) == 0.5
     assert copy.state() == state
 
 
 def test_what_no_module_has_is_not_copied():
-    @operator("virgin_local")
+    @operator("pristine_local")
     class Local(OperatorProperty):
         spec = "data:(N) -> output:(N)"
 
         def forward(self, data, output):
             output.assign(data)
 
-    assert virgin(subject_of(Local)) is None
+    assert pristine(subject_of(Local)) is None
     assert verify("R501", Local, Case(inputs={"data": np.array([1.0])})) >= 0
 
 
 @pytest.mark.parametrize("ending", ["raise RuntimeError", "import sys; sys.exit(3)"], ids=["raises", "exits"])
 def test_a_module_that_can_be_executed_once_only_is_not_copied(ending, tmp_path, monkeypatch):
-    (tmp_path / "virgin_once.py").write_text(
+    (tmp_path / "pristine_once.py").write_text(
         "import builtins\n"
         "from operad_sdk import unary\n"
-        "@unary('virgin_once')\n"
+        "@unary('pristine_once')\n"
         "def once(data):\n"
         "    return data * 1\n"
-        "if hasattr(builtins, 'virgin_once_ran'):\n"
+        "if hasattr(builtins, 'pristine_once_ran'):\n"
         f"    {ending}\n"
-        "builtins.virgin_once_ran = True\n"
+        "builtins.pristine_once_ran = True\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     import builtins
 
-    import virgin_once
+    import pristine_once
 
     try:
-        assert virgin(subject_of(virgin_once.once)) is None
+        assert pristine(subject_of(pristine_once.once)) is None
     finally:
-        del builtins.virgin_once_ran
-        del sys.modules["virgin_once"]
+        del builtins.pristine_once_ran
+        del sys.modules["pristine_once"]
     assert not [name for name in sys.modules if name.endswith("__again")]
