@@ -138,3 +138,21 @@ def test_failures_nobody_waited_for_are_reported_on_one_line_at_exit() -> None:
 def test_an_exit_with_an_error_elsewhere_keeps_that_error() -> None:
     done = run("engine = e.get(); engine.push_sync(lambda _: None, cpu())\nraise SystemExit(5)\n")
     assert (done.returncode, done.stderr) == (5, "")
+
+
+@pytest.mark.parametrize("kind", ["threaded", "naive"])
+def test_a_thread_that_never_stops_working_does_not_hang_the_exit(kind: str) -> None:
+    # The hash lets go of the interpreter's lock, so the exit finds the engine at work whenever it looks.
+    done = run(
+        "from hashlib import sha256\n"
+        "engine = e.get(); var = engine.new_variable(); started = threading.Event(); data = bytes(100_000)\n"
+        "def work():\n"
+        "    while True:\n"
+        "        if not engine.run_inline(sha256, (data,), cpu(), (), (var,), None):\n"
+        "            engine.push_sync(lambda _: sha256(data), cpu(), (), (var,))\n"
+        "        started.set()\n"
+        "threading.Thread(target=work, daemon=True).start(); started.wait()\n"
+        "engine.push_sync(lambda _: print('done'), cpu(), (), (engine.new_variable(),))\n",
+        kind,
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n")

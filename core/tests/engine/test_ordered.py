@@ -230,6 +230,18 @@ def test_deferred_deletions_are_carried_out_by_the_next_inline_call(engine: Orde
     assert log == ["deleted", "inline"]
 
 
+@pytest.mark.parametrize("wrong", [{"ctx": "cpu"}, {"ctx": CTX, "priority": "high"}])
+def test_a_push_to_no_context_or_of_no_priority_is_refused_and_leaves_no_trace(
+    engine: OrderedEngine, wrong: dict
+) -> None:
+    var, log = engine.new_variable(), []
+    with pytest.raises(EngineError, match="expected a Context and an integer"):
+        engine.push_sync(log.append, const_vars=(), mutable_vars=(var,), **wrong)
+    engine.push_sync(log.append, CTX, (), (var,))
+    engine.wait_for_all()
+    assert len(log) == 1
+
+
 def test_a_stopped_engine_refuses_work(engine: OrderedEngine) -> None:
     var = engine.new_variable()
     engine.push_sync(lambda _: None, CTX, (), (var,))

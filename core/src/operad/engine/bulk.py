@@ -43,7 +43,7 @@ class Bulk:
         if not self.parts:
             return True
         first = self.parts[0]
-        return first.ctx is block.ctx and first.priority == block.priority
+        return first.ctx is block.ctx and first.order == block.order
 
     def names(self, var: Var) -> bool:
         """Whether a member names `var`."""
@@ -66,7 +66,7 @@ class Bulk:
         const_vars = tuple(var for var, is_written in writes.items() if not is_written)
         mutable_vars = tuple(var for var, is_written in writes.items() if is_written)
         opr = Opr(_members, const_vars, mutable_vars, name="bulk", kind=GROUP, parts=parts)
-        return Block(opr, parts[0].ctx, parts[0].priority)
+        return Block(opr, parts[0].ctx, -parts[0].order)
 
 
 def _members() -> None:

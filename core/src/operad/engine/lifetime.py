@@ -5,8 +5,9 @@ work is finished and the lock taken; afterwards the parent lets go, and the chil
 locks anew and hire workers when next needed. Work pending in a fork from inside an operation
 stays the parent's: the child must not wait for its variables.
 
-At exit, what can still run is run; asynchronous operations that nobody has completed are dropped, since
-waiting for them could take for ever. Failures nobody waited for are reported on one line.
+At exit, what can still run is run, and other threads' new work waits meanwhile; asynchronous operations
+that nobody has completed are dropped, since waiting for them could take for ever. Failures nobody
+waited for are reported on one line.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad.context import Context
-from operad.errors import DuplicateVarError
+from operad.errors import DuplicateVarError, EngineError
 
 if TYPE_CHECKING:
     from operad.engine.var import Var
@@ -137,6 +137,10 @@ class Opr:
             "list a variable you read and write under mutable_vars only"
         )
 
+    def after_deletion_of(self, var: Var) -> EngineError:
+        """The error of a push that names a deleted variable."""
+        return EngineError(f"push of {self.title!r}: {var!r} was deleted; use a new variable")
+
     @property
     def title(self) -> str:
         """The name, or the function's own where none was given."""
@@ -148,16 +152,28 @@ class Block:
 
     Attributes:
         seq: Position in the push order; every block of an engine has its own.
+        order: Minus the priority.
+        is_gpu: Whether `ctx` is a GPU.
         waiting: Variables not granted yet; the block is ready at 0.
         site: `file:line` of the push, kept in debug mode only.
+
+    Raises:
+        EngineError: The context or the priority is none. Found here, before any queue holds the block.
     """
 
-    __slots__ = ("ctx", "opr", "priority", "profiling", "seq", "site", "waiting")
+    __slots__ = ("ctx", "is_gpu", "opr", "order", "profiling", "seq", "site", "waiting")
 
     def __init__(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
         self.opr = opr
         self.ctx = ctx
-        self.priority = priority
+        try:
+            self.is_gpu = ctx.is_gpu
+            self.order = -priority
+        except (AttributeError, TypeError) as error:
+            raise EngineError(
+                f"push of {opr.title!r}: ctx is {ctx!r} and priority {priority!r}, "
+                "expected a Context and an integer"
+            ) from error
         self.profiling = profiling
         self.seq = 0
         self.waiting = 0

@@ -7,6 +7,7 @@ threads are not held up; they leave their pushes in the inbox (see `dispatch`).
 
 from __future__ import annotations
 
+import threading
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,8 @@ class OrderedEngine(Dispatcher):
     def _renew(self) -> None:
         super()._renew()
         self._inline_thread = 0  # who runs an inline function; 0 for nobody
+        self._exit_thread = 0  # who ends the process
+        self._exit_gate = threading.Lock()
 
     # Pushing.
 
@@ -126,13 +129,15 @@ class OrderedEngine(Dispatcher):
         opr = block.opr
         for var in opr.const_vars:
             if var.deleted:
-                raise _use_after_deletion(opr, var)
+                raise opr.after_deletion_of(var)
         for var in opr.mutable_vars:
             if var.deleted:
-                raise _use_after_deletion(opr, var)
+                raise opr.after_deletion_of(var)
             var.version += 1
-        if self._detours and self._joins_bulk(block):
-            return
+        if self._detours:
+            self._wait_for_exit()
+            if self._joins_bulk(block):
+                return
         self._submit(block)
 
     def run_inline(
@@ -154,12 +159,12 @@ class OrderedEngine(Dispatcher):
             if self._inbox:
                 self._read_inbox()
             for var in mutable_vars:
-                if var.holders or (var.failures and not _forgets(var)):
+                if var.holders or (var.failures and not var.forget()):
                     return False
             for var in const_vars:
                 if var.holders and (var.holders < 0 or var.queue):
                     return False
-                if var.failures and not _forgets(var):
+                if var.failures and not var.forget():
                     return False
             self._inline_thread = get_ident()
             try:
@@ -377,21 +382,19 @@ class OrderedEngine(Dispatcher):
         self._queue.pending = 0
         self._renew()
 
+    def _wait_for_exit(self) -> None:
+        """While the process ends, hold other threads' new work back: what is pending would never end."""
+        if self._exit_thread not in {0, get_ident()} and not self._thread.is_running:
+            with self._exit_gate:
+                pass
+
     def finish_at_exit(self) -> list[Failure]:
         """Run what can run without another thread's `on_complete`; the failures nobody heard of."""
         if not (self._stopped or self._thread.is_running):
             self._flush()
-            self._quiesce()
+            self._exit_thread = get_ident()
+            with self._exit_gate:
+                self._detours.append("exit")
+                self._quiesce()
+                self._detours.remove("exit")
         return [self._queue.unread[seq] for seq in sorted(self._queue.unread)]
-
-
-def _use_after_deletion(opr: Opr, var: Var) -> EngineError:
-    return EngineError(f"push of {opr.title!r}: {var!r} was deleted; use a new variable")
-
-
-def _forgets(var: Var) -> bool:
-    """Drop the failures of `var` if every later operation would ignore them; whether it did."""
-    if var.holders or any(failure.consumed_at is None for failure in var.failures):
-        return False
-    var.failures = ()
-    return True

@@ -58,7 +58,7 @@ class Pool:
 
     def offer(self, block: Block) -> None:
         """Queue a block that may run."""
-        heappush(self.ready, (block.opr.rank, -block.priority, block.seq, block))
+        heappush(self.ready, (block.opr.rank, block.order, block.seq, block))
 
     def take(self) -> Block:
         """The block to run next."""
@@ -106,7 +106,7 @@ class Policy:
 
     def pool_of(self, block: Block) -> Pool:
         """Where `block` runs."""
-        if not block.ctx.is_gpu:
+        if not block.is_gpu:
             return self.cpu
         lane = block.opr.prop
         if lane not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:

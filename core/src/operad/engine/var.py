@@ -62,6 +62,13 @@ class Var:
         self.deleted = True
         self.failures = (_DELETED,)
 
+    def forget(self) -> bool:
+        """Drop the failures if every later operation would ignore them; whether it did."""
+        if self.holders or any(failure.consumed_at is None for failure in self.failures):
+            return False
+        self.failures = _CLEAN
+        return True
+
     def __repr__(self) -> str:
         return f"var {self.name!r}" if self.name else f"var at {id(self):#x}"
 
