@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from core.tests.graph import networks
-from core.tests.graph.operators import OPERATORS, AddConst, Centre, Dense, Split, Tanh, apply, var
+from core.tests.graph.operators import OPERATORS, AddConst, Centre, Dense, Split, Square, Tanh, apply, var
 from operad.errors import FormatError, GraphError, OperatorNotFoundError
 from operad.graph import Entry, GradAdd, Graph, from_json, gradient, to_json
 
@@ -59,14 +59,13 @@ OLD_FILE = """{
 }"""
 
 
-def lookup(name):
-    try:
-        return OPERATORS[name]
-    except KeyError:
-        raise OperatorNotFoundError(f"no installed plugin provides operator {name!r}") from None
+def load(text, **more):
+    def lookup(name):
+        try:
+            return {**OPERATORS, **more}[name]
+        except KeyError:
+            raise OperatorNotFoundError(f"no installed plugin provides operator {name!r}") from None
 
-
-def load(text):
     return from_json(text, lookup)
 
 
@@ -91,6 +90,24 @@ def test_an_older_file_is_brought_up_to_date():
     assert graph.list_auxiliary_states() == ["bn_mean"]
     assert graph.nodes[2].attrs == {"__ctx_group__": "stage1"}
     assert graph.nodes[1].attrs == {"__lr_mult__": "2.0"}
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        ("_Plus", "elemwise_add"),
+        ("_minus", "elemwise_sub"),
+        ("_RMinusScalar", "_rminus_scalar"),
+        ("_Not_Equal", "_not_equal"),
+        ("_GreaterEqualScalar", "_greater_equal_scalar"),
+        ("Softmax", "SoftmaxOutput"),
+    ],
+)
+def test_a_former_name_of_an_operator_means_the_present_one(former, present):
+    text = MXNET_FILE.replace('"tanh"', f'"{former}"')
+    assert load(text, **{present: Tanh}).op_nodes[-1].op.name == "tanh"
+    # An operator of that very name goes first.
+    assert load(text, **{present: Tanh, former: Square}).op_nodes[-1].op.name == "square"
 
 
 @given(networks.networks())

@@ -10,19 +10,22 @@ they are written as MXNet writes them, and not needed to read.
 
 Older spellings are read as well: `attr` and `param` for `attrs`, inputs and heads without version,
 `backward_source_id`, attributes such as `lr_mult` without underscores or as `weight_lr_mult` on the
-operator, and files from before 0.9, which leave auxiliary states out.
+operator, operators' former names (`_Plus`, `_MulScalar`, `Softmax`), and files from before 0.9, which
+leave auxiliary states out.
 
-Source: nnvm/src/pass/saveload_json.cc and src/nnvm/legacy_json_util.cc.
+Source: nnvm/src/pass/saveload_json.cc and src/nnvm/legacy_json_util.cc; former names: `add_alias` in
+src/operator/tensor/elemwise_binary_*.cc and src/operator/softmax_output.cc.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, final
 
 from operad import registry
-from operad.errors import FormatError, GraphError, OperadError, ParamError
+from operad.errors import FormatError, GraphError, OperadError, OperatorNotFoundError, ParamError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import PRIMITIVES
 from operad.operator import OperatorProperty
@@ -156,10 +159,19 @@ class _Reader:
             )
         return self._nodes[number]
 
+    def _operator(self, name: str) -> type[OperatorProperty]:
+        try:
+            return self._lookup(name)
+        except OperatorNotFoundError:
+            present = _present_name(name)
+            if present == name:
+                raise
+            return self._lookup(present)
+
     def _operator_node(self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str]) -> OpNode:
         where = f"node {name!r} of the symbol file"
         try:
-            prop = PRIMITIVES[op_name] if op_name in PRIMITIVES else self._lookup(op_name)
+            prop = PRIMITIVES[op_name] if op_name in PRIMITIVES else self._operator(op_name)
         except OperadError as error:
             error.add_note(f"asked for by {where}")
             raise
@@ -176,6 +188,19 @@ class _Reader:
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}")
         own = {key: value for key, value in attrs.items() if key not in declared}
         return OpNode(op, name, inputs, _mirrored(_hand_down(own, arguments, inputs)))
+
+
+_PRESENT_NAMES: Final = {
+    "_plus": "elemwise_add", "_add": "elemwise_add", "_minus": "elemwise_sub", "_sub": "elemwise_sub",
+    "_mul": "elemwise_mul", "_div": "elemwise_div", "Softmax": "SoftmaxOutput",
+}  # fmt: skip
+
+
+def _present_name(name: str) -> str:
+    """The name of an operator that older files call `name`: `_RMinusScalar` is `_rminus_scalar`."""
+    if name.startswith("_"):
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return _PRESENT_NAMES.get(name, name)
 
 
 def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
