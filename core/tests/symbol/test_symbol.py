@@ -125,6 +125,22 @@ class TestCall:
             dense()(*map(sym.var, "abcd"))
         with pytest.raises(ArgumentError, match="2 outputs, expected one"):
             dense()(sym.SineCosine(sym.var("x")))
+        with pytest.raises(ArgumentError, match="'data' is given by position and by name"):
+            dense()(sym.var("x"), data=sym.var("y"))
+
+    @pytest.mark.parametrize("value", [3, nd.array([1])])
+    def test_takes_symbols_only(self, value):
+        for call in (lambda: dense()(value), lambda: dense()(fc1_bias=value)):
+            with pytest.raises(ArgumentError, match="expected a symbol"):
+                call()
+
+    def test_keeps_control_dependencies(self):
+        x, first = sym.var("x"), sym.tanh(sym.var("w"), name="first")
+        net = sym.square(x, name="second")
+        net.entries[0].node.control_deps.append(first.entries[0].node)
+        order = ["a", "b", "first", "second"]
+        for copied in (net(x=sym.var("a"), w=sym.var("b")), net(sym.var("a"), sym.var("b"), name="second")):
+            assert [node.name for node in copied.graph.nodes] == order
 
 
 class TestOutputs:
@@ -146,7 +162,13 @@ class TestOutputs:
         assert [one.list_outputs() for one in both] == [["sc_sine"], ["sc_cosine"]]
 
     @pytest.mark.parametrize(
-        ("key", "message"), [(2, "output 2"), (-3, "output -3"), ("no", "no output is called 'no'")]
+        ("key", "message"),
+        [
+            (2, "output 2"),
+            (-3, "output -3"),
+            ("no", "no output is called 'no'"),
+            (slice(2, None), "no output in slice"),
+        ],
     )
     def test_that_do_not_exist_are_refused(self, key, message):
         with pytest.raises(GraphError, match=message):
@@ -234,6 +256,14 @@ class TestInferShape:
     def test_attributes_of_variables_count(self):
         assert dense(data=sym.var("x", shape=(8, 5))).infer_shape()[1] == [(8, 3)]
 
+    @pytest.mark.parametrize("shape", [(2.5, 3), "ab", 2.5])
+    def test_refuses_axes_that_are_no_integers(self, shape):
+        for call in (dense().infer_shape, dense().simple_bind):
+            with pytest.raises(ShapeError, match="expected integers"):
+                call(data=shape)
+        with pytest.raises(ShapeError, match="expected integers"):
+            sym.var("x", shape=shape)
+
     @pytest.mark.parametrize(
         ("args", "named", "message"),
         [
@@ -265,6 +295,24 @@ class TestAttributes:
         assert x.attr("lr_mult") == x.attr("__lr_mult__") == "2.5"
         assert (x.attr("__color__"), x.attr("__size__"), x.attr("nothing")) == ("red", "big", None)
         assert net.attr("__ctx_group__") == "dev1"
+
+    @pytest.mark.parametrize(
+        ("attr", "message"),
+        [({"color": 3}, "'color' is 3, expected a string"), ({"no_bias": "True"}, "name of a parameter")],
+    )
+    def test_that_a_file_could_not_carry_are_refused(self, attr, message):
+        # A default parameter is not written, so a file would take the attribute for the parameter.
+        with pytest.raises(GraphError, match=message):
+            dense(attr=attr)
+        with pytest.raises(GraphError, match=message):
+            dense()._set_attr(**attr)
+        with pytest.raises(GraphError, match=message), AttrScope(**attr):
+            dense()
+
+    def test_of_variables_are_strings_too(self):
+        assert sym.var("x", __size__=3).attr("__size__") == "3"
+        with pytest.raises(GraphError, match="expected a string"):
+            sym.var("x", attr={"color": 3})
 
     def test_lists_mirror_known_ones_and_include_parameters(self):
         net = dense(weight=sym.var("w", wd_mult=0.5))

@@ -6,6 +6,7 @@ Source: AttrScope, python/mxnet/attribute.py.
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Final, final
 
@@ -20,9 +21,7 @@ class AttrScope:
     """
 
     def __init__(self, **attrs: str) -> None:
-        for key, value in attrs.items():
-            if not isinstance(value, str):
-                raise GraphError(f"AttrScope: attribute {key!r} is {value!r}, expected a string")
+        check("AttrScope", attrs)
         self._own = {hidden_key(key): value for key, value in attrs.items()}
 
     def __enter__(self) -> AttrScope:
@@ -46,6 +45,15 @@ def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
 def hidden_key(key: str) -> str:
     """The key under which MXNet 1.x's files keep a known user attribute: `lr_mult` -> `__lr_mult__`."""
     return f"__{key}__" if key in _MIRRORED else key
+
+
+def check(what: str, attrs: Mapping[str, object], params: Collection[str] = ()) -> None:
+    """Raise GraphError unless a file can carry `attrs` beside parameters of the names `params`."""
+    for key, value in attrs.items():
+        if not isinstance(value, str):
+            raise GraphError(f"{what}: attribute {key!r} is {value!r}, expected a string")
+        if key in params:
+            raise GraphError(f"{what}: attribute {key!r} has the name of a parameter; call it '__{key}__'")
 
 
 class _Stack(threading.local):

@@ -29,6 +29,7 @@ def apply(
         hint: What automatic names begin with; the operator's lower-case name if None.
     Raises:
         ArgumentError: `inputs` names something the operator does not take.
+        GraphError: An attribute is no string, or has the name of a parameter.
     """
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     unknown = [key for key in inputs if key not in names]
@@ -36,6 +37,7 @@ def apply(
         raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
     node_name = naming.current().get(name, hint or prop.name.lower())
     merged = attribute.in_scope(attrs)
+    attribute.check(f"{prop.name} {node_name!r}", merged, prop.params)
     entries = [
         inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
         for key in names
@@ -61,8 +63,9 @@ def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> 
         if not isinstance(node, OpNode):
             continue
         inputs = [move(entry) for entry in node.inputs]
-        if inputs != node.inputs:
-            moved[node] = OpNode(node.op, node.name, inputs, node.attrs)
+        control_deps = [move(Entry(other)).node for other in node.control_deps]
+        if (inputs, control_deps) != (node.inputs, node.control_deps):
+            moved[node] = _copy(node, node.name, inputs, control_deps)
     return [move(entry) for entry in outputs]
 
 
@@ -72,5 +75,11 @@ def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:
     node = nodes.pop()
     if nodes or not isinstance(node, OpNode):
         return list(outputs)
-    new = OpNode(node.op, name, node.inputs, node.attrs)
+    new = _copy(node, name, node.inputs, node.control_deps)
     return [Entry(new, entry.index) for entry in outputs]
+
+
+def _copy(node: OpNode, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node]) -> OpNode:
+    new = OpNode(node.op, name, inputs, node.attrs)
+    new.control_deps = list(control_deps)
+    return new

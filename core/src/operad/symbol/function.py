@@ -34,7 +34,9 @@ def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symb
     def function(
         *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
     ) -> Symbol:
-        hidden = {key: named.pop(key) for key in list(named) if key.startswith("__") and key.endswith("__")}
+        hidden = {
+            key: str(named.pop(key)) for key in list(named) if key.startswith("__") and key.endswith("__")
+        }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
         inputs, params = _split(op, args, named)
         prop = op(**params)

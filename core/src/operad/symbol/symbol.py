@@ -9,12 +9,13 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context, current_context
 from operad.dtypes import DType, as_dtype
-from operad.errors import ArgumentError, GraphError
+from operad.errors import ArgumentError, GraphError, ShapeError
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
 from operad.graph import Entry, Graph, OpNode, Variable, from_json, infer_shapes, infer_types, to_json
@@ -78,8 +79,11 @@ class Symbol(SymbolArithmetic):
 
         Raises:
             GraphError: There is no such output, or several have the name.
+            TypeError: `key` is none of these.
         """
         if isinstance(key, slice):
+            if not self.entries[key]:
+                raise GraphError(f"no output in {key} of a symbol that has {len(self.entries)}")
             return Symbol(self.entries[key])
         if isinstance(key, str):
             return Symbol([self._named_output(key)])
@@ -118,7 +122,9 @@ class Symbol(SymbolArithmetic):
         return {node.name: attrs for node in self.graph.nodes if (attrs := _all_attrs(node))}
 
     def _set_attr(self, **attrs: str) -> None:
-        self.entries[0].node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
+        node = self.entries[0].node
+        attribute.check(node.name, attrs, node.op.params if isinstance(node, OpNode) else ())
+        node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
 
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
@@ -126,15 +132,23 @@ class Symbol(SymbolArithmetic):
         Args:
             name: New name of the node behind the outputs, if it is one operator.
         Raises:
-            ArgumentError: A name is not among the arguments, or there are too many.
+            ArgumentError: A name is not among the arguments, or there are too many or no symbols.
         """
         arguments = {node.name: node for node in self.graph.arguments}
         if len(args) > len(arguments):
             raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
-        chosen = {**dict(zip(arguments, args, strict=False)), **named}
+        by_position = dict(zip(arguments, args, strict=False))
+        twice = by_position.keys() & named.keys()
+        if twice:
+            raise ArgumentError(f"{self!r}: argument {min(twice)!r} is given by position and by name")
+        chosen = {**by_position, **named}
         for key, value in chosen.items():
             if key not in arguments:
                 raise ArgumentError(f"{self!r} has no argument {key!r}; it has {', '.join(arguments)}")
+            if not isinstance(value, Symbol):
+                raise ArgumentError(
+                    f"{self!r}: argument {key!r} got {type(value).__name__}, expected a symbol"
+                )
             if len(value.entries) != 1:
                 raise ArgumentError(
                     f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
@@ -273,8 +287,11 @@ def _line(node: Any) -> str:
 
 def _shape(value: Any) -> PartialShape:
     """A shape as MXNet gives it: 0 and None stand for an unknown axis, () for an unknown shape."""
-    axes = (value,) if isinstance(value, int) else tuple(value)
-    return tuple(None if axis in (0, None) else int(axis) for axis in axes) or None
+    try:
+        axes = value if isinstance(value, Iterable) else (value,)
+        return tuple(None if axis is None else index(axis) or None for axis in axes) or None
+    except TypeError as error:
+        raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
 
 
 def var(
@@ -285,13 +302,13 @@ def var(
     wd_mult: float | None = None,
     dtype: object = None,
     init: Any = None,
-    **attrs: str,
+    **attrs: object,
 ) -> Symbol:
     """A variable: an argument of the graph.
 
     Args:
         name: Its name, unique in the graph.
-        attr: Attributes; `attrs` whose names begin and end with `__` likewise.
+        attr: Attributes, strings; `attrs` whose names begin and end with `__` likewise, of any type.
         shape: Its shape, where known beforehand; 0 for an unknown axis.
         lr_mult: Factor on its learning rate; `wd_mult` on its weight decay.
         dtype: Its element type.
@@ -305,14 +322,15 @@ def var(
                 f"var {name!r}: unknown argument {key!r}; extra attributes are named like __my_attr__"
             )
     given: dict[str, Any] = {
-        "__shape__": None if shape is None else str(tuple(shape)),
+        "__shape__": None if shape is None else str(tuple(axis or 0 for axis in _shape(shape) or ())),
         "__lr_mult__": lr_mult,
         "__wd_mult__": wd_mult,
         "__dtype__": None if dtype is None else as_dtype(dtype).name,
         "__init__": init.dumps() if hasattr(init, "dumps") else init,
     }
     own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
-    own.update(attrs)
+    attribute.check(f"var {name!r}", own)
+    own.update({key: str(value) for key, value in attrs.items()})
     own.update({key: str(value) for key, value in given.items() if value is not None})
     return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
 
