@@ -14,6 +14,7 @@ from operad.errors import ArgumentError, BindError, GradientError
 pytestmark = pytest.mark.usefixtures("operators")
 
 A, B = np.float32([0.5, -1, 2]), np.float32([3, 4, -5])
+SHARED = nd.array(A)
 
 
 def variable(values, grad_req="write"):
@@ -70,6 +71,8 @@ class TestHeads:
             ([nd.array(A)] * 2, "2 head_grads for 1 heads"),
             ([nd.array([1])], r"head_grads\[0\] is float32\(1,\) on cpu\(0\), expected float32\(3,\)"),
             ([nd.array(A, dtype="float64")], "is float64"),
+            ([A], r"head_grads\[0\] is ndarray, expected an NDArray"),
+            (A, "3 head_grads for 1 heads"),
         ],
     )
     def test_that_do_not_fit_are_refused(self, head_grads, message):
@@ -78,6 +81,12 @@ class TestHeads:
             y = x * 2
         with pytest.raises(ArgumentError, match=message):
             autograd.backward([y], head_grads)
+
+    def test_that_are_no_arrays_are_refused(self):
+        with pytest.raises(ArgumentError, match="head 0 is ndarray, expected an NDArray"):
+            autograd.backward([A])
+        with pytest.raises(ArgumentError, match="variable 1 is ndarray, expected an NDArray"):
+            autograd.grad(variable(A), [variable(A), A])
 
     def test_that_were_not_recorded_are_refused(self):
         x = variable(A)
@@ -136,6 +145,11 @@ class TestRequests:
             ((nd.array(A), nd.array([1]), "write"), ArgumentError, r"the gradient is float32\(1,\)"),
             ((nd.array(A), nd.array(A, cpu(1)), "write"), ArgumentError, r"cpu\(1\), expected"),
             ((nd.array(A), nd.array(A), "sum"), ArgumentError, "grad_req is 'sum'"),
+            ((A, nd.array(A), "write"), ArgumentError, "3 variables, 1 gradients"),
+            (([A], [nd.array(A)], "write"), ArgumentError, "variable 0 is ndarray"),
+            (([nd.array(A)], [A], "write"), ArgumentError, "the gradient is ndarray"),
+            ((SHARED, SHARED, "write"), ArgumentError, "would overwrite a variable"),
+            (([nd.array(A), nd.array(B)], [SHARED] * 2, "write"), ArgumentError, "or another gradient"),
             (
                 (nd.array(A, dtype="int32"), nd.array(A, dtype="int32"), "write"),
                 GradientError,
@@ -324,6 +338,21 @@ class TestInPlace:
             y = out * 3
         y.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), 6 * A)
+
+    def test_a_recorded_result_may_not_go_into_a_part_of_an_array(self):
+        x, whole = variable(A), nd.array(np.zeros(6))
+        with autograd.record():
+            for write in (
+                lambda: nd.square(x, out=whole[:3]),
+                lambda: x.copyto(whole[3:]),
+                lambda: whole[:3].__iadd__(x),
+            ):
+                with pytest.raises(BindError, match="part of another array"):
+                    write()
+            nd.square(nd.array(A), out=whole[:3])
+            with autograd.pause():
+                x.copyto(whole[3:])
+        np.testing.assert_array_equal(whole.asnumpy(), [*(A * A), *A])
 
     def test_out_may_be_an_input_that_the_gradient_reads(self):
         x, w = nd.array(A), variable(B)

@@ -151,7 +151,8 @@ def _function(forward=lambda x: x * 1, backward=lambda dy: dy):
         (lambda dy: None, r"Made\.backward returned NoneType, expected an NDArray"),
         (lambda dy: (dy, dy), "returned 2 gradients, expected 1"),
         (lambda dy: dy[:1], r"the gradient of input 0 is float32\(1,\) .*, expected float32\(3,\)"),
-        (lambda dy: [3], "returned list"),
+        (lambda dy: [3], "returned int at 0, expected an NDArray"),
+        (lambda dy: "x", "returned str, expected an NDArray or a list"),
     ],
 )
 def test_a_wrong_gradient_is_refused(backward, message):
@@ -165,6 +166,11 @@ def test_a_wrong_gradient_is_refused(backward, message):
 def test_a_wrong_result_is_refused():
     with pytest.raises(ArgumentError, match=r"Made\.forward returned NoneType"):
         _function(forward=lambda x: None)(nd.array(A))
+
+
+def test_only_arrays_are_arguments():
+    with pytest.raises(ArgumentError, match="Made: argument 1 is float, expected an NDArray"):
+        _function()(nd.array(A), 2.0)
 
 
 def test_an_instance_serves_one_call():

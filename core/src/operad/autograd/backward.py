@@ -6,6 +6,7 @@ structure (see `schedule`), and later steps only replay its result on new arrays
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -38,13 +39,16 @@ def mark_variables(
         raise ArgumentError(
             f"mark_variables: {len(arrays)} variables, {len(buffers)} gradients and {len(reqs)} grad_reqs"
         )
-    for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
+    uses = Counter(map(id, buffers))
+    for i, (array, buffer, req) in enumerate(zip(arrays, buffers, reqs, strict=True)):
+        _check_array(f"mark_variables: variable {i}", array)
         if req not in _REQUESTS:
             raise ArgumentError(
                 f"mark_variables: grad_req is {req!r}, expected one of {', '.join(_REQUESTS)}"
             )
-        if buffer._spec is not array._spec:
-            raise ArgumentError(f"mark_variables: the gradient is {buffer._spec}, expected {array._spec}")
+        _check_like("mark_variables: the gradient", buffer, array)
+        if buffer is array or (req != "add" and uses[id(buffer)] > 1):
+            raise ArgumentError("mark_variables: a gradient would overwrite a variable or another gradient")
         if array.dtype.kind != "f":
             raise GradientError(
                 f"mark_variables: an array of {array.dtype.name} has no gradient; cast it first"
@@ -104,6 +108,7 @@ def grad(
         raise GradientError("grad: create_graph=True (gradients of gradients) is not supported")
     arrays = [variables] if isinstance(variables, NDArray) else list(variables)
     for i, array in enumerate(arrays):
+        _check_array(f"grad: variable {i}", array)
         if array._autograd is None:
             raise GradientError(
                 f"grad: variable {i} was not recorded; call attach_grad() on it before record()"
@@ -144,20 +149,34 @@ def _heads(
     heads: NDArray | Sequence[NDArray], head_grads: NDArray | Sequence[NDArray | None] | None
 ) -> tuple[list[Entry], list[NDArray]]:
     arrays = [heads] if isinstance(heads, NDArray) else list(heads)
-    grads = [head_grads] if isinstance(head_grads, NDArray) else list(head_grads or [None] * len(arrays))
+    grads: list[NDArray | None] = [None] * len(arrays)
+    if head_grads is not None:
+        grads = [head_grads] if isinstance(head_grads, NDArray) else list(head_grads)
     if len(grads) != len(arrays):
         raise ArgumentError(f"backward: {len(grads)} head_grads for {len(arrays)} heads")
     entries = []
     for i, (array, given) in enumerate(zip(arrays, grads, strict=True)):
+        _check_array(f"backward: head {i}", array)
         if array._autograd is None:
             raise GradientError(
                 f"backward: head {i} was not recorded; compute it under autograd.record(), by operators "
                 "that have gradients, from arrays that attach_grad() was called on"
             )
-        if given is not None and given._spec is not array._spec:
-            raise ArgumentError(f"backward: head_grads[{i}] is {given._spec}, expected {array._spec}")
+        if given is not None:
+            _check_like(f"backward: head_grads[{i}]", given, array)
         entries.append(array._autograd.entry)
     return entries, [_ones(x) if g is None else g for x, g in zip(arrays, grads, strict=True)]
+
+
+def _check_array(what: str, given: object) -> None:
+    if not isinstance(given, NDArray):
+        raise ArgumentError(f"{what} is {type(given).__name__}, expected an NDArray")
+
+
+def _check_like(what: str, given: Any, array: NDArray) -> None:
+    _check_array(what, given)
+    if given._spec is not array._spec:
+        raise ArgumentError(f"{what} is {given._spec}, expected {array._spec}")
 
 
 def _ones(array: NDArray) -> NDArray:

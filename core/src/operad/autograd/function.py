@@ -50,6 +50,12 @@ class Function:
 
     def __call__(self, *inputs: NDArray) -> Any:
         """Apply the function, and record it if recording is on."""
+        for i, x in enumerate(inputs):
+            if not isinstance(x, NDArray):
+                raise ArgumentError(
+                    f"{type(self).__name__}: argument {i} is {type(x).__name__}, expected an NDArray; "
+                    "give other values to __init__"
+                )
         if self._used:
             raise GradientError(f"{type(self).__name__}: an instance serves one call; make a new one")
         self._used = True
@@ -94,8 +100,11 @@ def record_copy(source: NDArray, target: NDArray) -> None:
 
 def _arrays(result: Any, what: str) -> list[NDArray]:
     found = [result] if isinstance(result, NDArray) else result
-    if not isinstance(found, (list, tuple)) or any(not isinstance(x, NDArray) for x in found):
+    if not isinstance(found, (list, tuple)):
         raise ArgumentError(f"{what} returned {type(result).__name__}, expected an NDArray or a list of them")
+    for i, x in enumerate(found):
+        if not isinstance(x, NDArray):
+            raise ArgumentError(f"{what} returned {type(x).__name__} at {i}, expected an NDArray")
     return list(found)
 
 

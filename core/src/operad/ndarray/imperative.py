@@ -17,7 +17,7 @@ from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.ndarray.plan import Plan, new_array
-from operad.ndarray.recording import recording_state
+from operad.ndarray.recording import Recorder, recording_state
 from operad.ndarray.run import execute
 from operad.operator import OperatorProperty
 
@@ -72,6 +72,7 @@ class Invoker:
         if out is not None:
             outputs = self._given(plan, out)
             if recording_state.recorder is not None:
+                refuse_lost(plan.name, recording_state.recorder, inputs, outputs)
                 inputs = _kept_apart(inputs, outputs)
             _run_into(plan, inputs, outputs)
         else:
@@ -135,6 +136,23 @@ def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray])
     plan.run(inputs, fresh)
     for array, value in zip(outputs, fresh, strict=True):
         copy_into(array, value)
+
+
+def refuse_lost(name: str, recorder: Recorder, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+    """Raise BindError if a recorded result would go into a part of an array.
+
+    The part would be recorded, but not the array, whose gradient would then silently be wrong.
+    """
+    if any(map(_is_view, outputs)) and any(map(recorder.tracks, inputs)):
+        raise BindError(
+            f"{name}: the target is part of another array, which would not know of the gradient; "
+            "use a new array, or do it under autograd.pause()"
+        )
+
+
+def _is_view(array: NDArray) -> bool:
+    """Whether `array` is known to be a part of a larger one."""
+    return array._is_part and array._chunk.handle is not None
 
 
 def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:

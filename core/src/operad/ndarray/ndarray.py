@@ -26,7 +26,7 @@ from operad.ndarray import recording
 from operad.ndarray.arithmetic import Arithmetic, invoke
 from operad.ndarray.chunk import Chunk, Export, new_chunk
 from operad.ndarray.function import operator_function
-from operad.ndarray.imperative import copy_into
+from operad.ndarray.imperative import copy_into, refuse_lost
 from operad.ndarray.indexing import get_item, set_item
 from operad.ndarray.plan import set_array_factory
 from operad.ndarray.recording import recording_state
@@ -133,7 +133,8 @@ class NDArray(Arithmetic):
 
         Raises:
             ArgumentError: `other` is neither an array nor a context.
-            BindError: `other` has another shape, or is being recorded.
+            BindError: `other` has another shape, is being recorded, or is a part of an array that would
+                lose the gradient.
         """
         recorder = recording_state.recorder
         if isinstance(other, Context):
@@ -146,6 +147,8 @@ class NDArray(Arithmetic):
             raise BindError(f"copyto: target has shape {other.shape}, expected {self.shape}")
         elif recorder is not None and recorder.tracks(other):
             raise BindError("copyto: the target is part of what is being recorded; copy to a new array")
+        elif recorder is not None and recorder.tracks(self):
+            refuse_lost("copyto", recorder, [self], [other])
         copy_into(other, self)
         if recorder is not None and recorder.tracks(self):
             recording.frontend().record_copy(self, other)
