@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -23,9 +22,6 @@ PACKAGES = {"every kind": {f"{kind}_example": kind for kind in KINDS}}
 PACKAGES |= {kind: {"AcmeExample": kind} for kind in KINDS}
 
 pytestmark = pytest.mark.timeout(300)
-harness = pytest.mark.skipif(
-    find_spec("operad_sdk.check.suite") is None, reason="this operad-sdk has no contract_suite"
-)
 
 
 @final
@@ -83,19 +79,16 @@ def test_values_and_examples_hold(author: Author) -> None:
     _all_pass(author.run("-m", "pytest", "-p", "no:cacheprovider", "--ignore=tests/test_contract.py"))
 
 
-@harness
 def test_types_are_strict(author: Author) -> None:
     assert "Success" in author.run("-m", "mypy")
 
 
-@harness
 def test_every_test_passes(author: Author) -> None:
     closing = author.run("-m", "pytest", "-p", "no:cacheprovider", "-v")
     _all_pass(closing)
     assert "test_contract.py" in closing
 
 
-@harness
 def test_operad_check_finds_nothing(author: Author) -> None:
     author.run(*CLI, "check", "--plugin", NAME)
 
