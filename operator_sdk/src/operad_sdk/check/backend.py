@@ -17,6 +17,7 @@ NAME: Final = "operad"
 """The value of `settings(backend=...)`."""
 
 _UNBOUNDED: Final = 2**16
+_INTEGERS_ONLY: Final = "cases are made of integers and booleans; values come from a lattice"
 
 
 class SeededProvider(PrimitiveProvider):
@@ -52,15 +53,15 @@ class SeededProvider(PrimitiveProvider):
 
     def draw_float(self, **constraints: Any) -> float:
         """Not drawn: values come from a lattice."""
-        raise NotImplementedError
+        raise NotImplementedError(_INTEGERS_ONLY)
 
     def draw_string(self, *args: Any, **constraints: Any) -> str:
         """Not drawn."""
-        raise NotImplementedError
+        raise NotImplementedError(_INTEGERS_ONLY)
 
     def draw_bytes(self, *args: Any, **constraints: Any) -> bytes:
         """Not drawn."""
-        raise NotImplementedError
+        raise NotImplementedError(_INTEGERS_ONLY)
 
 
 AVAILABLE_PROVIDERS[NAME] = f"{__name__}.{SeededProvider.__qualname__}"
