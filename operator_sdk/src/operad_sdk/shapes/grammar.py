@@ -161,9 +161,7 @@ class _Reader:
         except (RecursionError, MemoryError):
             # How Python says that an expression has too many parts; the whole line would fill pages.
             start = f"shape line {self._text[:60]!r}...: {text.strip()[:60]!r}..."
-            raise SpecError(
-                f"{start} has too many terms; write a length of many tensors as a method"
-            ) from None
+            raise SpecError(f"{start} has too many terms; write infer_shape instead") from None
         except SpecError as error:
             raise SpecError(f"shape line {self._text!r}: {error}") from None
 
