@@ -27,7 +27,7 @@ from operad.config import settings
 from operad.engine import lifetime
 from operad.engine.base import Engine
 from operad.engine.budget import ThreadBudget
-from operad.engine.failure import Failure, note_on
+from operad.engine.failure import Failure, alive, note_on
 from operad.engine.operation import GROUP, Block, RunContext
 from operad.engine.thread import Thread
 from operad.engine.var import DependencyQueue
@@ -233,13 +233,13 @@ class Dispatcher(Engine):
         queue = self._queue
         for part in parts:
             # The group holds the variables, so nobody else changes what they carry.
-            failures = queue.inherited(part) if queue.tainted else ()
-            failure = None if failures else self._call(part, run_ctx)
-            if failure is not None:
-                queue.record(failure)
-                failures = (failure,)
-            if queue.tainted:
-                queue.settle(part, failures)
+            failure = queue.inherited(part) if alive else None
+            if failure is None:
+                failure = self._call(part, run_ctx)
+                if failure is not None:
+                    queue.record(failure)
+            if alive:
+                queue.settle(part, failure)
 
     def _start_async(self, block: Block, run_ctx: RunContext, bell: threading.Lock | None = None) -> None:
         """Call an asynchronous block's function, which finishes the block by itself and rings `bell`."""

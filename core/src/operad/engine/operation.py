@@ -7,7 +7,7 @@ which carries what belongs to that push alone: place, priority, position in the 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad.context import Context
@@ -79,9 +79,9 @@ class Opr:
         mutable_vars: Variables that `fn` mutates, whether or not it reads them as well.
         prop: The kind of work.
         name: What messages call it.
-        reads_mutable: `fn` uses old contents of `mutable_vars` (in-place update, partial write,
-            ADD request), so it is skipped where one of them holds a failure. Otherwise it is taken
-            to overwrite them, which makes them clean again.
+        reads_mutable: `fn` uses old contents of all `mutable_vars`, or of those given (in-place update,
+            partial write, ADD request), so it is skipped where one of them holds a failure. The
+            others it is taken to overwrite, which makes them clean again.
         is_async: `fn` takes `on_complete`; implied by `prop=ASYNC`.
         is_parallel: Whether `fn` is worth several threads inside.
         kind: RUN, except for the engine's own blocks.
@@ -93,7 +93,7 @@ class Opr:
 
     __slots__ = (
         "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "parts",
-        "prop", "rank", "reads_mutable",
+        "prop", "rank", "updated_vars",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +103,7 @@ class Opr:
         mutable_vars: Sequence[Var] = (),
         prop: FnProperty = FnProperty.NORMAL,
         name: str | None = None,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_async: bool = False,
         kind: int = RUN,
         parts: tuple[Block, ...] = (),
@@ -113,9 +113,11 @@ class Opr:
         self.is_parallel = is_parallel
         self.const_vars = tuple(const_vars)
         self.mutable_vars = tuple(mutable_vars)
+        self.updated_vars: tuple[Var, ...] = ()
+        if reads_mutable:
+            self.updated_vars = self.mutable_vars if reads_mutable is True else tuple(reads_mutable)
         self.prop = prop
         self.name = name
-        self.reads_mutable = reads_mutable
         self.kind = kind
         self.parts = parts
         self.is_async = is_async or prop is FnProperty.ASYNC

@@ -9,13 +9,14 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from operad import registry
 from operad.context import Context
+from operad.engine import Var
 from operad.errors import ArgumentError, BindError
 from operad.executor.arrays import Refit, complete_shapes
 from operad.executor.lanes import cut
@@ -100,8 +101,8 @@ class Executor:
             (node, self._operator(node)) for node in program.backward if isinstance(node, OpNode)
         )
         self._operators = operators
-        self._forward = self._segments(program.forward)
-        self._backward = self._segments(program.backward)
+        self._forward = self._segments(program.forward, ())
+        self._backward = self._segments(program.backward, self._started_forward())
 
     def _operator(self, node: OpNode) -> Operator:
         program = self._program
@@ -109,12 +110,19 @@ class Executor:
         types = [program.types[entry] for entry in node.args]
         return node.op.create_operator(program.contexts[node], shapes, types)
 
-    def _segments(self, nodes: Sequence[Node]) -> list[Segment]:
-        contexts = self._program.contexts
-        return [
-            Segment(part, contexts[part[0]], self._program, self._layout, self._operators)
-            for part in cut(nodes, contexts, self._program.lanes)
-        ]
+    def _segments(self, nodes: Sequence[Node], started: Collection[Var]) -> list[Segment]:
+        segments = []
+        for part in cut(nodes, self._program.contexts, self._program.lanes):
+            segments.append(self._segment(part, started))
+            started = segments[-1].started
+        return segments
+
+    def _started_forward(self) -> Collection[Var]:
+        return self._forward[-1].started if self._forward else ()
+
+    def _segment(self, nodes: Sequence[Node], started: Collection[Var]) -> Segment:
+        ctx = self._program.contexts[nodes[0]]
+        return Segment(nodes, ctx, self._program, self._layout, self._operators, started)
 
     @property
     def arg_arrays(self) -> list[NDArray]:
@@ -225,7 +233,8 @@ class Executor:
 
     def _run(self, segments: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
-            self._run_monitored(segments, is_train)
+            started = self._started_forward() if segments is self._backward else ()
+            self._run_monitored(segments, is_train, started)
             return
         for segment in segments:
             segment.push(is_train, alone=len(segments) == 1)
@@ -242,7 +251,7 @@ class Executor:
         """
         self._monitor = None if callback is None else (callback, monitor_all)
 
-    def _run_monitored(self, segments: Sequence[Segment], is_train: bool) -> None:
+    def _run_monitored(self, segments: Sequence[Segment], is_train: bool, started: Collection[Var]) -> None:
         assert self._monitor is not None
         callback, monitor_all = self._monitor
         for segment in segments:
@@ -250,7 +259,9 @@ class Executor:
                 if monitor_all:
                     for name, entry in _named_inputs(node):
                         callback(name, self._entry_array(entry))
-                Segment([node], segment.ctx, self._program, self._layout, self._operators).push(is_train)
+                alone = self._segment([node], started)
+                alone.push(is_train)
+                started = alone.started
                 written = [
                     Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)
                 ]

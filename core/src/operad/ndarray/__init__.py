@@ -20,6 +20,7 @@ from operad.ndarray.plan import Plan as Plan
 from operad.ndarray.recording import Recorder as Recorder
 from operad.ndarray.recording import recording_state as recording_state
 from operad.ndarray.recording import set_frontend as set_frontend
+from operad.ndarray.run import distinct as distinct
 from operad.ndarray.run import execute as execute
 from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load

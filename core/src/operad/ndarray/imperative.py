@@ -130,7 +130,7 @@ def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray])
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
     shared = {id(x._chunk) for x in inputs[: plan.num_args]}
     if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
-        plan.run(inputs, outputs, reads_mutable=True)
+        plan.run(inputs, outputs, into_given=True)
         return
     fresh = [new_array(spec) for spec in plan.out_specs]
     plan.run(inputs, fresh)
@@ -143,16 +143,11 @@ def refuse_lost(name: str, recorder: Recorder, inputs: Sequence[NDArray], output
 
     The part would be recorded, but not the array, whose gradient would then silently be wrong.
     """
-    if any(map(_is_view, outputs)) and any(map(recorder.tracks, inputs)):
+    if any(out._is_part for out in outputs) and any(map(recorder.tracks, inputs)):
         raise BindError(
             f"{name}: the target is part of another array, which would not know of the gradient; "
             "use a new array, or do it under autograd.pause()"
         )
-
-
-def _is_view(array: NDArray) -> bool:
-    """Whether `array` is known to be a part of a larger one."""
-    return array._is_part and array._chunk.handle is not None
 
 
 def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:
