@@ -16,6 +16,7 @@ locking (an interrupted step would be seen half done).
 
 from __future__ import annotations
 
+import reprlib
 import threading
 import time
 from abc import abstractmethod
@@ -53,7 +54,7 @@ class Completion:
         self._gate = threading.Lock()  # taken by the first who completes, and never released
 
     def __call__(self, error: BaseException | None = None) -> None:
-        """The operation is done, or failed with `error`.
+        """The operation is done, or failed with `error`; what is no exception is an EngineError too.
 
         Raises:
             EngineError: It was done already.
@@ -62,14 +63,23 @@ class Completion:
             title = self._block.opr.title
             raise EngineError(f"{title}: on_complete was called twice; call it once for each run")
 
-    def close(self, error: BaseException | None) -> bool:
+    def close(self, error: object) -> bool:
         """Finish the operation unless it is finished; whether this call did."""
         if not self._gate.acquire(False):
             return False
-        failure = None if error is None else self._engine.failed(self._block, error)
-        self._engine.finish(self._block, failure)
-        if self._bell is not None:
-            self._bell.release()
+        engine, block = self._engine, self._block
+        failure = None
+        try:
+            if error is not None and not isinstance(error, BaseException):
+                error = EngineError(
+                    f"{block.opr.title}: on_complete was given {reprlib.repr(error)}, "
+                    "expected an exception or None"
+                )
+            failure = None if error is None else engine.failed(block, error)
+        finally:  # whatever was given: what waits for this operation would wait for ever
+            engine.finish(block, failure)
+            if self._bell is not None:
+                self._bell.release()
         return True
 
     def __del__(self) -> None:

@@ -64,6 +64,8 @@ class OrderedEngine(Dispatcher):
 
     def push(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
         """See `Engine.push`."""
+        if not isinstance(opr, Opr):
+            raise EngineError(f"push of {opr!r}, expected what new_operator() made")
         if opr.deleted:
             raise EngineError(f"push of {opr.title!r}: the operator was deleted; make a new one")
         self._push(Block(opr, ctx, priority, profiling))
