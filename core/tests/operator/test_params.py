@@ -177,6 +177,13 @@ class TestSets:
         with pytest.raises(ParamError, match=message):
             Window(**params)
 
+    @pytest.mark.parametrize("type_", ["shape", "indices", "floats"])
+    def test_a_list_as_default_is_not_shared_with_whoever_declared_it(self, type_):
+        default = [1, 2]
+        declared = made(type_, default)
+        default[0] = 7
+        assert ParamSet({"p": declared}).parse("Op", {}) == {"p": (1, 2)}
+
     def test_are_inherited_and_may_be_redeclared(self):
         assert list(WideWindow.params) == ["size", "pad", "scale", "keep", "extra"]
         assert (WideWindow(size=1).scale, Window(size=1).scale) == (2.0, 1.0)

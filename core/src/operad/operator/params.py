@@ -52,7 +52,7 @@ class Param:
     ) -> None:
         self.name = ""
         self.type = type
-        self.default = default
+        self.default = _plain(default)  # a list would be every call's own to change
         self.bounds = dict(bounds)
         self.choices = choices
         self.doc = doc
