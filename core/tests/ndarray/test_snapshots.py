@@ -83,6 +83,12 @@ def backward(x: NDArray, head: NDArray) -> NDArray:
     return x.grad
 
 
+def recorded_rows(x: NDArray, index: Any) -> NDArray:
+    x.attach_grad()
+    with autograd.record():
+        return x[index]
+
+
 class Scaled(autograd.Function):
     def __init__(self, factor: NDArray) -> None:
         self.factor = factor
@@ -108,7 +114,7 @@ CALLS: dict[str, tuple[Call, Callable[[], list[Any]]]] = {
     "get, slice and array": (lambda x, i: x[:, i], lambda: [np.array(INDEX)]),
     "get, nested list": (lambda x, i: x[[i, i]], lambda: [list(INDEX)]),
     "get, other sequence": (lambda x, i: x[i], lambda: [UserList(INDEX)]),
-    "get while recording": (lambda x, i: recorded_rows(x, i), lambda: [np.array(INDEX)]),
+    "get while recording": (recorded_rows, lambda: [np.array(INDEX)]),
     "set, index array": (setting, lambda: [np.array(INDEX)]),
     "set, index list": (setting, lambda: [list(INDEX)]),
     "set, index NDArray": (setting, lambda: [nd.array(INDEX)]),
@@ -118,7 +124,7 @@ CALLS: dict[str, tuple[Call, Callable[[], list[Any]]]] = {
     "set a value, array": (lambda x, v: setting(x, slice(None), v), lambda: [np.array(ROW)]),
     "set a value, list": (lambda x, v: setting(x, slice(None), v), lambda: [list(ROW)]),
     "set a value, NDArray": (lambda x, v: setting(x, slice(None), v), lambda: [nd.array(ROW)]),
-    "set a value at indices": (lambda x, i, v: setting(x, i, v), lambda: [np.array(INDEX), np.array(ROW)]),
+    "set a value at indices": (setting, lambda: [np.array(INDEX), np.array(ROW)]),
     "array of an array": (lambda x, v: x + nd.array(v), lambda: [FULL.copy()]),
     "array of an NDArray": (lambda x, v: x + nd.array(v), lambda: [nd.array(FULL)]),
     "operand, array": (lambda x, v: x + v, lambda: [FULL.copy()]),
@@ -136,12 +142,6 @@ CALLS: dict[str, tuple[Call, Callable[[], list[Any]]]] = {
     "head gradient": (backward, lambda: [nd.array(FULL)]),
     "Function": (lambda x, v: Scaled(v)(x), lambda: [nd.array(FULL)]),
 }
-
-
-def recorded_rows(x: NDArray, index: Any) -> NDArray:
-    x.attach_grad()
-    with autograd.record():
-        return x[index]
 
 
 @pytest.mark.parametrize(("call", "arguments"), CALLS.values(), ids=CALLS)

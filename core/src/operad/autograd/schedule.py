@@ -140,6 +140,11 @@ def _delivered(value: NDArray, target: NDArray, request: OpReq) -> NDArray:
     return target
 
 
+def deliver(value: NDArray, target: NDArray, request: str) -> None:
+    """Put a gradient into a buffer, which `request` (`write` or `add`) says how to write."""
+    _delivered(value, target, _REQUESTS[request])
+
+
 def _add_into(target: Any, value: Any) -> None:
     target += value
 

@@ -16,6 +16,8 @@ from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import new_array as new_array
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.ndarray import wrap as wrap
+from operad.ndarray.overlap import Use as Use
+from operad.ndarray.overlap import clash as clash
 from operad.ndarray.plan import Plan as Plan
 from operad.ndarray.recording import Recorder as Recorder
 from operad.ndarray.recording import recording_state as recording_state
