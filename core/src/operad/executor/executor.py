@@ -24,7 +24,7 @@ from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
 from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode, Variable
-from operad.ndarray import NDArray, copy_into, empty, wrap
+from operad.ndarray import NDArray, Versions, copy_into, empty, overwritten, wrap
 from operad.operator import Operator
 
 MonitorCallback = Callable[[str, NDArray], object]
@@ -103,6 +103,8 @@ class Executor:
         self._operators = operators
         self._forward = self._segments(program.forward, ())
         self._backward = self._segments(program.backward, self._started_forward())
+        self._backward_reads = program.read_by_backward()
+        self._versions = Versions([self._layout.bound[entry] for entry in self._backward_reads])
 
     def _operator(self, node: OpNode) -> Operator:
         program = self._program
@@ -170,6 +172,7 @@ class Executor:
         self._is_ready = False  # should a monitor raise half way
         self._layout.take_turn()
         self._run(self._forward, is_train)
+        self._versions.note()
         self._is_ready, self._has_run_backward = is_train, False
         return self.outputs
 
@@ -182,6 +185,7 @@ class Executor:
             out_grads: Gradient of each output; may be left out for outputs that are losses.
             is_train: Whether the operators' backward runs in training mode.
         Raises:
+            GradientError: An argument or output that backward reads was overwritten since forward.
             BindError: The executor computes no gradients, `forward(is_train=True)` did not come
                 before, its results have been overwritten since (by a backward, or by an executor
                 that shares memory), or a needed output gradient is missing or does not fit.
@@ -203,6 +207,7 @@ class Executor:
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
         self._run(self._backward, is_train)
+        self._versions.note()  # gradients may be other parts of the same memory
 
     def _check_ready(self) -> None:
         if not self._is_ready or (self._has_run_backward and not self._program.is_backward_repeatable):
@@ -215,6 +220,9 @@ class Executor:
                 "backward: an executor that shares this one's memory has run since forward(is_train=True); "
                 "call it again"
             )
+        changed = self._versions.first_changed()
+        if changed is not None:
+            raise overwritten("backward", list(self._backward_reads.values())[changed], "forward")
 
     def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
         if target is None:

@@ -29,3 +29,5 @@ from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
 from operad.ndarray.spec import Spec as Spec
+from operad.ndarray.versions import Versions as Versions
+from operad.ndarray.versions import overwritten as overwritten
