@@ -192,15 +192,33 @@ def _assign(xp: ModuleType, target: Any, source: Any) -> None:
 _invokers: dict[Any, Invoker] = {}
 
 
+def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What calls that share an `Invoker` have in common.
+
+    Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
+    parameter; and by their text where `0.0 == -0.0`. One flat tuple, for this is on every call's way.
+    """
+    key: list[Any] = [op]
+    for name, value in params.items():
+        kind = value.__class__
+        if kind is tuple or kind is list:
+            kinds = [item.__class__ for item in value]
+            key += (name, tuple(value), *kinds)
+            if float in kinds or tuple in kinds:
+                key.append(repr(value))
+        else:
+            key += (name, kind, value or str(value))
+    return tuple(key)
+
+
 def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
     """The cached `Invoker` of an operator with these parameters.
 
     Raises:
         ParamError: A parameter is unknown, missing or unusable.
     """
-    # A falsy value goes by its text, so that 0.0 and -0.0 differ.
     try:
-        key = (op, *[(k, tuple(v) if v.__class__ is list else v or str(v)) for k, v in params.items()])
+        key = _key(op, params)
         found = _invokers.get(key)
     except (TypeError, ValueError):  # an array or another unhashable value: validation names it
         return Invoker(op(**params))
