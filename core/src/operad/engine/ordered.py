@@ -164,9 +164,7 @@ class OrderedEngine(Dispatcher):
                 if var.holders or var.failure is not None:
                     return False
             for var in const_vars:
-                if var.holders and (var.holders < 0 or var.queue):
-                    return False
-                if var.failure is not None:
+                if var.failure is not None or (var.holders and (var.holders < 0 or var.queue)):
                     return False
             self._inline_thread = get_ident()
             try:
@@ -336,8 +334,7 @@ class OrderedEngine(Dispatcher):
         bell.acquire()
 
     def _raise_unread(self) -> None:
-        queue = self._queue
-        errors = [failure.first_raise() for failure in self._unread() if queue.mark_raised(failure)]
+        errors = [failure.first_raise() for failure in self._queue.take_unread()]
         try:
             if len(errors) == 1:
                 raise errors[0]
@@ -345,9 +342,6 @@ class OrderedEngine(Dispatcher):
                 raise BaseExceptionGroup(f"{len(errors)} operations failed", errors)
         finally:
             del errors  # this frame is part of their traceback
-
-    def _unread(self) -> list[Failure]:
-        return sorted(self._queue.unread, key=lambda failure: failure.seq)
 
     # Ending.
 
@@ -403,4 +397,4 @@ class OrderedEngine(Dispatcher):
                 self._detours.append("exit")
                 self._quiesce()
                 self._detours.remove("exit")
-        return self._unread()
+        return self._queue.unread_in_order()

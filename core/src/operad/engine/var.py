@@ -179,6 +179,14 @@ class DependencyQueue:
         failure.enlist()
         self.unread[failure] = True
 
+    def unread_in_order(self) -> list[Failure]:
+        """The unread failures, in push order."""
+        return sorted(self.unread, key=lambda failure: failure.seq)
+
+    def take_unread(self) -> list[Failure]:
+        """The unread failures, in push order, which the caller raises."""
+        return [failure for failure in self.unread_in_order() if self.mark_raised(failure)]
+
     def mark_raised(self, failure: Failure) -> bool:
         """Take `failure` off the unread ones; whether it was among them. One atomic step."""
         return self.unread.pop(failure, False)
