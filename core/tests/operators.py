@@ -105,7 +105,16 @@ SIMPLE = [
     _unary("sign", np.sign, takes_out=True, inplace=["data"]),
     _unary("BlockGrad", np.copy, inplace=["data"]),
     _unary("explode", _explode, Gradient(_explode, [OGRAD]), params=_LIMIT),
+    _unary("passes_below", _explode, Gradient(lambda g, _: g, [OGRAD]), params=_LIMIT),
     _unary("explode_back", lambda x, _: x, Gradient(_explode, [OGRAD]), params={"limit": param(float, 0.0)}),
+    _unary(
+        "explode_scratch",
+        lambda ctx, x, limit: _explode(x, limit),
+        params=_LIMIT,
+        inplace=["data"],
+        takes_context=True,
+        forward_resource=[ResourceRequest.TEMP_SPACE],
+    ),
     _unary(
         "transpose",
         lambda x, axes: x.transpose(axes or None),

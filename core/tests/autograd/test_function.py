@@ -216,3 +216,63 @@ def test_what_it_saved_is_freed_with_the_graph():
         assert alive == []
     finally:
         gc.enable()
+
+
+class Product(autograd.Function):
+    """`2 x y`, from a NumPy factor and arrays that it saves."""
+
+    def __init__(self, factor, overwrites=False):
+        self.factor = factor
+        self.overwrites = overwrites
+
+    def forward(self, x, y):
+        z = nd.elemwise_mul(x, y)
+        self.save_for_backward(x, self.factor, "text", y, z)
+        if self.overwrites:
+            z[:] = 0
+        return z * 2
+
+    def backward(self, dz):
+        x, factor, _, y, _ = self.saved_tensors
+        return dz * y * factor, dz * x * factor
+
+
+def recorded_product(**options):
+    x, y, factor = variable(A), variable(B), np.float32([2, 2, 2])
+    with autograd.record():
+        z = Product(factor, **options)(x, y)
+    return x, y, factor, z
+
+
+@pytest.mark.parametrize(("index", "place"), [(0, 0), (1, 3)])
+def test_saved_arrays_that_were_overwritten_are_refused(each_engine, index, place):
+    arrays = recorded_product()
+    with autograd.pause():
+        arrays[index][1:] = 100
+    with pytest.raises(
+        GradientError,
+        match=rf"backward of Product: saved_tensors\[{place}\] was overwritten after it was saved",
+    ):
+        arrays[3].backward()
+
+
+def test_saved_arrays_that_forward_itself_overwrote_are_refused(each_engine):
+    *_, z = recorded_product(overwrites=True)
+    with pytest.raises(GradientError, match=r"saved_tensors\[4\] was overwritten"):
+        z.backward()
+
+
+def test_saved_numpy_arrays_count_as_they_were(each_engine):
+    x, y, factor, z = recorded_product()
+    factor[:] = 100
+    z.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), 2 * B)
+    np.testing.assert_array_equal(y.grad.asnumpy(), 2 * A)
+
+
+def test_saved_arrays_may_be_overwritten_after_backward(each_engine):
+    x, y, _, z = recorded_product()
+    z.backward()
+    x[:] = 100
+    np.testing.assert_array_equal(x.grad.asnumpy(), 2 * B)
+    np.testing.assert_array_equal(y.grad.asnumpy(), 2 * A)

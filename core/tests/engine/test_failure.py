@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+import traceback
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from operad.context import cpu
@@ -40,14 +43,18 @@ def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: Ordere
 
 
 @pytest.mark.parametrize("first", [0, 1, 2])
-def test_a_chain_raises_the_original_once_wherever_it_is_met_first(engine: OrderedEngine, first: int) -> None:
+def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every_wait(
+    engine: OrderedEngine, first: int
+) -> None:
     error = ValueError("boom")
     variables = chain(engine, error)
     with pytest.raises(ValueError, match="boom") as caught:
         engine.wait_for_var(variables[first])
     assert caught.value is error
-    for var in variables:
-        engine.wait_for_var(var)
+    for var in (*variables, *variables):
+        for wait in (engine.wait_for_var, engine.wait_to_write):
+            with pytest.raises(ValueError, match=r"^boom"):
+                wait(var)
     engine.wait_for_all()
 
 
@@ -55,8 +62,98 @@ def test_wait_for_all_raises_the_chain_once(engine: OrderedEngine) -> None:
     variables = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
+    engine.wait_for_all()
     for var in variables:
-        engine.wait_for_var(var)
+        with pytest.raises(ValueError, match="boom"):
+            engine.wait_for_var(var)
+
+
+def test_wait_for_all_keeps_quiet_about_what_a_variable_has_raised(engine: OrderedEngine) -> None:
+    a, _, _ = chain(engine, ValueError("boom"))
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(a)
+    engine.wait_for_all()
+
+
+def test_raising_again_adds_neither_traceback_nor_notes(engine: OrderedEngine) -> None:
+    a, _, _ = chain(engine, ValueError("boom"))
+    raised = []
+    for _ in range(5):
+        with pytest.raises(ValueError, match="boom") as caught:
+            engine.wait_for_var(a)
+        raised.append(caught.value)
+    first, *later = raised
+    (note,) = first.__notes__
+    depths = [sum(1 for _ in traceback.walk_tb(error.__traceback__)) for error in later]
+    assert len(set(depths)) == 1
+    for error in later:
+        kept, place = error.__notes__
+        assert kept == note
+        assert place.startswith("raised again; the first traceback ended at ")
+        assert "test_failure.py:" in place
+    assert len({id(error) for error in raised}) == 5
+
+
+def test_a_copy_has_the_causes_of_the_original(engine: OrderedEngine) -> None:
+    var = engine.new_variable()
+
+    def fail(_: RunContext) -> None:
+        try:
+            raise KeyError("cause")
+        except KeyError as cause:
+            raise ValueError("boom") from cause
+
+    engine.push_sync(fail, CTX, (), (var,))
+    for _ in range(3):
+        with pytest.raises(ValueError, match="boom") as caught:
+            engine.wait_for_var(var)
+        assert repr(caught.value.__cause__) == "KeyError('cause')"
+
+
+class AwkwardError(Exception):
+    """An error whose arguments are not those of its constructor."""
+
+    def __init__(self, shape: tuple[int, ...], axis: int) -> None:
+        super().__init__(f"axis {axis} of {shape}")
+        self.axis = axis
+
+
+class UncopyableError(Exception):
+    def __reduce_ex__(self, _: object) -> str:
+        raise TypeError("not to be copied")
+
+    def __new__(cls, *args: object) -> UncopyableError:
+        if args == ():
+            raise TypeError("made once only")
+        made = super().__new__(cls, *args)
+        made.args = ()
+        return made
+
+
+ERRORS = {
+    "constructor of its own": lambda: AwkwardError((2, 3), 7),
+    "uncopyable": lambda: UncopyableError("no"),
+    "OSError": lambda: OSError(2, "no such file", "a.rec"),
+    "UnicodeError": lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+    "SystemExit": lambda: SystemExit(3),
+    "NumPy": lambda: np.linalg.LinAlgError("singular"),
+    "group": lambda: ExceptionGroup("two", [ValueError(1), KeyError(2)]),
+}
+
+
+@pytest.mark.parametrize("make", ERRORS.values(), ids=ERRORS)
+def test_errors_of_any_class_raise_again_as_they_are(
+    engine: OrderedEngine, make: Callable[[], BaseException]
+) -> None:
+    error = make()
+    var, text, state = engine.new_variable(), repr(error), dict(vars(error))
+    engine.push_sync(raising(error), CTX, (), (var,))
+    for _ in range(3):
+        with pytest.raises(type(error)) as caught:
+            engine.wait_for_var(var)
+        assert repr(caught.value) == text
+        assert str(caught.value) == str(error)
+        assert {key: value for key, value in vars(caught.value).items() if key != "__notes__"} == state
 
 
 def test_wait_to_write_raises_too(engine: OrderedEngine) -> None:
@@ -85,48 +182,88 @@ def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: Or
         engine.wait_for_all()
 
 
-def test_an_update_in_place_is_skipped_until_the_failure_is_heard(engine: OrderedEngine) -> None:
+def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine: OrderedEngine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
-    engine.push_sync(ran.append, CTX, (), (var,), reads_mutable=True)
-    with pytest.raises(ValueError, match="boom"):
-        engine.wait_for_var(var)
+    for _ in range(2):
+        engine.push_sync(ran.append, CTX, (), (var,), reads_mutable=True)
+        with pytest.raises(ValueError, match="boom"):
+            engine.wait_for_var(var)
     assert ran == []
+    engine.push_sync(lambda _: None, CTX, (), (var,))
     engine.push_sync(ran.append, CTX, (), (var,), reads_mutable=True)
     engine.wait_for_var(var)
     assert len(ran) == 1
 
 
-def test_after_the_failure_was_heard_new_readers_run(engine: OrderedEngine) -> None:
+def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: OrderedEngine) -> None:
+    kept, scratch, ran = engine.new_variable("kept"), engine.new_variable("scratch"), []
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (scratch,))
+    engine.push_sync(ran.append, CTX, (), (kept, scratch), reads_mutable=[kept])
+    for var in (kept, scratch):
+        engine.wait_for_var(var)
+    assert len(ran) == 1
+    engine.push_sync(raising(ValueError("boom")), CTX, (), (kept,))
+    engine.push_sync(ran.append, CTX, (), (kept, scratch), reads_mutable=[kept])
+    for var in (kept, scratch):
+        with pytest.raises(ValueError, match="boom"):
+            engine.wait_for_var(var)
+    assert len(ran) == 1
+    with pytest.raises(ValueError, match="boom"):  # the first failure, whose variable was overwritten
+        engine.wait_for_all()
+
+
+def test_readers_are_skipped_after_the_failure_was_raised_too(engine: OrderedEngine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
+    d, ran = engine.new_variable(), []
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_var(c)
-    ran = []
-    engine.push_sync(ran.append, CTX, (b,), (c,))
+    engine.push_sync(ran.append, CTX, (b,), (d,))
+    with pytest.raises(ValueError, match="boom"):
+        engine.wait_for_var(d)
     engine.wait_for_all()
-    assert len(ran) == 1
+    assert ran == []
 
 
-def test_after_the_failure_was_heard_the_inline_path_is_open_again(engine: OrderedEngine) -> None:
+def test_the_inline_path_is_closed_while_a_variable_carries_a_failure(engine: OrderedEngine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
     ran = []
-    assert not engine.run_inline(ran.append, (1,), CTX, (b,), (c,), None)
+    for _ in range(2):
+        assert not engine.run_inline(ran.append, (1,), CTX, (b,), (), None)
+        assert not engine.run_inline(ran.append, (1,), CTX, (), (c,), None)
+        with pytest.raises(ValueError, match="boom"):
+            engine.wait_for_var(c)
+    for var in (b, c):
+        engine.push_sync(lambda _: None, CTX, (), (var,))
+    engine.wait_for_all()
+    assert engine.run_inline(ran.append, (1,), CTX, (b,), (c,), None)
+    assert ran == [1]
+
+
+def test_a_failure_holds_on_the_next_engine_too() -> None:
+    one, two = NaiveEngine(), ThreadedEngine(1)
+    a, b, c = chain(one, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
-        engine.wait_for_all()
-    if isinstance(engine, ThreadedEngine):
-        assert engine.run_inline(ran.append, (1,), CTX, (b,), (c,), None)
-        assert ran == [1]
+        one.stop()
+    d, ran = two.new_variable(), []
+    two.push_sync(ran.append, CTX, (c,), (d,))
+    for var in (a, b, c, d):
+        with pytest.raises(ValueError, match="boom"):
+            two.wait_for_var(var)
+    two.stop()
+    assert ran == []
 
 
-def test_independent_failures_raise_one_after_another_in_push_order(engine: OrderedEngine) -> None:
+def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(engine: OrderedEngine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     engine.push_sync(raising(ValueError("first")), CTX, (), (a,))
     engine.push_sync(raising(KeyError("second")), CTX, (), (b,))
     engine.push_sync(lambda _: None, CTX, (b, a), (c,))
-    with pytest.raises(ValueError, match="first"):
-        engine.wait_for_var(c)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="first"):
+            engine.wait_for_var(c)
     with pytest.raises(KeyError, match="second"):
-        engine.wait_for_var(c)
+        engine.wait_for_all()
     engine.wait_for_all()
 
 
@@ -162,7 +299,7 @@ def test_which_error_surfaces_first_does_not_depend_on_which_is_raised_first(
         threaded.wait_for_all()
 
 
-def test_an_operation_pushed_before_the_wait_is_skipped_however_late_it_runs(
+def test_whether_an_operation_is_skipped_does_not_depend_on_the_wait(
     threaded: ThreadedEngine,
 ) -> None:
     a, gate_var, b, c = (threaded.new_variable() for _ in range(4))
@@ -174,8 +311,10 @@ def test_an_operation_pushed_before_the_wait_is_skipped_however_late_it_runs(
         threaded.wait_for_var(a)
     threaded.push_sync(lambda _: ran.append("after"), CTX, (a, gate_var), (c,))
     gate.set()
-    threaded.wait_for_all()
-    assert ran == ["after"]
+    for var in (b, c):
+        with pytest.raises(ValueError, match="boom"):
+            threaded.wait_for_var(var)
+    assert ran == []
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])

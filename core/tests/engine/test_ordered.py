@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,6 +59,76 @@ def test_a_variable_named_twice_is_refused(engine: OrderedEngine, lists: tuple) 
         engine.push_sync(lambda _: None, CTX, reads, writes)
     with pytest.raises(DuplicateVarError):
         engine.new_operator(lambda _: None, reads, writes)
+
+
+MISUSES = {
+    "no function": ({"fn": None}, "fn is None, expected a function"),
+    "a number as function": ({"fn": 3}, "fn is 3, expected a function"),
+    "a number as variable": ({"const_vars": (3,)}, r"const_vars has 3, expected variables; make one with"),
+    "a number to write": ({"mutable_vars": (3,)}, "mutable_vars has 3, expected variables"),
+    "an array as variable": (
+        {"mutable_vars": [np.ones(2)]},
+        r"mutable_vars has array\(.*, expected variables",
+    ),
+    "None as variable": ({"const_vars": [None]}, "const_vars has None, expected variables"),
+    "no list": ({"const_vars": 3}, "const_vars is 3, expected variables"),
+    "None as list": ({"mutable_vars": None}, "mutable_vars is None, expected variables"),
+    "text as list": ({"mutable_vars": "ab"}, "mutable_vars has 'a', expected variables"),
+    "text as property": ({"prop": "async"}, "prop is 'async', expected an FnProperty"),
+    "a list as property": ({"prop": []}, r"prop is \[\], expected an FnProperty"),
+    "no context": ({"ctx": None}, "ctx is None and priority 0, expected a Context"),
+    "text as context": ({"ctx": "cpu"}, "ctx is 'cpu' and priority 0, expected a Context"),
+    "a fraction as priority": ({"priority": 1.5}, "priority 1.5, expected a Context and an integer"),
+    "arrays as old contents": ({"reads_mutable": 3}, "reads_mutable is 3, expected variables"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message"), MISUSES.values(), ids=MISUSES)
+@pytest.mark.parametrize("method", ["push_sync", "push_async", "new_operator"])
+def test_what_cannot_run_is_refused_where_it_is_pushed(
+    engine: OrderedEngine, method: str, wrong: dict[str, object], message: str
+) -> None:
+    var = engine.new_variable()
+    given = {"fn": lambda *_: None, "ctx": CTX, "mutable_vars": (var,), "name": "careless", **wrong}
+    if method == "new_operator":
+        for name in ("ctx", "priority"):
+            if name in wrong:
+                opr = engine.new_operator(lambda _: None, name="careless")
+                with pytest.raises(EngineError, match=f"push of 'careless': .*{message}"):
+                    engine.push(opr, **{"ctx": CTX, **wrong})  # type: ignore[arg-type]
+                return
+        del given["ctx"]
+    with pytest.raises(EngineError, match=f"push of 'careless': .*{message}"):
+        getattr(engine, method)(**given)
+    assert var.version == 0
+    engine.wait_for_all()
+
+
+def test_only_prepared_operators_can_be_pushed(engine: OrderedEngine) -> None:
+    with pytest.raises(EngineError, match="expected what new_operator"):
+        engine.push(lambda _: None, CTX)  # type: ignore[arg-type]
+
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["text", 0, False, ValueError, [], np.zeros(2), Unprintable()],
+    ids=lambda given: type(given).__name__,
+)
+def test_an_on_complete_given_no_exception_fails_the_operation_and_nobody_hangs(
+    engine: OrderedEngine, given: object
+) -> None:
+    var = engine.new_variable()
+    engine.push_async(lambda _, on_complete: on_complete(given), CTX, (), (var,), name="careless")
+    with pytest.raises(
+        EngineError, match=r"careless: on_complete was given .*, expected an exception or None"
+    ):
+        engine.wait_for_var(var)
+    engine.wait_for_all()
 
 
 def test_a_version_counts_the_writes_that_were_pushed(engine: OrderedEngine) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad.context import cpu
-from operad.engine.failure import Failure
+from operad.engine.failure import Failure, alive
 from operad.engine.operation import DELETE, Block, Opr
 from operad.engine.var import DependencyQueue, Var, Waiter
 
@@ -86,8 +86,8 @@ def test_a_failure_skips_the_chain_and_leaves_one_unread_record() -> None:
     record = failure_of(bad)
     assert queue.finish(bad, record) == []
     assert queue.pending == 0
-    assert a.failures == b.failures == c.failures == (record,)
-    assert list(queue.unread.values()) == [record]
+    assert a.failure is b.failure is c.failure is record
+    assert list(queue.unread) == [record]
 
 
 def test_a_chain_of_ten_thousand_is_skipped_without_recursion() -> None:
@@ -98,7 +98,7 @@ def test_a_chain_of_ten_thousand_is_skipped_without_recursion() -> None:
     for source, target in itertools.pairwise(variables):
         queue.add(block([source], [target]))
     queue.finish(bad, failure_of(bad))
-    assert variables[-1].failures
+    assert variables[-1].failure is not None
 
 
 def test_a_successful_overwrite_makes_clean_again() -> None:
@@ -108,7 +108,7 @@ def test_a_successful_overwrite_makes_clean_again() -> None:
     queue.finish(bad, failure_of(bad))
     assert queue.add(good)
     queue.finish(good)
-    assert var.failures == ()
+    assert var.failure is None
     assert len(queue.unread) == 1
 
 
@@ -119,10 +119,10 @@ def test_an_update_of_a_failed_variable_is_skipped() -> None:
     record = failure_of(bad)
     queue.finish(bad, record)
     assert not queue.add(block([], [var], reads_mutable=True))
-    assert var.failures == (record,)
+    assert var.failure is record
 
 
-def test_a_failed_overwrite_keeps_the_earlier_failure_too_in_push_order() -> None:
+def test_after_a_failed_overwrite_the_later_failure_is_to_blame_and_both_are_unread() -> None:
     queue, var = DependencyQueue(), Var()
     first, second = block([], [var]), block([], [var])
     queue.add(first)
@@ -131,10 +131,11 @@ def test_a_failed_overwrite_keeps_the_earlier_failure_too_in_push_order() -> Non
     queue.add(second)
     two = failure_of(second)
     queue.finish(second, two)
-    assert var.failures == (one, two)
+    assert var.failure is two
+    assert list(queue.unread) == [one, two]
 
 
-def test_failures_that_meet_are_passed_on_in_push_order() -> None:
+def test_of_failures_that_meet_the_one_pushed_first_is_passed_on() -> None:
     queue, a, b, c = DependencyQueue(), Var(), Var(), Var()
     on_a, on_b, both = block([], [a]), block([], [b]), block([b, a], [c])
     queue.add(on_a)
@@ -143,10 +144,11 @@ def test_failures_that_meet_are_passed_on_in_push_order() -> None:
     late, early = failure_of(on_b), failure_of(on_a)
     queue.finish(on_b, late)
     queue.finish(on_a, early)
-    assert c.failures == (early, late)
+    assert c.failure is early
+    assert late.seq > early.seq
 
 
-def test_whether_a_block_is_skipped_depends_on_push_order_not_on_when_it_gets_its_turn() -> None:
+def test_a_block_is_skipped_whether_or_not_the_failure_was_raised_before() -> None:
     queue, a, gate, b, c = DependencyQueue(), Var(), Var(), Var(), Var()
     bad, holder = block([], [a]), block([], [gate])
     queue.add(bad)
@@ -155,19 +157,39 @@ def test_whether_a_block_is_skipped_depends_on_push_order_not_on_when_it_gets_it
     queue.add(holder)
     before, after = block([a, gate], [b]), block([a, gate], [c])
     queue.add(before)
-    assert queue.surface(record) is record.error
+    queue.surface(record)
     queue.add(after)
-    assert queue.finish(holder) == [after], "the one pushed before the failure was heard is skipped"
+    assert queue.finish(holder) == []
+    assert b.failure is c.failure is record
 
 
-def test_a_failure_surfaces_once() -> None:
+def test_a_failure_is_unread_until_it_surfaces_and_surfaces_each_time() -> None:
     queue, var = DependencyQueue(), Var()
     bad = block([], [var])
     queue.add(bad)
     record = failure_of(bad)
     queue.finish(bad, record)
-    assert queue.surface(record) is record.error
-    assert queue.surface(record) is None
+    original = record.error
+    assert queue.surface(record) is original
+    assert not queue.unread
+    for _ in range(2):
+        again = queue.surface(record)
+        assert again is not original
+        assert repr(again) == repr(original)
+
+
+def test_nobody_looks_for_failures_once_no_variable_carries_one() -> None:
+    queue, var = DependencyQueue(), Var()
+    before = len(alive)
+    bad = block([], [var])
+    queue.add(bad)
+    queue.finish(bad, failure_of(bad))
+    assert len(alive) == before + 1
+    queue.unread.clear()
+    good = block([], [var])
+    queue.add(good)
+    queue.finish(good)
+    assert len(alive) == before
 
 
 def test_a_waiter_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
@@ -180,7 +202,7 @@ def test_a_waiter_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
     record = failure_of(bad)
     assert queue.finish(bad, record) == [good]
     assert waiter.done
-    assert waiter.failures == (record,)
+    assert waiter.failure is record
 
 
 def test_a_deletion_runs_even_where_the_variable_failed() -> None:

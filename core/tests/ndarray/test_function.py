@@ -8,6 +8,8 @@ import pytest
 from operad import nd
 from operad.context import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
+from operad.ndarray import invoker
+from operad.operator import OperatorProperty, param
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -88,3 +90,77 @@ def test_falsy_parameters_are_told_apart():
     zero, minus_zero = nd._mul_scalar(B, scalar=0.0), nd._mul_scalar(B, scalar=-0.0)
     assert not np.signbit(zero.asnumpy()).any()
     assert np.signbit(minus_zero.asnumpy()).all()
+
+
+# Values that Python takes for equal in each row, and that are different parameters.
+ALIKE = [
+    [1, True, 1.0, np.int64(1), np.float32(1), np.True_, "1", "1.0"],
+    [0, False, 0.0, -0.0, np.int64(0), np.float32(-0.0), "0"],
+    [
+        (1, 0),
+        (True, False),
+        (1.0, 0.0),
+        (1.0, -0.0),
+        (np.int64(1), 0),
+        (1, False),
+        [1, 0],
+        [1, False],
+        "(1, 0)",
+    ],
+    [((1,),), ((True,),), ((1.0,),)],
+]
+
+
+class Typed(OperatorProperty):
+    """One parameter of each type."""
+
+    name = "Typed"
+    axis = param("shape", ())
+    index = param("indices", ())
+    floats = param("floats", ())
+    count = param(int, 0)
+    ratio = param(float, 0.0)
+    flag = param(bool, False)
+    text = param(str, "")
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+
+def outcome(make, **params):
+    """The parameters as they were understood, signs of zero included, or the refusal."""
+    try:
+        return repr(make(**params))
+    except ParamError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", list(Typed.params))
+@pytest.mark.parametrize("values", ALIKE, ids=["one", "zero", "pairs", "nested"])
+def test_what_a_parameter_means_does_not_depend_on_earlier_calls(name, values):
+    for value in [*values, *reversed(values)]:
+        expected = outcome(Typed, **{name: value})
+        assert outcome(lambda **params: invoker(Typed, params).prop, **{name: value}) == expected
+
+
+def test_a_repeated_call_with_equal_parameters_is_looked_up():
+    for params in (
+        {"axis": (1, 0)},
+        {"axis": [1, 0]},
+        {"ratio": -0.0},
+        {"floats": (1.0, -0.0)},
+        {"text": ""},
+    ):
+        assert invoker(Typed, params) is invoker(Typed, dict(params))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.array(1), np.array([1]), np.array([1, 0]), np.ones((300, 300))],
+    ids=lambda value: str(value.shape),
+)
+@pytest.mark.parametrize("name", list(Typed.params))
+def test_an_array_as_a_parameter_is_refused_in_words(name, value):
+    for given in (value, nd.array(value)):
+        with pytest.raises(ParamError, match=rf"Typed: parameter '{name}' is an array \(.*expected .*tolist"):
+            invoker(Typed, {name: given})

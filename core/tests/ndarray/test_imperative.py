@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
@@ -12,10 +13,48 @@ from hypothesis import strategies as st
 from operad import engine, nd, random
 from operad.context import cpu
 from operad.errors import ArgumentError, BindError, OperadError
+from operad.ndarray import dumps
 
 pytestmark = pytest.mark.usefixtures("operators")
 
 A, B = np.float32([1, 2, 3, 4]), np.float32([5, 6, 7, 8])
+
+READS = {
+    "asnumpy": lambda x: x.asnumpy(),
+    "asscalar": lambda x: x.asscalar(),
+    "bool": bool,
+    "array": np.asarray,
+    "repr": repr,
+    "dlpack": np.from_dlpack,
+    "save": dumps,
+    "pickle": pickle.dumps,
+    "copy": lambda x: x.copy().asnumpy(),
+    "copyto": lambda x: x.copyto(nd.empty(x.shape)).asnumpy(),
+    "astype": lambda x: x.astype("float64").asnumpy(),
+    "view": lambda x: x[0:].asnumpy(),
+    "gather": lambda x: x[[0]].asnumpy(),
+    "index": lambda x: nd.array([0.0, 1.0])[x],
+    "operator": lambda x: nd.tanh(x).asnumpy(),
+    "in place": lambda x: x.__iadd__(1).asnumpy(),
+    "wait_to_read": lambda x: x.wait_to_read(),
+    "wait_to_write": lambda x: x.wait_to_write(),
+}
+
+OVERWRITES = {
+    "assigned": lambda x: x.__setitem__(slice(None), 0),
+    "out": lambda x: nd.tanh(nd.array(np.zeros(4)), out=x),
+    "copied": lambda x: nd.array(np.zeros(4)).copyto(x),
+    "through a view of all of it": lambda x: x[0:4].__setitem__(slice(None), 0),
+}
+
+PARTIAL_WRITES = {
+    "slice": lambda x: x.__setitem__(slice(0, 1), 0),
+    "view": lambda x: x[0:3].__setitem__(slice(None), 0),
+    "index array": lambda x: x.__setitem__([0, 1, 2, 3], 0),
+    "out": lambda x: nd.tanh(nd.array([0.0, 0.0]), out=x[1:3]),
+    "in place": lambda x: x.__iadd__(1),
+    "same array": lambda x: x.__setitem__(slice(1, None), x[:3]),
+}
 
 
 class TestOut:
@@ -74,7 +113,7 @@ def test_hidden_outputs_are_not_returned():
 
 
 class TestErrors:
-    """A failure is raised where its value is read: once, and naming the operator."""
+    """A failure is raised wherever its value is read, naming the operator, until it is overwritten."""
 
     def test_at_the_wait_and_not_at_the_call(self, each_engine):
         y = nd.tanh(nd.explode(nd.array(A)))
@@ -82,15 +121,46 @@ class TestErrors:
             y.asnumpy()
         assert "explode" in "".join(caught.value.__notes__)
 
-    def test_once_for_the_whole_chain(self, each_engine):
-        first = nd.explode(nd.array(A))
+    @pytest.mark.parametrize("read", READS.values(), ids=READS)
+    def test_for_every_array_of_the_chain_and_every_way_to_read_it(self, each_engine, read):
+        first = nd.explode(nd.array([5.0]))
         second = first + 1
-        third = second * 2
-        with pytest.raises(ZeroDivisionError):
-            third.wait_to_read()
-        for array in (first, second, third):
-            array.asnumpy()
+        third = second[0:] * 2
+        for array in (third, first, second, third, nd.tanh(third), third.detach()):
+            with pytest.raises(ZeroDivisionError, match="above 0"):
+                read(array)
         nd.waitall()
+
+    @pytest.mark.parametrize("write", OVERWRITES.values(), ids=OVERWRITES)
+    def test_until_the_array_is_overwritten(self, each_engine, write):
+        x = nd.explode(nd.array(A))
+        with pytest.raises(ZeroDivisionError):
+            x.asnumpy()
+        write(x)
+        assert x.asnumpy().tolist() == [0.0, 0.0, 0.0, 0.0]
+        nd.waitall()
+
+    @pytest.mark.parametrize("write", PARTIAL_WRITES.values(), ids=PARTIAL_WRITES)
+    def test_though_a_part_is_overwritten(self, each_engine, write):
+        x = nd.explode(nd.array(A))
+        with pytest.raises(ZeroDivisionError):
+            x.asnumpy()
+        write(x)
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
+                x.asnumpy()
+
+    def test_of_one_operation_leave_others_that_use_its_resources_alone(self, each_engine):
+        """Four scratch spaces take turns, so eight calls share all of them."""
+        bad = [nd.explode_scratch(nd.array(A), limit=0) for _ in range(4)]
+        out = [nd.array(np.ones(4)) for _ in range(4)]
+        for target in out:
+            nd.explode_scratch(target, limit=2, out=target)
+        for target in out:
+            assert target.asnumpy().tolist() == [1.0] * 4
+        with pytest.raises(ExceptionGroup):
+            nd.waitall()
+        del bad
 
     def test_two_failures_are_both_heard_of(self, each_engine):
         first, second = nd.explode(nd.array(A)), nd.explode(nd.array(B), limit=4)
@@ -98,7 +168,8 @@ class TestErrors:
             second.asnumpy()
         with pytest.raises(ZeroDivisionError, match="above 0"):
             nd.waitall()
-        first.asnumpy()
+        with pytest.raises(ZeroDivisionError, match="above 0"):
+            first.asnumpy()
 
     def test_together_at_waitall(self, each_engine):
         arrays = [nd.explode(nd.array(A), limit=limit) for limit in (0, 1, 2)]

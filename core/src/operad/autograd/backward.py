@@ -6,16 +6,15 @@ structure (see `schedule`), and later steps only replay its result on new arrays
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, final
 
 from operad.autograd.function import record_copy
-from operad.autograd.record import FREED, GradBuffer, Info
-from operad.autograd.schedule import schedule
+from operad.autograd.record import FREED, GradBuffer, Info, Saved
+from operad.autograd.schedule import deliver, schedule
 from operad.errors import ArgumentError, GradientError
 from operad.graph import Entry, Node, OpNode, Variable, topological_order
-from operad.ndarray import NDArray, new_array, set_frontend
+from operad.ndarray import NDArray, Use, clash, new_array, set_frontend
 
 _REQUESTS = ("write", "add", "null")
 
@@ -31,6 +30,9 @@ def mark_variables(
         variables: The arrays.
         gradients: One buffer an array, of its shape, type and context.
         grad_reqs: `write`, `add` or `null`, for all or one an array.
+    Raises:
+        ArgumentError: A gradient would overwrite a variable or another gradient. Gradients that are all
+            added to their buffers may share one.
     """
     arrays = [variables] if isinstance(variables, NDArray) else list(variables)
     buffers = [gradients] if isinstance(gradients, NDArray) else list(gradients)
@@ -39,7 +41,7 @@ def mark_variables(
         raise ArgumentError(
             f"mark_variables: {len(arrays)} variables, {len(buffers)} gradients and {len(reqs)} grad_reqs"
         )
-    uses = Counter(map(id, buffers))
+    uses: list[Use] = []
     for i, (array, buffer, req) in enumerate(zip(arrays, buffers, reqs, strict=True)):
         _check_array(f"mark_variables: variable {i}", array)
         if req not in _REQUESTS:
@@ -47,12 +49,19 @@ def mark_variables(
                 f"mark_variables: grad_req is {req!r}, expected one of {', '.join(_REQUESTS)}"
             )
         _check_like("mark_variables: the gradient", buffer, array)
-        if buffer is array or (req != "add" and uses[id(buffer)] > 1):
-            raise ArgumentError("mark_variables: a gradient would overwrite a variable or another gradient")
         if array.dtype.kind != "f":
             raise GradientError(
                 f"mark_variables: an array of {array.dtype.name} has no gradient; cast it first"
             )
+        uses.append(Use(f"variable {i}", array, "read"))
+        if req != "null":
+            uses.append(Use(f"the gradient of variable {i}", buffer, req))
+    if found := clash(uses):
+        raise ArgumentError(
+            f"mark_variables: {found[0]} shares memory with {found[1]}; a gradient would overwrite "
+            "a variable or another gradient, so give each an array of its own"
+        )
+    for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
         node = Variable("variable")
         node.saved = GradBuffer(buffer, req)
         array._autograd = Info(Entry(node), node.saved)
@@ -138,11 +147,41 @@ def _run(
                 "pass retain_graph=True there"
             )
     plan = schedule(nodes, heads, wanted, [buffer.req for buffer in buffers], train_mode)
-    plan.run(nodes, head_grads, [buffer.array for buffer in buffers])
+    results = _results_apart(nodes, head_grads, buffers)
+    plan.run(nodes, head_grads, results)
+    for result, buffer in zip(results, buffers, strict=True):
+        if result is not buffer.array:
+            deliver(result, buffer.array, buffer.req)
     if not retain_graph:
         for node in nodes:
             if isinstance(node, OpNode):
                 node.saved = FREED
+
+
+def _results_apart(
+    nodes: Sequence[Node], head_grads: Sequence[NDArray], buffers: Sequence[GradBuffer]
+) -> list[NDArray]:
+    """Where to put the gradients: into the buffers, or beside those in whose memory something is read.
+
+    A buffer may be, or share memory with, a head gradient or an array that was recorded; written while
+    the backward pass still reads that one, it would make later gradients wrong.
+    """
+    results = [buffer.array for buffer in buffers]
+    written = {id(array._chunk) for array in results}
+    if len(written) < len(results):
+        found = clash(Use(f"gradient {i}", buffer.array, buffer.req) for i, buffer in enumerate(buffers))
+        if found:
+            raise GradientError(
+                f"backward: {found[0]} shares memory with {found[1]}, so one would overwrite the other; "
+                "mark each variable with a gradient of its own"
+            )
+    read = {id(grad._chunk) for grad in head_grads}
+    for node in nodes:
+        if isinstance(node.saved, Saved):
+            read.update([id(array._chunk) for array in node.saved.arrays.values()])
+    if written.isdisjoint(read):
+        return results
+    return [_filled_like(x, 0) if id(x._chunk) in read else x for x in results]
 
 
 def _heads(
@@ -180,9 +219,13 @@ def _check_like(what: str, given: Any, array: NDArray) -> None:
 
 
 def _ones(array: NDArray) -> NDArray:
-    ones = new_array(array._spec)
-    ones._data[...] = 1  # fresh, so nothing is pending on it
-    return ones
+    return _filled_like(array, 1)
+
+
+def _filled_like(array: NDArray, value: float) -> NDArray:
+    made = new_array(array._spec)
+    made._data[...] = value  # fresh, so nothing is pending on it
+    return made
 
 
 @final

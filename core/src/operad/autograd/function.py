@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
+import numpy as np
+
 from operad.autograd.record import Info, Saved
 from operad.errors import ArgumentError, GradientError
 from operad.graph import Entry, OpNode, Variable
-from operad.ndarray import NDArray, Spec, new_array, recording_state
+from operad.ndarray import NDArray, Spec, Versions, new_array, overwritten, recording_state
 from operad.operator import InferredShapes, OperatorProperty, PartialShape
 
 
@@ -33,12 +35,26 @@ class Function:
     An instance serves one call.
     """
 
-    saved_tensors: tuple[NDArray, ...] = ()
+    saved_tensors: tuple[Any, ...] = ()
+    _versions: Versions | None = None
     _used = False
 
-    def save_for_backward(self, *arrays: NDArray) -> None:
-        """Keep arrays for `backward`, as `saved_tensors`."""
-        self.saved_tensors = arrays
+    def save_for_backward(self, *arrays: Any) -> None:
+        """Keep arrays for `backward`, as `saved_tensors`.
+
+        An NDArray must not be written until backward has run, which refuses it else. A NumPy array is
+        copied; other values are kept as they are.
+        """
+        self.saved_tensors = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arrays)
+        self._versions = Versions([x for x in arrays if isinstance(x, NDArray)])
+
+    def _check_unchanged(self) -> None:
+        """Raise GradientError if a saved array was written after it was saved."""
+        changed = None if self._versions is None else self._versions.first_changed()
+        if changed is not None:
+            places = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
+            what = f"saved_tensors[{places[changed]}]"
+            raise overwritten(f"backward of {type(self).__name__}", what, "it was saved")
 
     def forward(self, *inputs: Any) -> Any:
         """Compute the outputs, one array or several, from arrays. Nothing inside is recorded."""
@@ -138,7 +154,12 @@ class FunctionProperty(OperatorProperty):
         return list(out_grad)
 
     def run_backward(self, output_grads: Sequence[NDArray]) -> list[NDArray]:
-        """Call the function's `backward`, unrecorded."""
+        """Call the function's `backward`, unrecorded.
+
+        Raises:
+            GradientError: What it saved was overwritten since.
+        """
+        self._function._check_unchanged()
         recorder, recording_state.recorder = recording_state.recorder, None
         try:
             result = self._function.backward(*output_grads)

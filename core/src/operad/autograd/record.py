@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, final
 
-from operad.errors import GradientError
 from operad.graph import Entry, OpNode, Variable
-from operad.ndarray import NDArray, Plan, Spec
+from operad.ndarray import NDArray, Plan, Spec, overwritten
 from operad.operator import BackwardEntry
 
 
@@ -82,10 +81,7 @@ class Saved:
                 assert self.plan is not None
                 prop = self.plan.prop
                 names = prop.list_arguments() if key.kind == "in_data" else prop.list_outputs()
-                raise GradientError(
-                    f"backward of {prop.name}: its {names[key.index]} was overwritten after it was recorded, "
-                    "so the gradient would be wrong; copy it first, or write in place only after backward"
-                )
+                raise overwritten(f"backward of {prop.name}", f"its {names[key.index]}", "it was recorded")
 
 
 FREED: Final = Saved(None, (), {}, ())

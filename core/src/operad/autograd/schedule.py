@@ -125,7 +125,8 @@ class _Zeros:
     def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
         zeros = buffers[self._buffer] if self._buffer >= 0 else new_array(self._spec)
         if self._request is not OpReq.ADD:
-            execute(_fill_zero, (zeros._data,), zeros.context, (), (zeros._chunk.var,), "_zeros")
+            args, var = (zeros._data,), zeros._chunk.var
+            execute(_fill_zero, args, zeros.context, (), (var,), "_zeros", reads_mutable=zeros._is_part)
         values[self._target] = zeros
 
 
@@ -137,6 +138,11 @@ def _delivered(value: NDArray, target: NDArray, request: OpReq) -> NDArray:
     else:
         copy_into(target, value)
     return target
+
+
+def deliver(value: NDArray, target: NDArray, request: str) -> None:
+    """Put a gradient into a buffer, which `request` (`write` or `add`) says how to write."""
+    _delivered(value, target, _REQUESTS[request])
 
 
 def _add_into(target: Any, value: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 
 from operad.context import Context
@@ -21,8 +21,9 @@ class Engine(ABC):
     everything else may run in parallel. Every method may be called from any thread, and all but the
     waits from inside an operation too.
 
-    An error of a function never surfaces where it was pushed. Functions that read what it would have
-    written are skipped; the first wait that meets the chain raises the original error, once.
+    An error of a function never surfaces where it was pushed. What it would have written has no value:
+    functions that read it are skipped, what they would have written has none either, and every wait
+    for such a variable raises that error until a later function has overwritten the variable.
 
     Attributes:
         profile_hook: Called as `hook(name, ctx, start_s, stop_s)` (`time.perf_counter` readings)
@@ -46,7 +47,7 @@ class Engine(ABC):
         prop: FnProperty = FnProperty.NORMAL,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
     ) -> Opr:
         """Prepare a function that will be pushed many times; the lists are checked once, here.
@@ -58,9 +59,9 @@ class Engine(ABC):
             mutable_vars: Variables that `fn` mutates.
             prop: The kind of work; decides which worker runs it.
             name: What messages and profiles call it.
-            reads_mutable: `fn` uses the old contents of `mutable_vars` (in-place update, partial write,
-                ADD request): skip it where one of them holds a failure, instead of letting it
-                overwrite what failed.
+            reads_mutable: `fn` uses the old contents of all `mutable_vars`, or of those given (in-place
+                update, partial write, ADD request): skip it where one of them holds a failure,
+                instead of taking what failed for overwritten.
             is_parallel: Whether `fn` is worth several threads inside; see `use_threads`.
 
         Raises:
@@ -97,7 +98,7 @@ class Engine(ABC):
         priority: int = 0,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
     ) -> None:
         """Schedule `fn(run_ctx, on_complete)` after every earlier operation it conflicts with.
 
@@ -124,7 +125,7 @@ class Engine(ABC):
         priority: int = 0,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
     ) -> None:
         """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`.
@@ -175,8 +176,8 @@ class Engine(ABC):
 
         Returns:
             True if it ran (an error it raised is stored like a pushed function's); False if a
-            conflicting operation is pending, a variable carries an unread failure, or pushes of this
-            thread are being grouped: push it instead.
+            conflicting operation is pending, a variable carries a failure, or pushes of this thread
+            are being grouped: push it instead.
         """
 
     @abstractmethod
@@ -203,7 +204,9 @@ class Engine(ABC):
         """Wait until every operation pushed so far that mutates `var` is done.
 
         Raises:
-            BaseException: The error of the earliest unread failure that `var` carries.
+            BaseException: `var` has no value; the error of the earliest failure that is to blame. The
+                first raise of a failure gives the exception that the function raised, with its
+                traceback; later ones give copies without it.
             BlockingInOperatorError: Called from inside an operation.
         """
 
@@ -216,8 +219,8 @@ class Engine(ABC):
         """Wait until nothing is pending.
 
         Raises:
-            BaseException: The one unread failure's own error; several come in push order as an
-                ExceptionGroup.
+            BaseException: The error of the one failure that no wait has raised yet; several come in
+                push order as an ExceptionGroup.
             BlockingInOperatorError: Called from inside an operation.
         """
 

@@ -16,6 +16,7 @@ locking (an interrupted step would be seen half done).
 
 from __future__ import annotations
 
+import reprlib
 import threading
 import time
 from abc import abstractmethod
@@ -27,7 +28,7 @@ from operad.config import settings
 from operad.engine import lifetime
 from operad.engine.base import Engine
 from operad.engine.budget import ThreadBudget
-from operad.engine.failure import Failure, note_on
+from operad.engine.failure import Failure, alive, note_on
 from operad.engine.operation import GROUP, Block, RunContext
 from operad.engine.thread import Thread
 from operad.engine.var import DependencyQueue
@@ -53,7 +54,7 @@ class Completion:
         self._gate = threading.Lock()  # taken by the first who completes, and never released
 
     def __call__(self, error: BaseException | None = None) -> None:
-        """The operation is done, or failed with `error`.
+        """The operation is done, or failed with `error`; what is no exception is an EngineError too.
 
         Raises:
             EngineError: It was done already.
@@ -62,14 +63,23 @@ class Completion:
             title = self._block.opr.title
             raise EngineError(f"{title}: on_complete was called twice; call it once for each run")
 
-    def close(self, error: BaseException | None) -> bool:
+    def close(self, error: object) -> bool:
         """Finish the operation unless it is finished; whether this call did."""
         if not self._gate.acquire(False):
             return False
-        failure = None if error is None else self._engine.failed(self._block, error)
-        self._engine.finish(self._block, failure)
-        if self._bell is not None:
-            self._bell.release()
+        engine, block = self._engine, self._block
+        failure = None
+        try:
+            if error is not None and not isinstance(error, BaseException):
+                error = EngineError(
+                    f"{block.opr.title}: on_complete was given {reprlib.repr(error)}, "
+                    "expected an exception or None"
+                )
+            failure = None if error is None else engine.failed(block, error)
+        finally:  # whatever was given: what waits for this operation would wait for ever
+            engine.finish(block, failure)
+            if self._bell is not None:
+                self._bell.release()
         return True
 
     def __del__(self) -> None:
@@ -233,13 +243,13 @@ class Dispatcher(Engine):
         queue = self._queue
         for part in parts:
             # The group holds the variables, so nobody else changes what they carry.
-            failures = queue.inherited(part) if queue.tainted else ()
-            failure = None if failures else self._call(part, run_ctx)
-            if failure is not None:
-                queue.record(failure)
-                failures = (failure,)
-            if queue.tainted:
-                queue.settle(part, failures)
+            failure = queue.inherited(part) if alive else None
+            if failure is None:
+                failure = self._call(part, run_ctx)
+                if failure is not None:
+                    queue.record(failure)
+            if alive:
+                queue.settle(part, failure)
 
     def _start_async(self, block: Block, run_ctx: RunContext, bell: threading.Lock | None = None) -> None:
         """Call an asynchronous block's function, which finishes the block by itself and rings `bell`."""

@@ -1,21 +1,33 @@
-"""Failures: what is kept of an operation that raised, until someone hears of it.
+"""Failures: what is kept of an operation that raised.
 
 One record serves a whole dependent chain: every variable that the failed operation, or an operation
-skipped because of it, would have written carries the same `Failure`. The first wait that meets the
-record raises its error and stamps it with the number of operations pushed so far; from then on it
-counts only for operations pushed before that stamp. So whether an operation is skipped depends on
-the order of pushes and waits in the program, and never on how far the workers had got.
+skipped because of it, would have written carries the same `Failure` until a later write of that
+variable succeeds. Such a variable has no value, so operations that read it are skipped and every wait
+for it raises. Whether that happens depends on the order of pushes alone, never on timing.
+
+The first wait that meets a record raises the operation's own exception. Its traceback grows with every
+frame it passes, and those frames hold arrays, and so variables, and so the record itself: kept, it
+would be a cycle for each array that was read in vain. So the record goes on with a copy that has the
+notes and the cause but no traceback, and every later wait raises a copy of that copy. Refused: raising
+the one object again with its first traceback, which keeps the frames of all callers alive.
 
 Source: ThreadedVar::var_exception, src/engine/threaded_engine.h. Differs: independent failures are
-all kept, and the stamp replaces clearing a shared pointer, whose effect there depends on timing.
+all kept, and a variable is not taken for clean because somebody was told.
 """
 
 from __future__ import annotations
 
+import copy
+import itertools
 import sys
-from collections.abc import Iterable
+import weakref
 from types import FrameType
-from typing import final
+from typing import Final, final
+
+alive: Final[dict[int, weakref.ref[Failure]]] = {}
+"""Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
+
+_numbers: Final = itertools.count()
 
 
 @final
@@ -23,35 +35,83 @@ class Failure:
     """An error that an operation raised, shared by all variables it spoiled.
 
     Attributes:
-        error: The exception object itself.
+        error: What waits raise: the operation's exception, and a bare copy after the first raise.
         seq: Push order of the operation that raised.
-        consumed_at: Operations pushed when the error surfaced; None while it has not.
+        note: The line that says which operation failed.
     """
 
-    __slots__ = ("consumed_at", "error", "note", "seq")
+    __slots__ = ("__weakref__", "error", "note", "seq")
 
     def __init__(self, error: BaseException, seq: int, note: str) -> None:
         self.error = error
         self.seq = seq
         self.note = note
-        self.consumed_at: int | None = None
 
-    def spoils(self, seq: int) -> bool:
-        """Whether an operation pushed as number `seq` must be skipped because of this failure."""
-        return self.consumed_at is None or seq <= self.consumed_at
+    def enlist(self) -> None:
+        """Join `alive`, until nothing refers to this failure any more."""
+        number = next(_numbers)
+        alive[number] = weakref.ref(self, lambda _: alive.pop(number, None))
 
-    def surface(self, seq: int) -> BaseException:
-        """The error, with a note on where it comes from; counts as heard from operation `seq` on."""
-        self.consumed_at = seq
-        if self.note not in getattr(self.error, "__notes__", ()):
-            self.error.add_note(self.note)
-        return self.error
+    def first_raise(self) -> BaseException:
+        """The operation's own exception, with the note; called once, by the wait that raises it first."""
+        error = self.error
+        if self.note not in getattr(error, "__notes__", ()):
+            error.add_note(self.note)
+        self.error = _bare(error)
+        if self.error is not error and (place := _innermost(error)):
+            self.error.add_note(f"raised again; the first traceback ended at {place}")
+        return error
+
+    def next_raise(self) -> BaseException:
+        """The same error as an object of its own, for every wait after the first."""
+        return _bare(self.error)
 
 
-def merged(failures: Iterable[Failure]) -> tuple[Failure, ...]:
-    """`failures` without repetition, in push order."""
-    by_seq = {failure.seq: failure for failure in failures}
-    return tuple(by_seq[seq] for seq in sorted(by_seq))
+def earliest(one: Failure | None, other: Failure | None) -> Failure | None:
+    """The failure that was pushed first."""
+    if one is None or other is None:
+        return one or other
+    return one if one.seq <= other.seq else other
+
+
+def _bare(error: BaseException) -> BaseException:
+    """A copy of `error` and of its causes without tracebacks; `error` itself where no copy succeeds."""
+    for attempt in (copy.copy, _without_init):
+        try:
+            made = attempt(error)
+            made.args = error.args
+            is_faithful = type(made) is type(error) and str(made) == str(error)
+        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is copied
+            continue
+        if is_faithful and made is not error:
+            break
+    else:
+        return error.with_traceback(None)
+    if notes := getattr(error, "__notes__", None):
+        made.__notes__ = list(notes)
+    made.__cause__ = None if error.__cause__ is None else _bare(error.__cause__)
+    is_shown = error.__context__ is not None and not error.__suppress_context__
+    made.__context__ = _bare(error.__context__) if is_shown and error.__context__ else None
+    made.__suppress_context__ = error.__suppress_context__
+    return made.with_traceback(None)
+
+
+def _without_init(error: BaseException) -> BaseException:
+    """For classes whose `__init__` does not take `args`."""
+    made = type(error).__new__(type(error), *error.args)
+    made.__dict__.update(error.__dict__)
+    return made
+
+
+def _innermost(error: BaseException) -> str | None:
+    """`file:line` where `error` was raised."""
+    traceback = error.__traceback__
+    if traceback is None:
+        return None
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    code = traceback.tb_frame.f_code
+    return f"{code.co_filename}:{traceback.tb_lineno}, in {code.co_name}"
 
 
 def note_on(title: str, site: str | None, other_thread: bool) -> str:

@@ -77,7 +77,7 @@ class NaiveEngine(OrderedEngine):
         """See `Engine.run_inline`. Every push of this engine runs in place; so is this one."""
         if self._thread.is_running or self._detours:
             return False
-        if any(var.holders or var.failures for var in (*const_vars, *mutable_vars)):
+        if any(var.holders or var.failure is not None for var in (*const_vars, *mutable_vars)):
             return False
         title = name or getattr(fn, "__qualname__", None)
         self._push(Block(Opr(lambda _: fn(*args), const_vars, mutable_vars, name=title), ctx))

@@ -7,7 +7,8 @@ which carries what belongs to that push alone: place, priority, position in the 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad.context import Context
@@ -63,9 +64,12 @@ WAIT: Final = 2
 DELETE: Final = 3
 
 _RANKS: Final = {
-    FnProperty.CPU_PRIORITIZED: 0,
+    FnProperty.NORMAL: 2,
     FnProperty.COPY_FROM_DEVICE: 1,
     FnProperty.COPY_TO_DEVICE: 1,
+    FnProperty.CPU_PRIORITIZED: 0,
+    FnProperty.ASYNC: 2,
+    FnProperty.DELETE_VAR: 2,
 }
 
 
@@ -79,9 +83,9 @@ class Opr:
         mutable_vars: Variables that `fn` mutates, whether or not it reads them as well.
         prop: The kind of work.
         name: What messages call it.
-        reads_mutable: `fn` uses old contents of `mutable_vars` (in-place update, partial write,
-            ADD request), so it is skipped where one of them holds a failure. Otherwise it is taken
-            to overwrite them, which makes them clean again.
+        reads_mutable: `fn` uses old contents of all `mutable_vars`, or of those given (in-place update,
+            partial write, ADD request), so it is skipped where one of them holds a failure. The
+            others it is taken to overwrite, which makes them clean again.
         is_async: `fn` takes `on_complete`; implied by `prop=ASYNC`.
         is_parallel: Whether `fn` is worth several threads inside.
         kind: RUN, except for the engine's own blocks.
@@ -89,11 +93,13 @@ class Opr:
 
     Raises:
         DuplicateVarError: A variable is named twice.
+        EngineError: `fn` cannot be called, `prop` is no property, or a list holds something else than
+            variables.
     """
 
     __slots__ = (
         "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "parts",
-        "prop", "rank", "reads_mutable",
+        "prop", "rank", "updated_vars",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +109,7 @@ class Opr:
         mutable_vars: Sequence[Var] = (),
         prop: FnProperty = FnProperty.NORMAL,
         name: str | None = None,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_async: bool = False,
         kind: int = RUN,
         parts: tuple[Block, ...] = (),
@@ -111,18 +117,50 @@ class Opr:
     ) -> None:
         self.fn = fn
         self.is_parallel = is_parallel
-        self.const_vars = tuple(const_vars)
-        self.mutable_vars = tuple(mutable_vars)
-        self.prop = prop
         self.name = name
-        self.reads_mutable = reads_mutable
+        try:
+            self.const_vars = tuple(const_vars)
+            self.mutable_vars = tuple(mutable_vars)
+            self.updated_vars: tuple[Var, ...] = ()
+            if reads_mutable:
+                self.updated_vars = self.mutable_vars if reads_mutable is True else tuple(reads_mutable)
+            named = {*self.const_vars, *self.mutable_vars}
+            for var in named:
+                var.holders  # noqa: B018 - what has none is no variable
+            self.rank = _RANKS[prop]
+        except (TypeError, AttributeError, KeyError) as error:
+            raise self._misuse(const_vars, mutable_vars, reads_mutable, prop) from error
+        if not callable(fn):
+            raise EngineError(f"push of {self.title!r}: fn is {fn!r}, expected a function")
+        self.prop = prop
         self.kind = kind
         self.parts = parts
         self.is_async = is_async or prop is FnProperty.ASYNC
-        self.rank = _RANKS.get(prop, 2)
         self.deleted = False
-        if len({*self.const_vars, *self.mutable_vars}) != len(self.const_vars) + len(self.mutable_vars):
+        if len(named) != len(self.const_vars) + len(self.mutable_vars):
             self._refuse_duplicate()
+
+    def _misuse(
+        self, const_vars: object, mutable_vars: object, reads_mutable: object, prop: object
+    ) -> EngineError:
+        """The error of a list that is none, or that holds something else than variables."""
+        if not isinstance(prop, FnProperty):
+            return EngineError(f"push of {self.title!r}: prop is {prop!r}, expected an FnProperty")
+        given = {"const_vars": const_vars, "mutable_vars": mutable_vars}
+        if not isinstance(reads_mutable, bool):
+            given["reads_mutable"] = reads_mutable
+        for where, listed in given.items():
+            if not isinstance(listed, Iterable):
+                return EngineError(f"push of {self.title!r}: {where} is {listed!r}, expected variables")
+            for var in listed:
+                if not hasattr(var, "holders"):
+                    return EngineError(
+                        f"push of {self.title!r}: {where} has {var!r}, expected variables; "
+                        "make one with new_variable()"
+                    )
+        return EngineError(
+            f"push of {self.title!r}: its lists of variables can be read only once or not at all"
+        )
 
     def _refuse_duplicate(self) -> None:
         for listed, where in ((self.const_vars, "const_vars"), (self.mutable_vars, "mutable_vars")):
@@ -168,7 +206,7 @@ class Block:
         self.ctx = ctx
         try:
             self.is_gpu = ctx.is_gpu
-            self.order = -priority
+            self.order = -index(priority)
         except (AttributeError, TypeError) as error:
             raise EngineError(
                 f"push of {opr.title!r}: ctx is {ctx!r} and priority {priority!r}, "

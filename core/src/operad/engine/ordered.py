@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from _thread import get_ident
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from operad.context import Context
@@ -52,7 +52,7 @@ class OrderedEngine(Dispatcher):
         prop: FnProperty = FnProperty.NORMAL,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
     ) -> Opr:
         """See `Engine.new_operator`."""
@@ -64,6 +64,8 @@ class OrderedEngine(Dispatcher):
 
     def push(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
         """See `Engine.push`."""
+        if not isinstance(opr, Opr):
+            raise EngineError(f"push of {opr!r}, expected what new_operator() made")
         if opr.deleted:
             raise EngineError(f"push of {opr.title!r}: the operator was deleted; make a new one")
         self._push(Block(opr, ctx, priority, profiling))
@@ -78,7 +80,7 @@ class OrderedEngine(Dispatcher):
         priority: int = 0,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
     ) -> None:
         """See `Engine.push_async`."""
         self._push(Block(Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, True), ctx, priority))
@@ -93,7 +95,7 @@ class OrderedEngine(Dispatcher):
         priority: int = 0,
         name: str | None = None,
         *,
-        reads_mutable: bool = False,
+        reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
     ) -> None:
         """See `Engine.push_sync`."""
@@ -159,12 +161,10 @@ class OrderedEngine(Dispatcher):
             if self._inbox:
                 self._read_inbox()
             for var in mutable_vars:
-                if var.holders or (var.failures and not var.forget()):
+                if var.holders or var.failure is not None:
                     return False
             for var in const_vars:
-                if var.holders and (var.holders < 0 or var.queue):
-                    return False
-                if var.failures and not var.forget():
+                if var.failure is not None or (var.holders and (var.holders < 0 or var.queue)):
                     return False
             self._inline_thread = get_ident()
             try:
@@ -187,7 +187,7 @@ class OrderedEngine(Dispatcher):
         failure = self.failed(block, error)
         failure.note = note_on(opr.title, push_site(), False)
         self._queue.record(failure)
-        self._queue.settle(block, (failure,))
+        self._queue.settle(block, failure)
 
     # Grouping.
 
@@ -275,7 +275,7 @@ class OrderedEngine(Dispatcher):
             not (self._inbox or self._detours or self._deferred or self._lock.locked())
             and var.holders >= 0
             and not var.queue
-            and not var.failures
+            and var.failure is None
             and not self._thread.is_running
         ):
             return
@@ -290,18 +290,17 @@ class OrderedEngine(Dispatcher):
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
         self._help(lambda: self._is_settled(var, write))
-        if self._is_settled(var, write) and not var.failures:
+        if self._is_settled(var, write) and var.failure is None:
             return
         sleeper = Sleeper(var, write)
         self._submit(sleeper)
         sleeper.bell.acquire()
-        for failure in sleeper.failures:
-            error = self._queue.surface(failure)
-            if error is not None:
-                try:
-                    raise error
-                finally:
-                    del error, failure, sleeper  # this frame is part of the error's traceback
+        if sleeper.failure is not None:
+            error = self._queue.surface(sleeper.failure)
+            try:
+                raise error
+            finally:
+                del error, sleeper  # this frame is part of the error's traceback
 
     def _is_settled(self, var: Var, write: bool) -> bool:
         if self._inbox or self._lock.locked():  # in this order: see `is_idle`
@@ -335,13 +334,14 @@ class OrderedEngine(Dispatcher):
         bell.acquire()
 
     def _raise_unread(self) -> None:
-        queue = self._queue
-        unread = [queue.unread.get(seq) for seq in sorted(queue.unread)]
-        errors = [error for failure in unread if failure and (error := queue.surface(failure))]
-        if len(errors) == 1:
-            raise errors[0]
-        if errors:
-            raise BaseExceptionGroup(f"{len(errors)} operations failed", errors)
+        errors = [failure.first_raise() for failure in self._queue.take_unread()]
+        try:
+            if len(errors) == 1:
+                raise errors[0]
+            if errors:
+                raise BaseExceptionGroup(f"{len(errors)} operations failed", errors)
+        finally:
+            del errors  # this frame is part of their traceback
 
     # Ending.
 
@@ -397,4 +397,4 @@ class OrderedEngine(Dispatcher):
                 self._detours.append("exit")
                 self._quiesce()
                 self._detours.remove("exit")
-        return [self._queue.unread[seq] for seq in sorted(self._queue.unread)]
+        return self._queue.unread_in_order()

@@ -25,11 +25,10 @@ from collections import deque
 from typing import Final, final
 
 from operad.context import Context
-from operad.engine.failure import Failure, merged
+from operad.engine.failure import Failure, alive, earliest
 from operad.engine.operation import DELETE, GROUP, RUN, WAIT, Block, Opr
 from operad.errors import EngineError
 
-_CLEAN: Final[tuple[Failure, ...]] = ()
 _DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
 
 
@@ -39,6 +38,7 @@ class Var:
 
     Attributes:
         name: What messages call it, if anything.
+        failure: Why the last write did not succeed; the contents have no value then.
         version: How many writes were *pushed* so far, whether or not they ran: a function of the
             program alone, never of timing. (Writes that two threads push at the same instant may
             count as one.)
@@ -47,51 +47,44 @@ class Var:
     """
 
     # invariant: `queue` is empty when nobody holds the variable.
-    __slots__ = ("__weakref__", "deleted", "failures", "holders", "name", "queue", "version")
+    __slots__ = ("__weakref__", "deleted", "failure", "holders", "name", "queue", "version")
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
         self.version = 0
         self.holders = 0  # readers, or -1 for one writer
         self.queue: deque[tuple[Block, bool]] | None = None
-        self.failures = _CLEAN
+        self.failure: Failure | None = None
         self.deleted = False  # set when deletion is asked for
 
     def close(self) -> None:
         """The contents are gone; counting as failed keeps the variable off the fast paths."""
         self.deleted = True
-        self.failures = (_DELETED,)
-
-    def forget(self) -> bool:
-        """Drop the failures if every later operation would ignore them; whether it did."""
-        if self.holders or any(failure.consumed_at is None for failure in self.failures):
-            return False
-        self.failures = _CLEAN
-        return True
+        self.failure = _DELETED
 
     def __repr__(self) -> str:
         return f"var {self.name!r}" if self.name else f"var at {id(self):#x}"
 
 
 class Waiter(Block):
-    """A block that runs nothing: it is granted `var` in its turn, and learns of failures.
+    """A block that runs nothing: it is granted `var` in its turn, and learns of a failure.
 
     Attributes:
-        failures: What the variable carried at this point of the push order.
+        failure: What the variable carried at this point of the push order.
         done: Whether the turn has come.
     """
 
-    __slots__ = ("done", "failures", "var")
+    __slots__ = ("done", "failure", "var")
 
     def __init__(self, var: Var, ctx: Context, write: bool) -> None:
         super().__init__(Opr(_nothing, () if write else (var,), (var,) if write else (), kind=WAIT), ctx)
         self.var = var
         self.done = False
-        self.failures = _CLEAN
+        self.failure: Failure | None = None
 
     def arrive(self) -> None:
         """The turn has come. Called by the queue, under its caller's lock; engines add a wake-up."""
-        self.failures = self.var.failures
+        self.failure = self.var.failure
         self.done = True
 
 
@@ -106,18 +99,15 @@ class DependencyQueue:
     Attributes:
         seq: Blocks added so far.
         pending: Blocks that are neither finished nor skipped.
-        unread: Failures that no wait has raised yet, by push order.
-        tainted: Whether some variable may carry a failure that spoils a block; while it is False,
-            nobody looks.
+        unread: Failures that no wait has raised yet (a set that keeps their order).
     """
 
-    __slots__ = ("pending", "seq", "tainted", "unread")
+    __slots__ = ("pending", "seq", "unread")
 
     def __init__(self) -> None:
         self.seq = 0
         self.pending = 0
-        self.unread: dict[int, Failure] = {}
-        self.tainted = False
+        self.unread: dict[Failure, bool] = {}
 
     def add(self, block: Block) -> bool:
         """Enter `block` into the queue of every variable it names.
@@ -147,7 +137,7 @@ class DependencyQueue:
         if waiting:
             block.waiting = waiting
             return False
-        if opr.kind == WAIT or self.tainted:
+        if opr.kind == WAIT or alive:
             return bool(self._advance([block]))
         return True
 
@@ -159,49 +149,51 @@ class DependencyQueue:
         """
         if failure is not None:
             self.record(failure)
-            self.settle(block, (failure,))
-        elif self.tainted:
-            if block.opr.kind != GROUP:
-                self.settle(block, _CLEAN)
-            if self.pending == 1 and not self.unread:
-                self.tainted = False  # what variables still carry was consumed before any later push
+            self.settle(block, failure)
+        elif alive and block.opr.kind != GROUP:
+            self.settle(block, None)
         ready: list[Block] = []
         self._release(block, ready)
         return self._advance(ready) if ready else ready
 
-    def inherited(self, block: Block) -> tuple[Failure, ...]:
-        """The failures because of which `block` must be skipped, in push order."""
+    def inherited(self, block: Block) -> Failure | None:
+        """The failure because of which `block` must be skipped: the earliest of those it would read."""
         opr = block.opr
-        if opr.kind != RUN:
-            return _CLEAN
-        found = _CLEAN
-        for var in opr.const_vars:
-            if var.failures:
-                found += var.failures
-        if opr.reads_mutable:
-            for var in opr.mutable_vars:
-                found += var.failures
-        return merged(failure for failure in found if failure.spoils(block.seq)) if found else _CLEAN
+        found = None
+        if opr.kind == RUN:
+            for var in opr.const_vars:
+                if var.failure is not None:
+                    found = earliest(found, var.failure)
+            for var in opr.updated_vars:
+                if var.failure is not None:
+                    found = earliest(found, var.failure)
+        return found
 
-    def settle(self, block: Block, failures: tuple[Failure, ...]) -> None:
+    def settle(self, block: Block, failure: Failure | None) -> None:
         """Mark what `block`, which holds its variables, would have written: spoilt, or clean again."""
         for var in block.opr.mutable_vars:
-            if failures:
-                unheard = (old for old in var.failures if old.spoils(block.seq))
-                var.failures = merged((*unheard, *failures))
-            elif var.failures:
-                var.failures = _CLEAN
+            var.failure = failure
 
     def record(self, failure: Failure) -> None:
         """Keep a new failure until a wait raises it."""
-        self.unread[failure.seq] = failure
-        self.tainted = True
+        failure.enlist()
+        self.unread[failure] = True
 
-    def surface(self, failure: Failure) -> BaseException | None:
-        """Take `failure` off the unread ones; None when another wait has raised it already."""
-        if self.unread.pop(failure.seq, None) is None:
-            return None
-        return failure.surface(self.seq)
+    def unread_in_order(self) -> list[Failure]:
+        """The unread failures, in push order."""
+        return sorted(self.unread, key=lambda failure: failure.seq)
+
+    def take_unread(self) -> list[Failure]:
+        """The unread failures, in push order, which the caller raises."""
+        return [failure for failure in self.unread_in_order() if self.mark_raised(failure)]
+
+    def mark_raised(self, failure: Failure) -> bool:
+        """Take `failure` off the unread ones; whether it was among them. One atomic step."""
+        return self.unread.pop(failure, False)
+
+    def surface(self, failure: Failure) -> BaseException:
+        """The error that a wait for a variable which carries `failure` raises."""
+        return failure.first_raise() if self.mark_raised(failure) else failure.next_raise()
 
     def _advance(self, ready: list[Block]) -> list[Block]:
         """Of the ready blocks, those to run; the others are done with here, and what they free follows."""
@@ -212,9 +204,9 @@ class DependencyQueue:
                 block.arrive()
                 self._release(block, ready)
                 continue
-            failures = self.inherited(block)
-            if failures:
-                self.settle(block, failures)
+            failure = self.inherited(block)
+            if failure is not None:
+                self.settle(block, failure)
                 self._release(block, ready)
             else:
                 runnable.append(block)

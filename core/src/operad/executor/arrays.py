@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
-
-import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DEFAULT_DTYPE, DType
 from operad.errors import BindError, ShapeError
 from operad.graph import Graph, Variable, infer_shapes, infer_types, place
-from operad.ndarray import NDArray, empty
+from operad.ndarray import NDArray, Use, clash, empty
 from operad.operator import PartialShape, Shape, is_known
 
 
@@ -82,28 +79,14 @@ def check_apart(
 
     Gradients that are all added to their arrays may share one.
     """
-    seen: defaultdict[int, list[tuple[str, NDArray, str]]] = defaultdict(list)
-    for name, array in others.items():
-        seen[id(array._chunk)].append((f"argument {name!r}", array, "read"))
-    for name, grad in gradients.items():
-        if grad is None:
-            continue
-        before = seen[id(grad._chunk)]
-        for what, array, request in before:
-            if not (request == requests[name] == "add") and _overlap(grad, array):
-                raise BindError(
-                    f"bind: the gradient of {name!r} shares memory with {what}; give it an array of its own"
-                )
-        before.append((f"the gradient of {name!r}", grad, requests[name]))
-
-
-def _overlap(one: NDArray, other: NDArray) -> bool:
-    """Whether two arrays of one chunk have bytes in common."""
-    if not one.size:
-        return False
-    if not isinstance(one._data, np.ndarray):
-        return one is other
-    return np.shares_memory(one._data, other._data)
+    uses = [Use(f"argument {name!r}", array, "read") for name, array in others.items()]
+    uses += [
+        Use(f"the gradient of {name!r}", grad, requests[name])
+        for name, grad in gradients.items()
+        if grad is not None
+    ]
+    if found := clash(uses):
+        raise BindError(f"bind: {found[0]} shares memory with {found[1]}; give it an array of its own")
 
 
 class Refit:

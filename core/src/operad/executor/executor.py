@@ -9,13 +9,14 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from operad import registry
 from operad.context import Context
+from operad.engine import Var
 from operad.errors import ArgumentError, BindError
 from operad.executor.arrays import Refit, complete_shapes
 from operad.executor.lanes import cut
@@ -23,7 +24,7 @@ from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
 from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode, Variable
-from operad.ndarray import NDArray, copy_into, empty, wrap
+from operad.ndarray import NDArray, Versions, copy_into, empty, overwritten, wrap
 from operad.operator import Operator
 
 MonitorCallback = Callable[[str, NDArray], object]
@@ -100,8 +101,10 @@ class Executor:
             (node, self._operator(node)) for node in program.backward if isinstance(node, OpNode)
         )
         self._operators = operators
-        self._forward = self._segments(program.forward)
-        self._backward = self._segments(program.backward)
+        self._forward = self._segments(program.forward, ())
+        self._backward = self._segments(program.backward, self._started_forward())
+        self._backward_reads = program.read_by_backward()
+        self._versions = Versions([self._layout.bound[entry] for entry in self._backward_reads])
 
     def _operator(self, node: OpNode) -> Operator:
         program = self._program
@@ -109,12 +112,19 @@ class Executor:
         types = [program.types[entry] for entry in node.args]
         return node.op.create_operator(program.contexts[node], shapes, types)
 
-    def _segments(self, nodes: Sequence[Node]) -> list[Segment]:
-        contexts = self._program.contexts
-        return [
-            Segment(part, contexts[part[0]], self._program, self._layout, self._operators)
-            for part in cut(nodes, contexts, self._program.lanes)
-        ]
+    def _segments(self, nodes: Sequence[Node], started: Collection[Var]) -> list[Segment]:
+        segments = []
+        for part in cut(nodes, self._program.contexts, self._program.lanes):
+            segments.append(self._segment(part, started))
+            started = segments[-1].started
+        return segments
+
+    def _started_forward(self) -> Collection[Var]:
+        return self._forward[-1].started if self._forward else ()
+
+    def _segment(self, nodes: Sequence[Node], started: Collection[Var]) -> Segment:
+        ctx = self._program.contexts[nodes[0]]
+        return Segment(nodes, ctx, self._program, self._layout, self._operators, started)
 
     @property
     def arg_arrays(self) -> list[NDArray]:
@@ -162,6 +172,7 @@ class Executor:
         self._is_ready = False  # should a monitor raise half way
         self._layout.take_turn()
         self._run(self._forward, is_train)
+        self._versions.note()
         self._is_ready, self._has_run_backward = is_train, False
         return self.outputs
 
@@ -174,6 +185,7 @@ class Executor:
             out_grads: Gradient of each output; may be left out for outputs that are losses.
             is_train: Whether the operators' backward runs in training mode.
         Raises:
+            GradientError: An argument or output that backward reads was overwritten since forward.
             BindError: The executor computes no gradients, `forward(is_train=True)` did not come
                 before, its results have been overwritten since (by a backward, or by an executor
                 that shares memory), or a needed output gradient is missing or does not fit.
@@ -195,6 +207,7 @@ class Executor:
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
         self._run(self._backward, is_train)
+        self._versions.note()  # gradients may be other parts of the same memory
 
     def _check_ready(self) -> None:
         if not self._is_ready or (self._has_run_backward and not self._program.is_backward_repeatable):
@@ -207,6 +220,9 @@ class Executor:
                 "backward: an executor that shares this one's memory has run since forward(is_train=True); "
                 "call it again"
             )
+        changed = self._versions.first_changed()
+        if changed is not None:
+            raise overwritten("backward", list(self._backward_reads.values())[changed], "forward")
 
     def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
         if target is None:
@@ -225,7 +241,8 @@ class Executor:
 
     def _run(self, segments: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
-            self._run_monitored(segments, is_train)
+            started = self._started_forward() if segments is self._backward else ()
+            self._run_monitored(segments, is_train, started)
             return
         for segment in segments:
             segment.push(is_train, alone=len(segments) == 1)
@@ -242,7 +259,7 @@ class Executor:
         """
         self._monitor = None if callback is None else (callback, monitor_all)
 
-    def _run_monitored(self, segments: Sequence[Segment], is_train: bool) -> None:
+    def _run_monitored(self, segments: Sequence[Segment], is_train: bool, started: Collection[Var]) -> None:
         assert self._monitor is not None
         callback, monitor_all = self._monitor
         for segment in segments:
@@ -250,7 +267,9 @@ class Executor:
                 if monitor_all:
                     for name, entry in _named_inputs(node):
                         callback(name, self._entry_array(entry))
-                Segment([node], segment.ctx, self._program, self._layout, self._operators).push(is_train)
+                alone = self._segment([node], started)
+                alone.push(is_train)
+                started = alone.started
                 written = [
                     Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)
                 ]

@@ -92,6 +92,10 @@ class Layout:
             .reshape(shape)
         )
 
+    def is_part(self, entry: Entry) -> bool:
+        """Whether an entry lies in a part of an array of the caller's."""
+        return entry in self.bound and self.bound[entry]._is_part
+
     def var(self, entry: Entry) -> Var:
         """The engine variable of the memory an entry lies in."""
         if entry in self.bound:

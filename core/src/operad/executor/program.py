@@ -123,6 +123,23 @@ class Program:
         """Whether output `index` of `node` is computed at all."""
         return self.plan.requests[node, index] is not OpReq.NULL
 
+    def read_by_backward(self) -> dict[Entry, str]:
+        """The arguments and outputs whose values backward reads, and what errors call them.
+
+        Auxiliary states are none of them: they belong to the operators, which update them in every
+        training run, also that of another executor over the same states.
+        """
+        outputs = set(self.outputs)
+        heads = {node for node in self.head_gradients if node is not None}
+        found = {}
+        for node in self.backward:
+            for entry in values_read(node):
+                if isinstance(entry.node, Variable) and entry.node not in heads:
+                    found[entry] = f"argument {entry.name!r}"
+                elif entry in outputs:
+                    found[entry] = f"output {entry.name!r}"
+        return found
+
     @cached_property
     def is_backward_repeatable(self) -> bool:
         """Whether backward leaves everything it reads from forward as it was, so that it may run again."""

@@ -8,7 +8,7 @@ prepared callables; the engine orders whole segments by the variables of all the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from operator import call, length_hint
 from typing import TYPE_CHECKING, Any, Final, final
@@ -18,6 +18,7 @@ from operad.config import settings
 from operad.context import Context
 from operad.engine import Opr, RunContext, Var
 from operad.graph import BackwardNode, Entry, Node, OpNode, values_read
+from operad.ndarray import distinct
 from operad.operator import OpContext, Operator, OpReq
 from operad.resource import ResourceRequest
 
@@ -32,9 +33,14 @@ _RUN_ALL: Final[Callable[[Iterable[object]], None]] = deque[object](maxlen=0).ex
 class Segment:
     """A piece of one lane.
 
+    Args:
+        started: Variables of planned blocks that earlier segments of the same run have written: what
+            those left there counts. Any other block begins anew here, whatever an earlier run left.
+
     Attributes:
         nodes: What it runs, in order.
         ctx: Where.
+        started: With those that this segment writes.
     """
 
     def __init__(
@@ -44,6 +50,7 @@ class Segment:
         program: Program,
         layout: Layout,
         operators: Mapping[OpNode, Operator],
+        started: Collection[Var],
     ) -> None:
         self.nodes = nodes
         self.ctx = ctx
@@ -54,7 +61,8 @@ class Segment:
         self._by_mode: dict[bool, tuple[engine.Engine, Opr]] = {}
         total = sum(map(program.cost, nodes))
         self._is_light = not ctx.is_gpu and total < settings().parallel_cost and settings().inline_cost > 0
-        self._const, self._mutable, self._reads_mutable = self._variables()
+        self._const, self._mutable, self._updated = self._variables(started)
+        self.started = frozenset([*started, *self._mutable])
 
     def push(self, is_train: bool, alone: bool = False) -> None:
         """Schedule one run, or run here and now what is light and has nothing beside it.
@@ -73,7 +81,7 @@ class Segment:
                 self._const,
                 self._mutable,
                 name=_label(self.nodes),
-                reads_mutable=self._reads_mutable,
+                reads_mutable=self._updated,
                 is_parallel=self._is_parallel(self.nodes[0]),
             )
             self._by_mode[is_train] = (current, opr)
@@ -131,7 +139,7 @@ class Segment:
             op_ctx, slots["out_grad"], slots["in_data"], slots["out_data"], req, out, aux
         )
 
-    def _variables(self) -> tuple[list[Var], list[Var], bool]:
+    def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
         own = {Entry(node, i) for node in self.nodes for i in range(node.num_outputs)}
         layout, program = self._layout, self._program
         read: list[Var] = []
@@ -147,11 +155,12 @@ class Segment:
             for i in range(node.num_outputs):
                 request = program.plan.requests[node, i]
                 if request is not OpReq.NULL:
-                    (updated if request is OpReq.ADD else written).append(layout.var(Entry(node, i)))
+                    entry = Entry(node, i)
+                    var = layout.var(entry)
+                    is_kept = request is OpReq.ADD or var in started or layout.is_part(entry)
+                    (updated if is_kept else written).append(var)
             written += resource.mutable_vars_of(self._resources[node])
-        mutable = dict.fromkeys([*updated, *written])
-        const = [var for var in dict.fromkeys(read) if var not in mutable]
-        return const, list(mutable), bool(updated) or any(var in mutable for var in read)
+        return distinct(read, updated, written)
 
 
 def _resources_of(node: Node, program: Program, ctx: Context) -> tuple[Any, ...]:

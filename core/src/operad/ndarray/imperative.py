@@ -134,7 +134,7 @@ def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray])
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
     shared = {id(x._chunk) for x in inputs[: plan.num_args]}
     if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
-        plan.run(inputs, outputs, reads_mutable=True)
+        plan.run(inputs, outputs, into_given=True)
         return
     fresh = [new_array(spec) for spec in plan.out_specs]
     plan.run(inputs, fresh)
@@ -147,16 +147,11 @@ def refuse_lost(name: str, recorder: Recorder, inputs: Sequence[NDArray], output
 
     The part would be recorded, but not the array, whose gradient would then silently be wrong.
     """
-    if any(map(_is_view, outputs)) and any(map(recorder.tracks, inputs)):
+    if any(out._is_part for out in outputs) and any(map(recorder.tracks, inputs)):
         raise BindError(
             f"{name}: the target is part of another array, which would not know of the gradient; "
             "use a new array, or do it under autograd.pause()"
         )
-
-
-def _is_view(array: NDArray) -> bool:
-    """Whether `array` is known to be a part of a larger one."""
-    return array._is_part and array._chunk.handle is not None
 
 
 def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:
@@ -201,15 +196,33 @@ def _assign(xp: ModuleType, target: Any, source: Any) -> None:
 _invokers: dict[Any, Invoker] = {}
 
 
+def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What calls that share an `Invoker` have in common.
+
+    Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
+    parameter; and by their text where `0.0 == -0.0`. One flat tuple, for this is on every call's way.
+    """
+    key: list[Any] = [op]
+    for name, value in params.items():
+        kind = value.__class__
+        if kind is tuple or kind is list:
+            kinds = [item.__class__ for item in value]
+            key += (name, tuple(value), *kinds)
+            if float in kinds or tuple in kinds:
+                key.append(repr(value))
+        else:
+            key += (name, kind, value or str(value))
+    return tuple(key)
+
+
 def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
     """The cached `Invoker` of an operator with these parameters.
 
     Raises:
         ParamError: A parameter is unknown, missing or unusable.
     """
-    # A falsy value goes by its text, so that 0.0 and -0.0 differ.
     try:
-        key = (op, *[(k, tuple(v) if v.__class__ is list else v or str(v)) for k, v in params.items()])
+        key = _key(op, params)
         found = _invokers.get(key)
     except (TypeError, ValueError):  # an array or another unhashable value: validation names it
         return Invoker(op(**params))

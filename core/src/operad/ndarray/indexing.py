@@ -7,7 +7,7 @@ operators instead, so that gradients flow.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from operad.ndarray.run import execute
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
+
+
+_IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
 
 def get_item(array: NDArray, key: Any) -> NDArray:
@@ -88,15 +91,18 @@ def _scatter(target: Any, key: Any, value: Any) -> None:
 
 
 def _plain_key(key: Any) -> Any:
+    """`key` as NumPy takes it, in memory of its own: the engine may use it after the caller changed it."""
     if isinstance(key, tuple):
         return tuple(_plain_key(item) for item in key)
     if _is_array(key):
         return _whole_numbers(key.asnumpy())
     if isinstance(key, list):
-        return np.asarray(key) if key else np.empty(0, np.intp)
+        return np.array(key) if key else np.empty(0, np.intp)
     if isinstance(key, np.integer):
         return int(key)
-    return key
+    if isinstance(key, _IMMUTABLE) or key is None or key is Ellipsis:
+        return key
+    return np.array(key)
 
 
 def _whole_numbers(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -92,7 +92,8 @@ class NDArray(Arithmetic):
         """A NumPy copy of the values, after waiting for them.
 
         Raises:
-            Exception: What an operation this array depends on raised, once.
+            Exception: What an operation that this array depends on raised. The array has no value then,
+                and every read of it raises until it is overwritten.
         """
         engine.get().wait_for_var(self._chunk.var)
         return self._to_host()
@@ -294,7 +295,8 @@ class NDArray(Arithmetic):
     def _is_part(self) -> bool:
         """Whether writing all of this array may leave some of its memory as it is."""
         handle = self._chunk.handle
-        return handle is None or handle.size_bytes != self._spec.nbytes
+        whole: int = self._chunk.owner.nbytes if handle is None else handle.size_bytes
+        return whole != self._spec.nbytes
 
     def _view(self, data: Any) -> NDArray:
         return NDArray(self._chunk, data, spec_of(data.shape, self._spec.dtype, self._spec.ctx))

@@ -91,21 +91,24 @@ class Plan:
         execute(direct, args, self.ctx, const, (output._chunk.var,), self.name, inline=True)
         return [output]
 
-    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], reads_mutable: bool = False) -> None:
+    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], into_given: bool = False) -> None:
         """Compute into `outputs`, which share no memory with an input unless the operator says so.
 
         Args:
             inputs: The arguments and then the auxiliary states.
             outputs: One array an output.
-            reads_mutable: Whether what `outputs` hold matters: they are inputs too, or parts of arrays.
+            into_given: Whether `outputs` are the caller's, and so perhaps inputs too, or parts of arrays.
         """
         num_args = self.num_args
         mutable: Sequence[Var] = [out._chunk.var for out in outputs]
         const: Sequence[Var]
-        if len(inputs) > num_args or self._resource_vars or reads_mutable:
-            mutable = [*mutable, *[x._chunk.var for x in inputs[num_args:]], *self._resource_vars]
-            reads_mutable = reads_mutable or len(inputs) > num_args
-            const, mutable = distinct([x._chunk.var for x in inputs[:num_args]], mutable)
+        updated: Sequence[Var] = ()
+        if len(inputs) > num_args or self._resource_vars or into_given:
+            updated = [x._chunk.var for x in inputs[num_args:]]
+            if into_given:
+                updated += [out._chunk.var for out in outputs if out._is_part]
+            read = [x._chunk.var for x in inputs[:num_args]]
+            const, mutable, updated = distinct(read, updated, [*mutable, *self._resource_vars])
         elif num_args == 1:
             const = (inputs[0]._chunk.var,)
         else:
@@ -118,9 +121,7 @@ class Plan:
             data = [x._data for x in inputs]
             function = self.operator.forward
             args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
-        execute(
-            function, args, self.ctx, const, mutable, self.name, self.inline, reads_mutable, self.is_parallel
-        )
+        execute(function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel)
 
     def may_overwrite(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
@@ -156,7 +157,7 @@ class Plan:
 class BackwardCall:
     """The gradients of one kind of call, for given requests."""
 
-    __slots__ = ("_op_ctx", "_places", "_plan", "_reads_mutable", "_req", "_resource_vars")
+    __slots__ = ("_op_ctx", "_places", "_plan", "_req", "_resource_vars")
 
     def __init__(
         self, plan: Plan, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
@@ -166,7 +167,6 @@ class BackwardCall:
         self._req = req
         self._op_ctx = OpContext(plan.ctx, is_train, requested)
         self._resource_vars = resource.mutable_vars_of(requested)
-        self._reads_mutable = OpReq.ADD in req or len(plan.in_specs) > plan.num_args
         count = len(plan.out_specs)
         first = {"out_grad": 0, "in_data": count, "out_data": count + plan.num_args}
         self._places = [first[kind] + index for kind, index in reads]
@@ -186,9 +186,12 @@ class BackwardCall:
         slots: list[Any] = [None] * (2 * outs + args)
         for place, array in zip(self._places, reads, strict=True):
             slots[place] = array._data
-        written = [grad._chunk.var for grad in in_grad if grad is not None]
-        mutable = [*written, *[x._chunk.var for x in aux], *self._resource_vars]
-        const, mutable = distinct([x._chunk.var for x in reads], mutable)
+        updated = [x._chunk.var for x in aux]
+        written = list(self._resource_vars)
+        for grad, req in zip(in_grad, self._req, strict=True):
+            if grad is not None:
+                (updated if req is OpReq.ADD or grad._is_part else written).append(grad._chunk.var)
+        const, mutable, updated = distinct([x._chunk.var for x in reads], updated, written)
         call_args = (
             self._op_ctx,
             slots[:outs],
@@ -207,7 +210,7 @@ class BackwardCall:
             mutable,
             name,
             plan.inline,
-            self._reads_mutable,
+            updated,
             plan.is_parallel,
         )
 

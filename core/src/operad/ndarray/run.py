@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ def execute(
     mutable_vars: Sequence[Var],
     name: str,
     inline: bool = False,
-    reads_mutable: bool = False,
+    reads_mutable: bool | Collection[Var] = False,
     is_parallel: bool = True,
 ) -> None:
     """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
@@ -32,7 +32,7 @@ def execute(
         mutable_vars: Variables it writes; distinct.
         name: What errors call it.
         inline: Whether it is small enough for the calling thread.
-        reads_mutable: Whether it uses the old contents of what it writes.
+        reads_mutable: Whether it uses the old contents of what it writes, or of which variables.
         is_parallel: Whether it is worth several threads inside.
     """
     current = engine.get()
@@ -48,7 +48,24 @@ def _without_run_context(function: Callable[..., object], args: tuple[Any, ...],
     function(*args)
 
 
-def distinct(const: Sequence[Var], mutable: Sequence[Var]) -> tuple[list[Var], list[Var]]:
-    """The lists without repetitions, and without the read variables that are written too."""
-    written = dict.fromkeys(mutable)
-    return [var for var in dict.fromkeys(const) if var not in written], list(written)
+def distinct(
+    read: Sequence[Var], updated: Iterable[Var], written: Iterable[Var]
+) -> tuple[list[Var], list[Var], list[Var]]:
+    """Sort an operation's variables, named any number of times, into what the engine wants.
+
+    Args:
+        read: Those whose contents matter.
+        updated: Those written of which the old contents matter.
+        written: Those written.
+    Returns:
+        `const_vars`, `mutable_vars`, and which of the mutable ones count as read (`reads_mutable`).
+    """
+    old = dict.fromkeys(updated)
+    mutable = {**old, **dict.fromkeys(written)}
+    const = []
+    for var in dict.fromkeys(read):
+        if var in mutable:
+            old[var] = None
+        else:
+            const.append(var)
+    return const, list(mutable), list(old)

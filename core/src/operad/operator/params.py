@@ -27,6 +27,7 @@ REQUIRED: Final = object()
 Shape = tuple[int, ...]
 ParamType = type | Literal["shape", "indices", "floats", "dtype"]
 
+_INTEGER_TYPES: Final = (int, "shape", "indices")
 _TUPLE_TYPES: Final = ("shape", "indices", "floats")
 _INTEGERS: Final = (int, "shape", "indices")
 _TYPE_WORDS: Final = {
@@ -53,7 +54,7 @@ class Param:
     ) -> None:
         self.name = ""
         self.type = type
-        self.default = default
+        self.default = _plain(default)  # a list would be every call's own to change
         self.bounds = dict(bounds)
         self.choices = choices
         self.doc = doc
@@ -72,6 +73,11 @@ class Param:
             ParamError: The value is of another type or out of bounds; the message says which.
         """
         value = _plain(value)
+        if hasattr(value, "__array__") and not isinstance(value, type):
+            raise ParamError(
+                f"parameter {self.name!r} is an array ({type(value).__name__}), expected {self.expects()}; "
+                "give plain numbers, as its tolist() makes them"
+            )
         if self.optional and (value is None or value == "None"):
             return None
         try:
@@ -106,6 +112,10 @@ class Param:
             value = (value,)
         if isinstance(value, bool) and self.type in (int, float):
             value = int(value)
+        if self.type in _INTEGER_TYPES:
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, float):
+                    raise ValueError(f"{number!r} is no integer")
         return msgspec.convert(value, self._convert_type, strict=False)
 
 
