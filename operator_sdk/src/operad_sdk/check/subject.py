@@ -97,4 +97,6 @@ def property_class(value: Any) -> type[OperatorProperty] | None:
     """The property class that a value is or stands for; None: neither."""
     # Asked of the type: modules hold objects that answer to any attribute.
     cls = value.operad_property if hasattr(type(value), "operad_property") else value
-    return cls if isinstance(cls, type) and issubclass(cls, OperatorProperty) else None
+    # Not `issubclass`: of an abstract class it asks every subclass about every class there is, and keeps
+    # the answers. In a process with a few hundred operators that was ten seconds, and as long at its end.
+    return cls if isinstance(cls, type) and OperatorProperty in cls.__mro__ else None
