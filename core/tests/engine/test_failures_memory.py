@@ -8,6 +8,8 @@ import pytest
 from operad.context import cpu
 from operad.engine import ThreadedEngine
 
+pytestmark = pytest.mark.serial
+
 
 class Held:
     """Something an operation's error refers to."""
