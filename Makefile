@@ -8,6 +8,9 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# Processes that share the tests; 0: this one alone, for a debugger or for few tests.
+WORKERS ?= 2
+PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .PHONY: help setup demo test test-slow test-gpu bench check lint types layers tables format clean
 
@@ -23,10 +26,10 @@ demo: setup  ## train a digit classifier symbolically and imperatively
 	$(RUN) -m examples.digits
 
 test: setup  ## the fast suite (minutes on two cores)
-	$(RUN) -m pytest $(TEST_ARGS)
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(PYTEST) $(TEST_ARGS)
 
 test-slow: setup  ## the long tests, with many more examples
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(RUN) -m pytest -m slow -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m slow -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
 
 test-gpu: setup  ## the tests that need a CUDA device
 	$(RUN) -m pytest -m gpu $(TEST_ARGS)

@@ -1,8 +1,10 @@
-"""What every test of the workspace shares: Hypothesis profiles and the fate of GPU tests."""
+"""What every test of the workspace shares: Hypothesis profiles, the order of a run, the fate of GPU tests."""
 
 from __future__ import annotations
 
+import gc
 import os
+import random
 from importlib.util import find_spec
 
 import pytest
@@ -26,9 +28,15 @@ def _why_no_gpu() -> str | None:
     return None if count else "no CUDA device"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Tests depend on nothing that ran before them: `--order` proves it."""
+    text = "run the tests in this order: `reversed`, or a shuffle that a seed gives, any other word"
+    parser.addoption("--order", default="", metavar="reversed|SEED", help=text)
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the plugins' contract suites, and skip GPU tests, with the reason, where there is no GPU."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the plugins' contract suites, skip GPU tests where there is no GPU, and put all in order."""
     for item in items:
         if getattr(item, "originalname", "") == "test_contract":
             item.add_marker(pytest.mark.contract)
@@ -37,3 +45,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if reason:
         for item in on_gpu:
             item.add_marker(pytest.mark.skip(reason=reason))
+    _put_in_order(items, config.getoption("order"))
+
+
+def _put_in_order(items: list[pytest.Item], order: str) -> None:
+    if order == "reversed":
+        items.reverse()
+    elif order:
+        # A string seeds alike in every process, each of which collects and must find the same order.
+        random.Random(order).shuffle(items)
+    # `--dist worksteal` deals the tests out in runs, the first to the first process, and moves only the
+    # ends of runs elsewhere: what stands in front is run by one process, one by one.
+    items.sort(key=lambda item: item.get_closest_marker("serial") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected, some hundred thousand objects, out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()

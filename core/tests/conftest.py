@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.tests.operators import installed
-from operad import engine
+from operad import config, engine
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,20 @@ def operators() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def two_threads() -> Iterator[None]:
+    """The process's engine has two workers while a module's tests run, whatever the run's budget is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPERAD_NUM_THREADS", "2")
+        config.reload()
+        engine.set("threaded")
+        yield
+    config.reload()
+    engine.set("threaded")
+
+
 @pytest.fixture(params=["threaded", "naive"])
-def each_engine(request: pytest.FixtureRequest) -> Iterator[str]:
+def each_engine(request: pytest.FixtureRequest, two_threads: None) -> Iterator[str]:
     """The test runs on every engine."""
     engine.set(request.param)
     yield request.param

@@ -8,6 +8,8 @@ import pytest
 from tests.benchmarks.case import Case, optional_module
 from tests.benchmarks.timing import measure
 
+pytestmark = pytest.mark.serial
+
 MODULES = sorted(file.stem for file in Path(__file__).parent.glob("bench_*.py"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,18 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)")
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
+"""Pages on which whole packages are checked, built and installed."""
+
+
+def each_page(*, slow: Collection[str] = ()) -> pytest.MarkDecorator:
+    """Parametrizes a test by pages; those named in `slow` are for `make test-slow`."""
+    by_name = {page.relative_to(ROOT).as_posix(): page for page in PAGES}
+    cases = [
+        pytest.param(page, id=name, marks=pytest.mark.slow if name in slow else ())
+        for name, page in by_name.items()
+    ]
+    return pytest.mark.parametrize("page", cases)
 
 
 @pytest.fixture
@@ -22,7 +34,7 @@ def overlay(tmp_path: Path) -> Overlay:
     return Overlay(tmp_path / "overlay")
 
 
-@every_page
+@each_page(slow=LONG)
 def test_code_of_the_page_runs(page: Path, overlay: Overlay, tmp_path: Path) -> None:
     reader = tmp_path / "reader"
     reader.mkdir()
@@ -32,7 +44,7 @@ def test_code_of_the_page_runs(page: Path, overlay: Overlay, tmp_path: Path) -> 
     assert done.returncode == 0, done.stdout
 
 
-@every_page
+@each_page()
 def test_links_of_the_page_lead_to_files(page: Path) -> None:
     targets = [match["path"] for match in LINK.finditer(page.read_text(encoding="utf-8"))]
 

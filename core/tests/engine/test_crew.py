@@ -9,6 +9,8 @@ from operad.context import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.crew import Crew
 
+pytestmark = pytest.mark.serial
+
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_every_part_is_computed_once_in_a_slot_of_its_own(width: int) -> None:
@@ -62,6 +64,7 @@ def test_a_part_that_asks_for_help_works_alone() -> None:
     assert len(threads) == 4
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_a_crew_of_its_own() -> None:
     crew = Crew()
     crew.run(lambda part, slot: None, 4, 4)

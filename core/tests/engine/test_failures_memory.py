@@ -11,6 +11,8 @@ from operad import nd
 from operad.context import cpu
 from operad.engine import ThreadedEngine
 
+pytestmark = pytest.mark.serial
+
 
 class Held:
     """Something an operation's error refers to."""

@@ -12,6 +12,8 @@ import pytest
 from operad.context import cpu
 from operad.engine.ordered import OrderedEngine
 
+pytestmark = pytest.mark.serial
+
 CTX = cpu()
 
 

@@ -11,7 +11,7 @@ from operad import AttrScope, engine, nd, sym
 from operad.context import cpu
 from operad.errors import ArgumentError, BindError, ShapeError
 
-pytestmark = pytest.mark.usefixtures("operators")
+pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
 X, W, B = np.float32([[1, 2]]), np.float32([[3, 4], [5, 6], [7, 8]]), np.float32([9, 10, 11])
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from operad import autograd, engine, nd, sym
 from operad.context import cpu
 
-pytestmark = pytest.mark.usefixtures("operators")
+pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
 UNARY = ("tanh", "square", "reverse_last", "sign", "BlockGrad")
 BINARY = ("elemwise_add", "elemwise_sub", "elemwise_mul")

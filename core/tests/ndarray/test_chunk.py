@@ -11,7 +11,7 @@ from operad import autograd, engine, nd, storage
 from operad.context import cpu
 from operad.ndarray.chunk import bury
 
-pytestmark = pytest.mark.usefixtures("operators")
+pytestmark = [pytest.mark.serial, pytest.mark.usefixtures("operators")]
 
 CTX = cpu(7)  # nobody else's
 

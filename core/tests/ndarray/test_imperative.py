@@ -15,7 +15,7 @@ from operad.context import cpu
 from operad.errors import ArgumentError, BindError, OperadError
 from operad.ndarray import dumps
 
-pytestmark = pytest.mark.usefixtures("operators")
+pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
 A, B = np.float32([1, 2, 3, 4]), np.float32([5, 6, 7, 8])
 

@@ -158,6 +158,7 @@ def test_a_device_this_machine_lacks_is_named(device_type: str) -> None:
         Storage().alloc(64, Context(device_type, 0))
 
 
+@pytest.mark.serial  # it changes how often threads take turns
 def test_threads_never_get_the_same_block() -> None:
     manager = Storage()
     start = threading.Barrier(4)

@@ -21,20 +21,16 @@ from operad_sdk.check.repro import literal, script
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
-from operator_sdk.tests.zoo.table import ZOO
+from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.table import ZOO, each_fault
 
 ROOT = Path(__file__).parents[3]
 MAX_LINES = 16
 
 # A name given to an operator for one test is gone when its program runs elsewhere; what is judged from
-# the outcomes of other checks has no program of its own, a race between threads is not lost every time;
-# and test_zoo_forward looks at groups S and F.
+# the outcomes of other checks has no program of its own; a race between threads is not lost every time.
 ELSEWHERE = ("X801", "X803", "X804", "R503")
-IMPORTABLE = [
-    fault
-    for fault in ZOO
-    if not fault.registered_as and fault.id[0] not in "SF" and fault.id not in ELSEWHERE
-]
+IMPORTABLE = [fault for fault in ZOO if not fault.registered_as and fault.id not in ELSEWHERE]
 ONE_A_GROUP = list({fault.id[0]: fault for fault in IMPORTABLE}.values())
 
 
@@ -45,16 +41,15 @@ def square(x):
 
 
 @cache
-def failure_of(place: int) -> Failure:
-    fault = IMPORTABLE[place]
+def failure_of(fault: Fault) -> Failure:
     outcome = run_check(Session(subject_of(fault.operator), PROFILES["dev"]), find_check(fault.id))
     assert outcome.failure is not None, f"{fault.title}: {outcome.status} {outcome.reason}"
     return outcome.failure
 
 
-@pytest.mark.parametrize("place", range(len(IMPORTABLE)), ids=[fault.title for fault in IMPORTABLE])
-def test_the_program_of_every_fault_fails_under_its_id(place):
-    fault, failure = IMPORTABLE[place], failure_of(place)
+@each_fault(IMPORTABLE)
+def test_the_program_of_every_fault_fails_under_its_id(fault):
+    failure = failure_of(fault)
     assert len(failure.script.splitlines()) <= MAX_LINES
     with pytest.raises(Violation) as caught:
         exec(compile(failure.script, "<script>", "exec"), {})  # noqa: S102 - our own
@@ -64,7 +59,7 @@ def test_the_program_of_every_fault_fails_under_its_id(place):
 @pytest.mark.parametrize("fault", ONE_A_GROUP, ids=[fault.title for fault in ONE_A_GROUP])
 def test_the_program_fails_in_a_process_of_its_own(fault, tmp_path):
     program = tmp_path / "shows.py"
-    program.write_text(failure_of(IMPORTABLE.index(fault)).script)
+    program.write_text(failure_of(fault).script)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, str(program)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,7 @@
-"""Faults that show in one circumstance only are red under their own id."""
+"""Faults that show in one circumstance only are red under their own id.
+
+All of them are slow tests: an easier fault of each check is among the fast ones beside this module.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ FOUND_BY = {"X801": ("F216",)}
 """Rules on evidence are broken in other checks."""
 EVERY = [id for id in all_checks() if id not in ("S107", "S108", "X804")]
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("fault", ZOO, ids=lambda fault: fault.title)
 def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
@@ -23,7 +28,6 @@ def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
     assert check_operator(fault.operator, checks=checks, profile=PATIENT).red_ids == [fault.id]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", ZOO, ids=lambda fault: fault.title)
 def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
     red = check_operator(fault.operator, checks=EVERY, profile=PATIENT).red_ids

@@ -11,6 +11,7 @@ from operad_sdk.check.register import all_checks
 from operator_sdk.tests.zoo import backward, gradients
 from operator_sdk.tests.zoo.fault import Fault
 from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
+from operator_sdk.tests.zoo.table import each_fault
 
 FAULTS = [*gradients.ZOO, *backward.ZOO]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
@@ -27,12 +28,12 @@ CORRECT = (
 """Of each kind one: kinks, ties, edges of domains, losses, random draws, symmetric arguments."""
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+@each_fault(FAULTS)
 def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
     assert check_operator(fault.operator, checks=[fault.id], profile=PATIENT).red_ids == [fault.id]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+@each_fault(FAULTS)
 def test_a_fault_is_red_under_no_other_id_of_this_group(fault: Fault) -> None:
     red = check_operator(fault.operator, checks=OWN, profile="dev").red_ids
     assert set(red) <= {fault.id, *fault.also}

@@ -11,6 +11,7 @@ from operad_sdk.check import OperatorReport, Profile, check_operator
 from operad_sdk.check.register import all_checks
 from operator_sdk.tests.zoo import forward, inference, random_draws, static
 from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.table import each_fault
 
 FAULTS = [*static.ZOO, *forward.ZOO, *inference.ZOO, *random_draws.ZOO]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
@@ -38,7 +39,7 @@ def check(request: pytest.FixtureRequest) -> Check:
     return run
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+@each_fault(FAULTS)
 def test_a_fault_is_red_under_its_own_id(fault: Fault, check: Check) -> None:
     assert check(fault, checks=[fault.id]).red_ids == [fault.id]
 

@@ -11,6 +11,7 @@ from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.register import all_checks
 from operator_sdk.tests.zoo import dtype, evidence, mappers, memory, runtime
 from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.table import each_fault
 
 FAULTS = [*memory.ZOO, *runtime.ZOO, *dtype.ZOO, *mappers.ZOO]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
@@ -26,7 +27,7 @@ def red_ids(operator: object, checks: list[str]) -> list[str]:
     return report.red_ids
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+@each_fault(FAULTS)
 def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
     assert red_ids(fault.operator, [fault.id]) == [fault.id]
 
@@ -37,7 +38,7 @@ def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
     assert set(red_ids(fault.operator, EVERY)) <= {fault.id, *fault.also}
 
 
-@pytest.mark.parametrize("fault", evidence.ZOO, ids=lambda fault: fault.title)
+@each_fault(evidence.ZOO)
 def test_missing_evidence_is_red(fault: Fault) -> None:
     checks = [fault.id] if fault.id in all_checks() else EVERY
     assert fault.id in red_ids(fault.operator, checks)

@@ -11,6 +11,8 @@ from operad_sdk.commands.bench.measure import interleaved
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Integers
 
+pytestmark = pytest.mark.serial
+
 
 @pytest.fixture
 def register():

@@ -8,6 +8,8 @@ from operad import config
 from operad_sdk.commands.check.workers import checked
 from operator_sdk.tests.commands.check_jobs import describe, end_badly
 
+pytestmark = pytest.mark.serial
+
 NAMES = ["one", "two", "three"]
 
 

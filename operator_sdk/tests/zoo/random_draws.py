@@ -115,10 +115,10 @@ def global_generator(x):
 
 ZOO = without_gradients(
     [
+        Fault("F218", RepeatedRows, "draws that should be independent are equal"),
         Fault("F218", WrongSideDropout, "keeps with the probability of dropping"),
         Fault("F218", NarrowUniform, "another distribution of equal moments"),
         Fault("F218", OwnSeed, "the seed makes no difference"),
-        Fault("F218", RepeatedRows, "draws that should be independent are equal"),
         Fault("F218", undeclared_noise, "no distribution is declared"),
         Fault(
             "F209",

@@ -1,9 +1,11 @@
-"""All inhabitants of the zoo."""
+"""All inhabitants of the zoo, and those of them that the fast tests look at."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from operator_sdk.tests.zoo.fault import Fault
 
@@ -15,3 +17,13 @@ ZOO: list[Fault] = [
     if name not in ("conftest", "fault", "plain_gradient_check", "table")
     for fault in import_module(f"operator_sdk.tests.zoo.{name}").ZOO
 ]
+
+
+def each_fault(faults: list[Fault]) -> pytest.MarkDecorator:
+    """Parametrizes a test by faults: the first of every check is fast, the others are slow."""
+    first = {fault.id: fault for fault in reversed(faults)}
+    cases = [
+        pytest.param(fault, id=fault.title, marks=() if first[fault.id] is fault else pytest.mark.slow)
+        for fault in faults
+    ]
+    return pytest.mark.parametrize("fault", cases)

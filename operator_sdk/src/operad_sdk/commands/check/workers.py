@@ -32,6 +32,8 @@ Check = Callable[[str, str | None, Told], Found]
 LIMITS_S: Final = {"dev": 600.0, "ci": 3600.0, "nightly": 12 * 3600.0}
 """Seconds that one operator may take, by profile."""
 
+_START_S: Final = 60.0
+"""Time in which a process gets from its start to its first operator."""
 _GRACE_S: Final = 2.0
 """Time in which a process that is over its limit writes down where it is."""
 _CONTEXT: Final = multiprocessing.get_context("spawn")
@@ -110,7 +112,7 @@ class _Worker:
     def give(self, name: str) -> None:
         """Have it check one more operator."""
         self.name, self._last = name, ""
-        self.deadline = monotonic() + self._limit_s
+        self.deadline = monotonic() + _START_S + self._limit_s
         with suppress(OSError):  # a process that is dead already; its result says so
             self.connection.send(name)
 
@@ -122,7 +124,10 @@ class _Worker:
                 if kind == "found":
                     found: Found = value
                     return found
-                self._last = value
+                if kind == "begun":
+                    self.deadline = monotonic() + self._limit_s
+                else:
+                    self._last = value
         except (EOFError, OSError):
             self._process.join()
             return self._lost(f"died of {_cause(self._process.exitcode)}")
@@ -164,6 +169,7 @@ def _serve(
                 name = connection.recv()
             except (EOFError, KeyboardInterrupt):
                 return
+            connection.send(("begun", name))
             faulthandler.dump_traceback_later(limit_s, file=trace)
             try:
                 found = check(name, profile, lambda id: connection.send(("done", id)))

@@ -1,0 +1,79 @@
+"""How the suite is run: what stands in front, in which order, and what a process that dies leaves behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.workspace import ROOT
+
+_TESTS = """
+import os
+import signal
+
+import pytest
+
+
+def test_one(): pass
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_many(number): pass
+
+
+@pytest.mark.serial
+def test_alone(): pass
+
+
+@pytest.mark.slow
+def test_that_crashes(): os.kill(os.getpid(), signal.SIGSEGV)
+"""
+MANY = [f"test_many[{number}]" for number in range(4)]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A folder of few tests under the workspace's settings."""
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "test_few.py").write_text(_TESTS)
+    return tmp_path
+
+
+def run(suite: Path, *words: str) -> list[str]:
+    """The lines that pytest prints."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_few.py", *words]
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(command, check=False, cwd=suite, env=settings, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def order(suite: Path, *words: str) -> list[str]:
+    lines = run(suite, "--collect-only", "-q", *words)
+    return [line.partition("::")[2] for line in lines if "::" in line]
+
+
+def test_serial_tests_stand_in_front(suite: Path) -> None:
+    assert order(suite) == ["test_alone", "test_one", *MANY]
+
+
+def test_a_reversed_run_is_reversed_behind_them(suite: Path) -> None:
+    assert order(suite, "--order", "reversed") == ["test_alone", *reversed(MANY), "test_one"]
+
+
+def test_a_seed_gives_one_shuffle_and_another_seed_another(suite: Path) -> None:
+    first, again, other = (order(suite, "--order", seed) for seed in ("7", "7", "8"))
+    assert first == again != other
+    assert first[0] == other[0] == "test_alone"
+    assert sorted(first) == sorted(["test_alone", "test_one", *MANY])
+
+
+def test_a_process_that_crashes_is_reported_with_its_test_and_the_others_go_on(suite: Path) -> None:
+    lines = run(suite, "-m", "", "-n", "2", "--dist", "worksteal")
+    assert "'test_few.py::test_that_crashes'" in "\n".join(lines)
+    assert "1 failed, 6 passed" in lines[-1]
