@@ -21,10 +21,13 @@ ROWS = Path(__file__).parents[2] / "docs" / "differences.md"
 
 def _marked(check: Check) -> object:
     difference = MATCHER.find(check.id)
-    marks = () if difference is None else (pytest.mark.xfail(reason=f"{difference.kind}: {difference.reason}"),)
+    marks = (
+        () if difference is None else (pytest.mark.xfail(reason=f"{difference.kind}: {difference.reason}"),)
+    )
     return pytest.param(check, id=check.id, marks=marks)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of infinite and undefined results
 @pytest.mark.parametrize("check", [_marked(check) for check in CHECKS])
 def test_operad_does_as_mxnet(check: Check) -> None:
     if words := check.run():
@@ -36,7 +39,11 @@ def test_every_pattern_of_differences_matches_a_check() -> None:
 
 
 def test_every_deliberate_difference_has_its_row_in_the_documentation() -> None:
-    rows = {line.split("|")[1].strip() for line in ROWS.read_text(encoding="utf-8").splitlines() if line[:1] == "|"}
+    rows = {
+        line.split("|")[1].strip()
+        for line in ROWS.read_text(encoding="utf-8").splitlines()
+        if line[:1] == "|"
+    }
 
     assert [entry for entry in DIFFERENCES if entry.kind == "deliberate" and entry.row not in rows] == []
 

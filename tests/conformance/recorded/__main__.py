@@ -1,6 +1,6 @@
 """Print what is recorded of each operator, and how operad compares today.
 
-    python -m tests.conformance.recorded [--only OPERATOR ...] [--propose]
+python -m tests.conformance.recorded [--only OPERATOR ...] [--propose]
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def rows(record: Record, ran: Sequence[tuple[Check, str | None]], matcher: diffe
     return [_row(op, record, by_operator[op], matcher) for op in record.facts]
 
 
-def _row(op: str, record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> Row:
+def _row(
+    op: str, record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher
+) -> Row:
     listed: Counter[str] = Counter()
     stale = 0
     for check, words in ran:
@@ -84,13 +86,17 @@ def _row(op: str, record: Record, ran: Sequence[tuple[Check, str | None]], match
 def print_table(table: Sequence[Row]) -> None:
     """Print rows by plugin, and their sums."""
     kinds = [*differences.KINDS, "unlisted"]
-    print(f"{'operator':48}" + "".join(f"{head:>17}" for head in ("facts", "cases", "checks", "equal", *kinds)))
+    print(
+        f"{'operator':48}" + "".join(f"{head:>17}" for head in ("facts", "cases", "checks", "equal", *kinds))
+    )
     plugin = ""
     for row in table:
         if PLUGIN_OF[row.operator] != plugin:
             plugin = PLUGIN_OF[row.operator]
             print(f"[{plugin}]")
-        _print(f"  {row.operator}", row.facts, row.cases, row.checks, row.equal, *(row.listed[k] for k in kinds))
+        _print(
+            f"  {row.operator}", row.facts, row.cases, row.checks, row.equal, *(row.listed[k] for k in kinds)
+        )
     sums = [sum(getattr(row, key) for row in table) for key in ("facts", "cases", "checks", "equal")]
     _print(f"{len(table)} operators", *sums, *(sum(row.listed[kind] for row in table) for kind in kinds))
     if stale := sum(row.stale for row in table):

@@ -112,7 +112,9 @@ def _bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
 def _mutated(before: Sequence[Array], after: Sequence[Any]) -> dict[int, Array]:
     pairs = [(old, new.asnumpy()) for old, new in zip(before, after, strict=True)]
     return {
-        i: new for i, (old, new) in enumerate(pairs) if old.shape != new.shape or old.tobytes() != new.tobytes()
+        i: new
+        for i, (old, new) in enumerate(pairs)
+        if old.shape != new.shape or old.tobytes() != new.tobytes()
     }
 
 

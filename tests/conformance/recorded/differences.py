@@ -77,7 +77,10 @@ class Matcher:
             return exact
         operator = re.split("[:/]", test_id)[0]
         found = None
-        for pattern, compiled, difference in (*self._patterns.get(operator, ()), *self._patterns.get("*", ())):
+        for pattern, compiled, difference in (
+            *self._patterns.get(operator, ()),
+            *self._patterns.get("*", ()),
+        ):
             if compiled.match(test_id):
                 self.unused.discard(pattern)
                 found = found or difference

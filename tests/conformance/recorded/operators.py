@@ -86,7 +86,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
             preloaded_multi_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_mp_sgd_update
             preloaded_multi_mp_sgd_mom_update _adamw_update _mp_adamw_update _multi_adamw_update
             _multi_mp_adamw_update _multi_lamb_update _multi_mp_lamb_update multi_sum_sq multi_lars
-            multi_all_finite all_finite reset_arrays
+            multi_all_finite all_finite reset_arrays _contrib_group_adagrad_update
         """,
         "contrib": """
             smooth_l1 ROIPooling _contrib_ROIAlign CTCLoss GridGenerator BilinearSampler SpatialTransformer

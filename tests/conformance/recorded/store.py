@@ -108,7 +108,7 @@ def _line(result: Result, run: bytearray) -> dict[str, Any]:
     if result.wrt:
         line["wrt"] = list(result.wrt)
     line.update(_outcome(result.forward, put, bool(result.wrt)))
-    if result.wrt and not isinstance(result.forward.gradients, Refusal):
+    if isinstance(result.forward.gradients, Mapping) and result.forward.gradients:
         line["add"] = SAME if result.add is None else _mapping(result.add, put)
     line["bound"] = SAME if result.bound is None else _outcome(result.bound, put, bool(result.wrt))
     if result.names is not None:

@@ -80,7 +80,12 @@ class Worker:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "MXNET_ENGINE_TYPE": "NaiveEngine"}
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(ROOT),
+        "MXNET_ENGINE_TYPE": "NaiveEngine",
+    }
     return subprocess.Popen(
         [sys.executable, "-m", "tests.conformance.recorded.mxnet_worker"],
         cwd=ROOT,
