@@ -27,6 +27,7 @@ def _take() -> list[Case]:
         Case("take", "negative_axis", [normal(2, 3, 4), _index(3, below=4)], {"axis": -1}, grad=[0]),
         Case("take", "negative_axis_inside", [normal(2, 3, 4), _index(3, below=3)], {"axis": -2}, grad=[0]),
         Case("take", "one_index_often", [normal(3, 2), exactly([1, 1, 1, 1])], grad=[0]),
+        Case("take", "no_indices", [normal(3, 2), normal(0)], grad=[0]),
         Case("take", "axis_of_one", [normal(1, 3), exactly([0, 0])], grad=[0]),
         Case("take", "clip_out_of_range", [normal(3, 2), out_of_range], {"mode": "clip"}, grad=[0]),
         Case("take", "wrap_out_of_range", [normal(3, 2), out_of_range], {"mode": "wrap"}, grad=[0]),
@@ -83,6 +84,7 @@ def _pick() -> list[Case]:
         Case("pick", "negative_axis", [normal(2, 3, 2), _index(2, 2, below=3)], {"axis": -2}, grad=[0]),
         Case("pick", "from_vector", [normal(4), exactly([2])], grad=[0]),
         Case("pick", "refused_no_axis", [normal(2, 3), exactly([4])], {"axis": None}, grad=[0]),
+        Case("pick", "no_rows", [normal(0, 3), normal(0)], grad=[0]),
         Case("pick", "axis_of_one", [normal(3, 1), exactly([0, 0, 0])], grad=[0]),
         Case("pick", "clip_out_of_range", [normal(3, 4), out_of_range], {"mode": "clip"}, grad=[0]),
         Case("pick", "wrap_out_of_range", [normal(3, 4), out_of_range], {"mode": "wrap"}, grad=[0]),
@@ -112,6 +114,7 @@ def _one_hot() -> list[Case]:
             grad=[],
         ),
         Case("one_hot", "out_of_range", [exactly([-1, 3, 7, 1])], {"depth": 3}, grad=[]),
+        Case("one_hot", "no_indices", [normal(0)], {"depth": 2}, grad=[]),
         Case("one_hot", "depth_of_one", [exactly([0, 1])], {"depth": 1}, grad=[]),
         Case("one_hot", "fractions", [exactly([0.5, 1.9])], {"depth": 3}, grad=[]),
         Case("one_hot", "gradient_is_zero", [exactly([1, 0])], {"depth": 2}),
@@ -135,6 +138,7 @@ def _gathered() -> list[Case]:
         Case("gather_nd", "of_3d", [normal(2, 3, 2), exactly(points)], grad=[0]),
         Case("gather_nd", "matrix_of_points", [normal(2, 3), exactly([[[0, 1]], [[2, 0]]])], grad=[0]),
         Case("gather_nd", "one_place_twice", [normal(2, 3), TWICE], grad=[0]),
+        Case("gather_nd", "no_points", [normal(2, 3), normal(2, 0)], grad=[0]),
         Case("gather_nd", "from_vector", [normal(4), exactly([[3, 1, 3]])], grad=[0]),
         # The gradient of a negative index is written in front of the array.
         Case("gather_nd", "negative", [normal(2, 3), exactly([[-1, 0], [-1, -3]])], grad=[]),
@@ -190,6 +194,7 @@ def _embedding() -> list[Case]:
         Case("Embedding", "matrix", [_index(2, 3, below=4), normal(4, 3)], table, grad=[1]),
         Case("Embedding", "one_word_often", [exactly([[2, 2], [2, 2]]), normal(4, 3)], table, grad=[1]),
         Case("Embedding", "out_of_range_clips", [exactly([-1, 4, 9, 1]), normal(4, 3)], table, grad=[1]),
+        Case("Embedding", "no_words", [normal(0), normal(4, 3)], table, grad=[1]),
         Case("Embedding", "fractions", [exactly([0.9, 2.5]), normal(4, 3)], table, grad=[1]),
         Case(
             "Embedding",
@@ -218,6 +223,7 @@ def _where() -> list[Case]:
         Case("where", "defaults", [condition, normal(2, 2), normal(2, 2)], grad=[1, 2]),
         Case("where", "condition_chooses_rows", [exactly([0, 3]), normal(2, 3), normal(2, 3)], grad=[1, 2]),
         Case("where", "rows_of_3d", [exactly([1, 0]), normal(2, 2, 2), normal(2, 2, 2)], grad=[1, 2]),
+        Case("where", "empty", [normal(0, 2), normal(0, 2), normal(0, 2)], grad=[1, 2]),
         Case("where", "vectors", [exactly([0, 1, 0]), normal(3), normal(3)], grad=[1, 2]),
         Case("where", "condition_of_one", [exactly([[0.5]]), normal(1, 1), normal(1, 1)], grad=[1, 2]),
         Case(

@@ -137,6 +137,8 @@ def _arange_like() -> list[Case]:
         "repeat": ((2, 3), {"repeat": 2}),
         "repeat_on_axis": ((2, 6), {"axis": 1, "repeat": 2}),
         "axis_of_one": ((1, 3), {"axis": 0}),
+        "empty": ((0, 3), {}),
+        "empty_axis": ((0, 3), {"axis": 0}),
         "refused_axis_too_large": ((2, 3), {"axis": 2}),
     }
     return [
@@ -153,6 +155,7 @@ def _copies() -> list[Case]:
             for name, shape in SHAPES.items()
             if name != "one_number"
         ),
+        Case("_copyto", "empty", [normal(0, 3)], grad=[]),
         Case("_copyto", "special_values", [exactly([NAN, INF, -INF, -0.0, 1e-45])], grad=[]),
         *(Case("_copyto", f"of_{dtype}", [integers(4, low=0, dtype=dtype)], grad=[]) for dtype in DTYPES),
     ]

@@ -27,6 +27,7 @@ def _dot() -> list[Case]:
         "4d_by_2d": ((2, 1, 2, 3), (3, 2)),
         "vector_by_3d": ((3,), (3, 2, 2)),
         "wide_inner_axis": ((2, 150), (150, 2)),
+        "no_rows": ((0, 3), (3, 2)),
         "refused_inner_axes_differ": ((2, 3), (4, 2)),
     }
     transposed = {
@@ -64,6 +65,7 @@ def _batch_dot() -> list[Case]:
         "inner_products": ((4, 1, 3), (4, 3, 1)),
         "outer_products": ((2, 3, 1), (2, 1, 3)),
         "4d": ((2, 2, 2, 3), (2, 2, 3, 2)),
+        "no_batch": ((0, 2, 3), (0, 3, 2)),
         "refused_matrices": ((2, 3), (3, 2)),
         "refused_batches_differ": ((2, 2, 3), (1, 3, 2)),
     }
@@ -94,6 +96,7 @@ def _khatri_rao() -> list[Case]:
         "three_matrices": (2, 3, 2),
         "four_matrices": (1, 2, 1, 2),
         "one_row_each": (1, 1),
+        "no_rows": (0, 2),
     }
     return [
         *(

@@ -27,6 +27,7 @@ def _sort() -> list[Case]:
             Case(
                 op, "flattened_descending", [permutation(2, 5)], {"axis": None, "is_ascend": False}, grad=grad
             ),
+            Case(op, "no_rows", [normal(0, 3)], last, grad=grad),
             Case(op, "vector", [permutation(7)], last, grad=grad),
             Case(op, "axis_of_one", [permutation(3, 1)], last, grad=grad),
             Case(op, "infinite", [exactly([1, -INF, INF, 0])], last, grad=grad),
@@ -66,6 +67,7 @@ def _topk() -> list[Case]:
         Case("topk", "everything", [permutation(2, 3)], {**both, "k": 3}),
         Case("topk", "k_0_takes_everything", [permutation(2, 3)], {**both, "k": 0}),
         Case("topk", "k_negative_takes_everything", [permutation(2, 3)], {**both, "k": -1}),
+        Case("topk", "no_rows", [normal(0, 3)], both),
         Case("topk", "axis_of_one", [permutation(3, 1)], {**both, "k": 1}),
         Case("topk", "infinite", [exactly([1, -INF, INF, 0])], both),
         Case("topk", "ties", [TIED], {**both, "k": 3}),
@@ -114,6 +116,7 @@ def _histogram() -> list[Case]:
         Case(op, "count_and_range", [data], {"bin_cnt": 4, "range": (0, 4)}, grad=[]),
         Case(op, "count_of_one", [data], {"bin_cnt": 1, "range": (0, 1)}, grad=[]),
         Case(op, "range_of_fractions", [normal(20)], {"bin_cnt": 5, "range": (-1.5, 1.0)}, grad=[]),
+        Case(op, "no_data", [normal(0)], {"bin_cnt": 2, "range": (0, 1)}, grad=[]),
         Case(op, "matrix", [normal(4, 5)], {"bin_cnt": 3, "range": (-1, 1)}, grad=[]),
         Case(op, "infinite", [exactly([INF, -INF, 0.5])], {"bin_cnt": 2, "range": (0, 1)}, grad=[]),
         *(

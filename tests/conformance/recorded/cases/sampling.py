@@ -106,6 +106,7 @@ def _like() -> list[Case]:
                 for t in DTYPES
             ),
             Case(op, "default_parameters", [normal(2, 2)], grad=[], compare="shapes"),
+            Case(op, "empty", [normal(0, 3)], params, grad=[], compare="shapes"),
         ]
     return [
         *cases,
