@@ -23,7 +23,15 @@ def _common(op: str) -> list[Case]:
         return Case(op, name, [data], params, grad=[] if op == "SequenceLast" else [0])
 
     # Reversal knows one layout alone.
-    by_batch: dict[str, Any] = {"axis": 1} if op != "SequenceReverse" else {}
+    layouts = (
+        []
+        if op == "SequenceReverse"
+        else [
+            case("batch_first", normal(3, 4, 2), LENGTHS, axis=1),
+            case("batch_first_without_lengths", normal(2, 3, 2), axis=1),
+            case("batch_first_matrix", normal(3, 4), LENGTHS, axis=1),
+        ]
+    )
     return [
         case("without_lengths", normal(4, 3, 2)),
         case("with_lengths", normal(4, 3, 2), LENGTHS),
@@ -34,8 +42,8 @@ def _common(op: str) -> list[Case]:
         case("one_feature", normal(4, 3, 1), LENGTHS),
         case("4d", normal(4, 3, 2, 2), LENGTHS),
         case("5d", normal(3, 2, 1, 2, 1), exactly([2, 3])),
-        case("batch_first", normal(3, 4, 2), exactly([2, 1, 4] if by_batch else [3, 1, 2, 3]), **by_batch),
-        case("batch_first_without_lengths", normal(2, 3, 2), **by_batch),
+        case("matrix", normal(4, 3), LENGTHS),
+        *layouts,
         case("length_of_fractions", normal(4, 3, 2), exactly([2.9, 1.5, 3.2])),
         case("nan_and_inf", exactly([[[1.0]], [[NAN]], [[INF]], [[2.0]]]), exactly([2])),
         *(
@@ -53,35 +61,18 @@ def _common(op: str) -> list[Case]:
     ]
 
 
-def _mask_values() -> list[Case]:
+def _particular() -> list[Case]:
+    """Values that fill the mask, and lengths and layouts that one of the three takes."""
     values = {"fraction": 2.5, "negative": -1.0, "nan": NAN, "inf": INF, "large": 1e30}
+    op = "SequenceMask"
     return [
         *(
-            Case(
-                "SequenceMask", f"value_{name}", [normal(4, 3, 1), LENGTHS], {**WITH_LENGTHS, "value": value}
-            )
+            Case(op, f"value_{name}", [normal(4, 3, 1), LENGTHS], {**WITH_LENGTHS, "value": value}, grad=[0])
             for name, value in values.items()
         ),
-        Case("SequenceMask", "value_without_lengths", [normal(2, 2, 1)], {"value": 3.0}),
-        Case("SequenceMask", "matrix", [normal(4, 3), LENGTHS], WITH_LENGTHS, grad=[0]),
-        Case(
-            "SequenceMask",
-            "matrix_batch_first",
-            [normal(3, 4), LENGTHS],
-            {**WITH_LENGTHS, "axis": 1},
-            grad=[0],
-        ),
-        Case("SequenceMask", "length_of_zero", [normal(3, 2, 1), exactly([0, 2])], WITH_LENGTHS, grad=[0]),
-        Case("SequenceMask", "length_beyond_end", [normal(3, 2, 1), exactly([9, 2])], WITH_LENGTHS, grad=[0]),
-        Case("SequenceLast", "matrix", [normal(4, 3), LENGTHS], WITH_LENGTHS, grad=[0]),
-        Case(
-            "SequenceLast",
-            "matrix_batch_first",
-            [normal(3, 4), LENGTHS],
-            {**WITH_LENGTHS, "axis": 1},
-            grad=[0],
-        ),
-        Case("SequenceReverse", "matrix", [normal(4, 3), LENGTHS], WITH_LENGTHS, grad=[0]),
+        Case(op, "value_without_lengths", [normal(2, 2, 1)], {"value": 3.0}),
+        Case(op, "length_of_zero", [normal(3, 2, 1), exactly([0, 2])], WITH_LENGTHS, grad=[0]),
+        Case(op, "length_beyond_end", [normal(3, 2, 1), exactly([9, 2])], WITH_LENGTHS, grad=[0]),
         Case("SequenceReverse", "refused_axis_1", [normal(3, 4, 2)], {"axis": 1}, grad=[0]),
     ]
 
@@ -90,5 +81,5 @@ CASES: list[Case] = [
     *_common("SequenceMask"),
     *_common("SequenceLast"),
     *_common("SequenceReverse"),
-    *_mask_values(),
+    *_particular(),
 ]
