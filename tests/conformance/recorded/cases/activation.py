@@ -34,7 +34,7 @@ def activations() -> Iterator[Case]:
     ]
     for act_type in ACTIVATIONS:
         for name, data in shapes:
-            atol = 1e-6 if name == "large" else None  # gradients of saturated values cancel
+            atol = 3e-6 if name == "large" else None  # MXNet is off by 2e-6 where functions saturate
             yield Case("Activation", f"{act_type}_{name}", (data,), {"act_type": act_type}, atol=atol)
     yield Case("Activation", "refused_unknown_act_type", (normal(3),), {"act_type": "swish"})
 
