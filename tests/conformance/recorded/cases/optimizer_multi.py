@@ -152,23 +152,10 @@ def finiteness() -> Iterator[Case]:
     yield Case("multi_all_finite", "one_array", (normal(2, 3),), {"num_arrays": 1}, grad=())
 
 
-def resets() -> Iterator[Case]:
-    """Arrays become zeros in place."""
-    for count in (1, 2, 3):
-        recipes = [normal(*shape) for shape in SHAPES[:count]]
-        yield Case("reset_arrays", f"arrays_{count}", recipes, {"num_arrays": count}, grad=())
-    for dtype in ("float64", "float16"):
-        yield Case("reset_arrays", dtype, [normal(2, 3, dtype=dtype)], {"num_arrays": 1}, grad=())
-    yield Case(
-        "reset_arrays", "inf_and_nan", [exactly([float("inf"), float("nan")])], {"num_arrays": 1}, grad=()
-    )
-
-
 CASES: list[Case] = [
     *(case for op in SGD_FORMS for case in multi_sgd(op)),
     *(case for op in ("_multi_lamb_update", "_multi_mp_lamb_update") for case in multi_lamb(op)),
     *sums_of_squares(),
     *layerwise_rates(),
     *finiteness(),
-    *resets(),
 ]
