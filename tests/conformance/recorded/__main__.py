@@ -53,7 +53,7 @@ def main() -> None:
     matcher = differences.Matcher(differences.load())
     if options.propose:
         unlisted = [(check, words) for check, words in ran if words and matcher.find(check.id) is None]
-        print(proposal(unlisted))
+        print(proposal(unlisted, [check for check, _ in ran]))
         stale = [check.id for check, words in ran if not words and matcher.find(check.id)]
         print("".join(f"# holds now, take it out: {test_id}\n" for test_id in stale), end="")
         return

@@ -14,7 +14,10 @@ from tests.conformance.recorded.outcome import Outcome, Refusal
 class Peer(Protocol):
     """MXNet or operad, as far as their calls differ."""
 
-    autograd: Any
+    @property
+    def autograd(self) -> Any:
+        """The module of automatic differentiation."""
+        ...
 
     def array(self, values: Array) -> Any:
         """A new array of these values and their dtype."""
@@ -132,9 +135,10 @@ def prefill(case: Case, wrt: Sequence[int]) -> dict[int, Array]:
 
 
 def _drawn(stream: np.random.RandomState, like: Array) -> Array:
-    if like.dtype.kind == "f":
-        return stream.standard_normal(like.shape).astype(like.dtype)
-    return stream.randint(1, 4, like.shape).astype(like.dtype)
+    drawn: Any = stream.standard_normal(like.shape)
+    if like.dtype.kind != "f":
+        drawn = stream.randint(1, 4, like.shape)
+    return np.asarray(drawn).astype(like.dtype)
 
 
 def accumulated(case: Case, written: Mapping[int, Array]) -> dict[int, Array]:

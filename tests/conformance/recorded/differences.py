@@ -21,7 +21,7 @@ class Difference:
     Attributes:
         kind: `finding` (to be mended), `missing operator` or `deliberate`.
         reason: In plain words.
-        patterns: Ids, `*` standing for any text.
+        patterns: Ids, `*` standing for any text: every one of its operators with every one of its checks.
         row: For a deliberate one, the first cell of its row in docs/differences.md.
     """
 
@@ -42,9 +42,10 @@ def load(path: Path = HERE / "differences.toml") -> list[Difference]:
 
 
 def _read(entry: Mapping[str, Any]) -> Difference:
-    patterns = (*entry.get("ids", ()), *(f"{op}[:/]*" for op in entry.get("operators", ())))
+    checks = entry.get("checks", ["[:/]*"])
+    patterns = tuple(f"{op}{check}" for op in entry.get("operators", ()) for check in checks)
     if entry.get("kind") not in KINDS or not entry.get("reason") or not patterns:
-        raise ValueError(f"differences.toml: {dict(entry)!r} needs a kind of {KINDS}, a reason, and ids")
+        raise ValueError(f"differences.toml: {dict(entry)!r} needs a kind of {KINDS}, a reason, operators")
     return Difference(entry["kind"], entry["reason"], patterns, entry.get("row", ""))
 
 

@@ -34,7 +34,7 @@ class Operad:
         requests = {name: "write" if name in grads else "null" for name in args}
         return symbol.bind(od.cpu(), args, args_grad=grads, grad_req=requests, aux_states=aux)
 
-    def scope(self, case: Case) -> Any:  # noqa: ARG002 - MXNet's peer needs it
+    def scope(self, case: Case) -> Any:
         """Nothing: a length of 0 is a length."""
         return nullcontext()
 

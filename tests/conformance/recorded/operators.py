@@ -21,9 +21,9 @@ _SCALAR = """
     _not_equal_scalar _greater_scalar _greater_equal_scalar _lesser_scalar _lesser_equal_scalar
     _logical_and_scalar _logical_or_scalar _logical_xor_scalar
 """
-_DISTRIBUTIONS = (
-    "uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial".split()
-)
+_DISTRIBUTIONS = """
+    uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial
+""".split()
 
 OPERATORS: Final[dict[str, tuple[str, ...]]] = {
     plugin: tuple(names.split())

@@ -70,7 +70,8 @@ class Record:
             lines[op] = {name: _line(result, run) for name, result in self.results.get(op, {}).items()}
             runs[op] = np.frombuffer(bytes(run), np.uint8)
         RESULTS.write_text(_table(lines), encoding="utf-8")
-        np.savez_compressed(VALUES, **{op: run for op, run in runs.items() if run.size})
+        kept: dict[str, Any] = {op: run for op, run in runs.items() if run.size}
+        np.savez_compressed(VALUES, **kept)
 
 
 def load() -> Record:

@@ -52,7 +52,7 @@ class Worker:
         process.stdin.flush()
         try:
             (length,) = struct.unpack("<q", self._read(8))
-            return pickle.loads(self._read(length))  # noqa: S301 - made by our own worker
+            return pickle.loads(self._read(length))
         except TimeoutError:
             self.close()
             return Refusal(f"MXNet hangs (no answer within {self._limit_s:g} s)", is_fault=True)

@@ -26,6 +26,37 @@ AXES: Final[dict[str, dict[str, Any]]] = {
     "refused_repeated_axis": {"axis": (1, 1)},
 }
 
+NORMS: Final[dict[str, dict[str, Any]]] = {
+    "all": {},
+    "axis_0": {"axis": 0},
+    "last_axis_kept": {"axis": -1, "keepdims": True},
+    "two_axes": {"axis": (0, 2)},
+    "all_kept": {"keepdims": True},
+}
+PLACES: Final[dict[str, dict[str, Any]]] = {
+    "defaults": {},
+    "axis_0": {"axis": 0},
+    "axis_1_kept": {"axis": 1, "keepdims": True},
+    "last_axis": {"axis": -1},
+    "all_kept": {"keepdims": True},
+    "refused_axis": {"axis": 3},
+}
+MOMENTS: Final[dict[str, dict[str, Any]]] = {
+    "axis_0": {"axes": 0},
+    "defaults": {"axes": (0, 1)},
+    "last_axis_kept": {"axes": -1, "keepdims": True},
+    "two_axes": {"axes": (0, 2)},
+    "without_axes": {},
+}
+SUMS: Final[dict[str, dict[str, Any]]] = {
+    "defaults": {},
+    "axis_0": {"axis": 0},
+    "last_axis": {"axis": -1},
+    "in_float64": {"axis": 1, "dtype": "float64"},
+    "in_int32": {"axis": 1, "dtype": "int32"},
+    "refused_axis": {"axis": 3},
+}
+
 
 def _reductions() -> Iterator[Case]:
     for op in REDUCTIONS:
@@ -70,13 +101,7 @@ def _nonzero(*shape: int) -> Recipe:
 
 def _norms() -> Iterator[Case]:
     for order in (1, 2):
-        for name, params in {
-            "all": {},
-            "axis_0": {"axis": 0},
-            "last_axis_kept": {"axis": -1, "keepdims": True},
-            "two_axes": {"axis": (0, 2)},
-            "all_kept": {"keepdims": True},
-        }.items():
+        for name, params in NORMS.items():
             yield Case("norm", f"l{order}_{name}", [normal(2, 3, 4)], {"ord": order, **params})
         for name, values in {
             "tiny": [[1e-30, 1e-30], [1e-25, 0.0]],
@@ -102,14 +127,7 @@ def _norms() -> Iterator[Case]:
 
 def _places() -> Iterator[Case]:
     for op in ("argmax", "argmin"):
-        for name, params in {
-            "defaults": {},
-            "axis_0": {"axis": 0},
-            "axis_1_kept": {"axis": 1, "keepdims": True},
-            "last_axis": {"axis": -1},
-            "all_kept": {"keepdims": True},
-            "refused_axis": {"axis": 3},
-        }.items():
+        for name, params in PLACES.items():
             yield Case(op, name, [permutation(2, 3, 4)], params)
         yield from _values_to_search(op, {"axis": 1})
     for name, shape in {"defaults": (3, 4), "three_axes": (2, 3, 4), "one_column": (3, 1)}.items():
@@ -127,13 +145,7 @@ def _values_to_search(op: str, params: dict[str, Any]) -> Iterator[Case]:
 
 
 def _moments() -> Iterator[Case]:
-    for name, params in {
-        "axis_0": {"axes": 0},
-        "defaults": {"axes": (0, 1)},
-        "last_axis_kept": {"axes": -1, "keepdims": True},
-        "two_axes": {"axes": (0, 2)},
-        "without_axes": {},
-    }.items():
+    for name, params in MOMENTS.items():
         yield Case("moments", name, [normal(2, 3, 4)], params)
     yield Case("moments", "large_mean", [normal(3, 50, mean=1000.0)], {"axes": 1}, atol=1e-2)
     yield Case("moments", "float64", [normal(3, 4, dtype="float64")], {"axes": 1})
@@ -144,14 +156,7 @@ def _moments() -> Iterator[Case]:
 
 
 def _cumulative() -> Iterator[Case]:
-    for name, params in {
-        "defaults": {},
-        "axis_0": {"axis": 0},
-        "last_axis": {"axis": -1},
-        "in_float64": {"axis": 1, "dtype": "float64"},
-        "in_int32": {"axis": 1, "dtype": "int32"},
-        "refused_axis": {"axis": 3},
-    }.items():
+    for name, params in SUMS.items():
         yield Case("cumsum", name, [uniform(2, 3, 4, low=0.5, high=4.0)], params)
     for dtype in ("float64", "float16", "int32", "uint8", "int64", "bool"):
         yield Case("cumsum", dtype, [integers(3, 4, low=0, high=4, dtype=dtype)], {"axis": 1})
