@@ -35,21 +35,25 @@ def main() -> None:
     record = store.load()
     catalogue()  # a mistake in a file of cases shows here, not as a fault of MXNet
     worker = Worker()
-    for op in chosen:
-        began = time.monotonic()
-        record.facts[op] = record_facts(worker, op)
-        record.results[op] = {
-            case.name: record_case(worker, case, record.facts[op]) for case in catalogue()[op]
-        }
-        print(f"{op}: {len(catalogue()[op])} cases, {time.monotonic() - began:.1f} s", flush=True)
-    worker.close()
-    record.save()
+    try:
+        for op in chosen:
+            began = time.monotonic()
+            record.facts[op] = record_facts(worker, op)
+            record.results[op] = {
+                case.name: record_case(worker, case, record.facts[op]) for case in catalogue()[op]
+            }
+            print(f"{op}: {len(catalogue()[op])} cases, {time.monotonic() - began:.1f} s", flush=True)
+    finally:
+        worker.close()
+        record.save()
 
 
 def record_facts(worker: Worker, op: str) -> dict[str, Any]:
     """The facts of an operator; without cases only what the registry says."""
-    facts: dict[str, Any] = {"plugin": PLUGIN_OF[op], **worker.ask("facts", op)}
+    facts: dict[str, Any] = {"plugin": PLUGIN_OF[op], **worker.ask("registry_facts", op)}
     cases = catalogue()[op]
+    if cases and not isinstance(names := worker.ask("names", cases[0].id), Refusal):
+        facts.update(names)
     if cases and (cases[0].inputs or "dtype" in facts["types"]):
         answers = {name: worker.ask("dtype", op, name) for name in DTYPES}
         facts["dtypes"] = {
@@ -62,6 +66,8 @@ def record_facts(worker: Worker, op: str) -> dict[str, Any]:
 def record_case(worker: Worker, case: Case, facts: dict[str, Any]) -> Result:
     """What a case gives in each of its forms."""
     wrt = worker.ask("wrt", case.id)
+    if isinstance(wrt, Refusal):  # not even its symbol can be made
+        wrt = []
     forward = worker.ask("forward", case.id)
     if isinstance(forward, Refusal):
         forward = Outcome(forward)

@@ -37,25 +37,29 @@ class Check:
 
 
 def checks(record: Record) -> Iterator[Check]:
-    """Every comparison there is, in the order of the record."""
+    """Every comparison there is, in the order of the record.
+
+    An operator that no plugin provides has the one check that says so.
+    """
+    provided = od.registry.operators()
     for op, facts in record.facts.items():
+        yield Check(f"{op}:provided", op, "provided", partial(_provided, op))
+        if op not in provided:
+            continue
         for aspect, run in _facts(op, facts):
-            yield Check(f"{op}:{aspect}", op, aspect, _or_missing(op, run))
+            yield Check(f"{op}:{aspect}", op, aspect, run)
         for case in catalogue()[op]:
             result = record.results.get(op, {}).get(case.name)
             for aspect, run in _results(case, result):
-                yield Check(f"{case.id}:{aspect}", op, aspect, _or_missing(op, run))
+                yield Check(f"{case.id}:{aspect}", op, aspect, run)
 
 
-def _or_missing(op: str, run: Callable[[], str | None]) -> Callable[[], str | None]:
-    def check() -> str | None:
-        try:
-            property_of(op)
-        except OperatorNotFoundError:
-            return "no plugin provides the operator"
-        return run()
-
-    return check
+def _provided(op: str) -> str | None:
+    try:
+        property_of(op)
+    except OperatorNotFoundError as error:
+        return f"no plugin provides it: {error}"
+    return None
 
 
 def _facts(op: str, facts: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str | None]]]:

@@ -26,15 +26,6 @@ from tests.conformance.recorded.outcome import Outcome, Refusal
 PEER = MXNet()
 
 
-def facts(op: str) -> dict[str, Any]:
-    """The facts of an operator that need no computation."""
-    found = registry_facts(op)
-    for case in catalogue()[op][:1]:
-        names = _names(case)
-        found.update({} if isinstance(names, Refusal) else names)
-    return found
-
-
 def dtype(op: str, name: str) -> str:
     """The output's element type for inputs of another, or `refused`."""
     outcome = compute.forward(PEER, compute.with_dtype(catalogue()[op][0], name))
@@ -78,7 +69,7 @@ def _names(case: Case) -> Any:
 
 
 UNITS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (facts, dtype, forward, gradients, bound, wrt, names)
+    function.__name__: function for function in (registry_facts, dtype, forward, gradients, bound, wrt, names)
 }
 
 

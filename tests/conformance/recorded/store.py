@@ -8,7 +8,6 @@ changes one line. Needs NumPy alone, of any version.
 from __future__ import annotations
 
 import json
-from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,7 +177,8 @@ class _Reader:
 
     def _array(self, text: str) -> Array:
         name, _, shape_text = text.partition(" ")
-        dtype, shape = np.dtype(name), literal_eval(shape_text)
+        dtype = np.dtype(name)
+        shape = tuple(int(length) for length in shape_text.strip("()").split(",") if length)
         if not self._has_values:
             return np.zeros(shape, dtype)
         count = int(np.prod(shape))
