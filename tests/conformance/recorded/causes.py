@@ -79,11 +79,6 @@ CAUSES: Final = (
         "gradient of `prod` and `nanprod`",
         "MXNet divides by the factor, and by 0",
     ),
-    _deliberate(
-        r"/\w*float64\w*:(forward|gradient|add|bound): (output|new value|gradient) .* differ\)",
-        "parameters beside float64 arrays",
-        "MXNet rounds parameters and constants to float32",
-    ),
     _finding(
         r"array of \w+ has no gradient|which has no gradient", "arguments that are no floats get no gradient"
     ),
