@@ -1,0 +1,111 @@
+"""Print what is recorded of each operator, and how operad compares today.
+
+python -m tests.conformance.recorded [--only OPERATOR ...] [--propose]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.conformance.recorded import differences, faults, store
+from tests.conformance.recorded.checks import Check, checks
+from tests.conformance.recorded.operators import PLUGIN_OF
+from tests.conformance.recorded.propose import proposal
+from tests.conformance.recorded.store import Record
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one operator compares.
+
+    Attributes:
+        facts: Facts recorded.
+        cases: Cases recorded.
+        checks: Comparisons made.
+        equal: Comparisons that hold.
+        listed: Those that do not hold, by kind of difference; `unlisted` for those of no entry.
+        stale: Those that hold although an entry lists them.
+    """
+
+    operator: str
+    facts: int
+    cases: int
+    checks: int
+    equal: int
+    listed: Counter[str]
+    stale: int
+
+
+def main() -> None:
+    """Print the table, or the entries that the table of differences lacks."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.recorded", description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="OPERATOR", help="these operators alone")
+    parser.add_argument("--propose", action="store_true", help="print entries for what is not listed yet")
+    options = parser.parse_args()
+    record = store.load()
+    chosen = options.only or list(record.facts)
+    some = Record({op: record.facts[op] for op in chosen}, record.results)
+    ran = [(check, check.run()) for check in checks(some) if not faults.is_undefined(check.id)]
+    matcher = differences.Matcher(differences.load())
+    if options.propose:
+        unlisted = [(check, words) for check, words in ran if words and matcher.find(check.id) is None]
+        print(proposal(unlisted, [check for check, _ in ran]))
+        stale = [check.id for check, words in ran if not words and matcher.find(check.id)]
+        print("".join(f"# holds now, take it out: {test_id}\n" for test_id in stale), end="")
+        return
+    print_table(rows(some, ran, matcher))
+
+
+def rows(record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> list[Row]:
+    """A row for each operator."""
+    by_operator: dict[str, list[tuple[Check, str | None]]] = defaultdict(list)
+    for check, words in ran:
+        by_operator[check.operator].append((check, words))
+    return [_row(op, record, by_operator[op], matcher) for op in record.facts]
+
+
+def _row(
+    op: str, record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher
+) -> Row:
+    listed: Counter[str] = Counter()
+    stale = 0
+    for check, words in ran:
+        entry = matcher.find(check.id)
+        if words:
+            listed[entry.kind if entry else "unlisted"] += 1
+        elif entry:
+            stale += 1
+    cases = record.results.get(op, {})
+    return Row(op, len(record.facts[op]), len(cases), len(ran), len(ran) - listed.total(), listed, stale)
+
+
+def print_table(table: Sequence[Row]) -> None:
+    """Print rows by plugin, and their sums."""
+    kinds = [*differences.KINDS, "unlisted"]
+    print(
+        f"{'operator':48}" + "".join(f"{head:>17}" for head in ("facts", "cases", "checks", "equal", *kinds))
+    )
+    plugin = ""
+    for row in table:
+        if PLUGIN_OF[row.operator] != plugin:
+            plugin = PLUGIN_OF[row.operator]
+            print(f"[{plugin}]")
+        _print(
+            f"  {row.operator}", row.facts, row.cases, row.checks, row.equal, *(row.listed[k] for k in kinds)
+        )
+    sums = [sum(getattr(row, key) for row in table) for key in ("facts", "cases", "checks", "equal")]
+    _print(f"{len(table)} operators", *sums, *(sum(row.listed[kind] for row in table) for kind in kinds))
+    if stale := sum(row.stale for row in table):
+        sys.exit(f"{stale} checks hold although a difference lists them; see --propose")
+
+
+def _print(label: str, *numbers: int) -> None:
+    print(f"{label:48}" + "".join(f"{number or '-':>17}" for number in numbers))
+
+
+if __name__ == "__main__":
+    main()

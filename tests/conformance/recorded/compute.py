@@ -1,0 +1,169 @@
+"""Running a case, imperatively and bound, under any implementation of MXNet's API. Needs NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tests.conformance.recorded.case import Array, Case
+from tests.conformance.recorded.outcome import Outcome, Refusal
+
+
+class Peer(Protocol):
+    """MXNet or operad, as far as their calls differ."""
+
+    @property
+    def autograd(self) -> Any:
+        """The module of automatic differentiation."""
+        ...
+
+    def array(self, values: Array) -> Any:
+        """A new array of these values and their dtype."""
+        ...
+
+    def invoke(self, op: str, arrays: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+        """The visible outputs of an operator."""
+        ...
+
+    def symbol(self, op: str, inputs: Sequence[str], params: Mapping[str, Any], name: str | None) -> Any:
+        """An operator of variables of these names; automatic ones where there are none."""
+        ...
+
+    def bind(self, symbol: Any, args: Any, grads: Any, aux: Any) -> Any:
+        """An executor; arguments whose gradient is None get none."""
+        ...
+
+    def scope(self, case: Case) -> Any:
+        """What surrounds the whole computation of a case."""
+        ...
+
+
+def refusal(error: BaseException) -> Refusal:
+    """The refusal that an error stands for."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("Traceback", "[bt]", "Stack trace", "File "))]
+    return Refusal((told or [type(error).__name__])[0][:200])
+
+
+def forward(peer: Peer, case: Case) -> Outcome:
+    """Call the operator without recording."""
+    with peer.scope(case):
+        try:
+            arrays = [peer.array(values) for values in case.arrays()]
+            with peer.autograd.train_mode() if case.is_train else peer.autograd.predict_mode():
+                outputs = [value.asnumpy() for value in peer.invoke(case.op, arrays, case.params)]
+            return Outcome(outputs, _mutated(case.arrays(), arrays))
+        except Exception as error:  # noqa: BLE001 - whatever is raised is what is recorded
+            return Outcome(refusal(error))
+
+
+def gradients(peer: Peer, case: Case, wrt: Sequence[int], request: str) -> Mapping[int, Array] | Refusal:
+    """Gradients through autograd; with `add`, what was added to the prefilled buffers."""
+    with peer.scope(case):
+        try:
+            return _gradients(peer, case, wrt, request)
+        except Exception as error:  # noqa: BLE001 - as above
+            return refusal(error)
+
+
+def _gradients(peer: Peer, case: Case, wrt: Sequence[int], request: str) -> Mapping[int, Array]:
+    arrays = [peer.array(values) for values in case.arrays()]
+    filling = prefill(case, wrt)
+    for i in wrt:
+        arrays[i].attach_grad(request)
+        if request == "add" and filling[i].size:
+            arrays[i].grad[:] = peer.array(filling[i])
+    with peer.autograd.record(train_mode=case.is_train):
+        outputs = peer.invoke(case.op, arrays, case.params)
+    heads = [peer.array(values) for values in head_gradients(case, [out.asnumpy() for out in outputs])]
+    peer.autograd.backward(outputs, heads, train_mode=case.is_train)
+    return {i: arrays[i].grad.asnumpy() for i in wrt}
+
+
+def bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
+    """Bind the operator as a symbol, run forward and, in training mode, backward."""
+    with peer.scope(case):
+        try:
+            return _bound(peer, case, wrt)
+        except Exception as error:  # noqa: BLE001 - as above
+            return Outcome(refusal(error))
+
+
+def _bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
+    arrays = [peer.array(values) for values in case.arrays()]
+    names = [f"x{i}" for i in range(len(arrays))]
+    symbol = peer.symbol(case.op, names, case.params, "op")
+    by_name = dict(zip(names, arrays, strict=True))
+    args = {name: by_name[name] for name in symbol.list_arguments()}
+    aux = {name: by_name[name] for name in symbol.list_auxiliary_states()}
+    grads = {names[i]: peer.array(np.zeros_like(arrays[i].asnumpy())) for i in wrt if names[i] in args}
+    executor = peer.bind(symbol, args, grads, aux)
+    executor.forward(is_train=case.is_train)
+    outputs = [value.asnumpy() for value in executor.outputs]
+    mutated = _mutated(case.arrays(), arrays)
+    if not case.is_train or not grads:
+        return Outcome(outputs, mutated)
+    try:
+        executor.backward([peer.array(values) for values in head_gradients(case, outputs)])
+        return Outcome(outputs, mutated, {i: grads[names[i]].asnumpy() for i in wrt})
+    except Exception as error:  # noqa: BLE001 - as above
+        return Outcome(outputs, mutated, refusal(error))
+
+
+def _mutated(before: Sequence[Array], after: Sequence[Any]) -> dict[int, Array]:
+    pairs = [(old, new.asnumpy()) for old, new in zip(before, after, strict=True)]
+    return {
+        i: new
+        for i, (old, new) in enumerate(pairs)
+        if old.shape != new.shape or old.tobytes() != new.tobytes()
+    }
+
+
+def head_gradients(case: Case, outputs: Sequence[Array]) -> list[Array]:
+    """The case's head gradients: normally distributed, small whole numbers for integers."""
+    stream = case.random_state("head_grads")
+    return [_drawn(stream, output) for output in outputs]
+
+
+def prefill(case: Case, wrt: Sequence[int]) -> dict[int, Array]:
+    """What gradient buffers hold before something is added to them."""
+    stream = case.random_state("prefill")
+    arrays = case.arrays()
+    return {i: _drawn(stream, arrays[i]) for i in wrt}
+
+
+def _drawn(stream: np.random.RandomState, like: Array) -> Array:
+    drawn: Any = stream.standard_normal(like.shape)
+    if like.dtype.kind != "f":
+        drawn = stream.randint(1, 4, like.shape)
+    return np.asarray(drawn).astype(like.dtype)
+
+
+def accumulated(case: Case, written: Mapping[int, Array]) -> dict[int, Array]:
+    """What `add` must leave, given what `write` leaves."""
+    filling = prefill(case, list(written))
+    return {i: (filling[i] + value).astype(value.dtype) for i, value in written.items()}
+
+
+def with_dtype(case: Case, dtype: str) -> Case:
+    """The case with another element type in every input that has the first input's.
+
+    An operator without inputs gets the type as its parameter `dtype`.
+    """
+    if not case.inputs:
+        return Case(case.op, f"{case.name}_{dtype}", (), {**case.params, "dtype": dtype}, (), "shapes")
+    arrays = case.arrays()
+
+    def converted(values: Array) -> Array:
+        if values.dtype != arrays[0].dtype:
+            return values
+        with np.errstate(invalid="ignore", over="ignore"):
+            return (np.abs(values) if dtype.startswith("u") else values).astype(dtype)
+
+    inputs = [lambda _, values=values: converted(values) for values in arrays]
+    return Case(case.op, f"{case.name}_{dtype}", inputs, case.params, (), "shapes")
+
+
+DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")

@@ -1,0 +1,89 @@
+"""One process that runs units of recording under MXNet: a line of JSON in, a pickled answer out.
+
+It may crash or hang; whoever started it then knows which unit did it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import mxnet as mx
+import numpy as np
+
+from tests.conformance.recorded import compute
+from tests.conformance.recorded.case import Case
+from tests.conformance.recorded.catalogue import by_id, catalogue
+from tests.conformance.recorded.mxnet_peer import MXNet, info, registry_facts
+from tests.conformance.recorded.names import symbol_names
+from tests.conformance.recorded.outcome import Outcome, Refusal
+
+PEER = MXNet()
+
+
+def dtype(op: str, name: str) -> str:
+    """The output's element type for inputs of another, or `refused`."""
+    outcome = compute.forward(PEER, compute.with_dtype(catalogue()[op][0], name))
+    if isinstance(outcome.outputs, Refusal):
+        return "refused"
+    return " ".join(array.dtype.name for array in outcome.outputs)
+
+
+def forward(case_id: str) -> Outcome:
+    """The imperative call."""
+    return compute.forward(PEER, by_id()[case_id])
+
+
+def gradients(case_id: str, wrt: list[int], request: str) -> Any:
+    """Gradients of the imperative call."""
+    return compute.gradients(PEER, by_id()[case_id], wrt, request)
+
+
+def bound(case_id: str, wrt: list[int]) -> Outcome:
+    """The bound executor."""
+    return compute.bound(PEER, by_id()[case_id], wrt)
+
+
+def wrt(case_id: str) -> list[int]:
+    """The inputs that get a gradient: those the case names, or every floating-point argument."""
+    case = by_id()[case_id]
+    if case.grad is not None:
+        return list(case.grad)
+    names = _names(case)
+    count = len(case.inputs) - (0 if isinstance(names, Refusal) else len(names["auxiliary"]))
+    return [i for i, values in enumerate(case.arrays()[:count]) if values.dtype.kind == "f"]
+
+
+def names(case_id: str) -> Any:
+    """Names of the case's symbol."""
+    return _names(by_id()[case_id])
+
+
+def _names(case: Case) -> Any:
+    return symbol_names(PEER, case, mx.name.NameManager(), info(case.op).key_var_num_args)
+
+
+UNITS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (registry_facts, dtype, forward, gradients, bound, wrt, names)
+}
+
+
+def serve(answers: BinaryIO) -> None:
+    """Answer units until the input ends."""
+    for line in sys.stdin:
+        unit, *args = json.loads(line)
+        payload = pickle.dumps(UNITS[unit](*args))
+        answers.write(struct.pack("<q", len(payload)) + payload)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    stream = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what MXNet prints must not mix with answers
+    serve(stream)
