@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.integration.environments import COMPLETE, CleanEnvironment
-from tools.workspace import GPU_EXTRA, ROOT, requirements
+from tests.integration.environments import COMPLETE, CleanEnvironment, third_party
+from tools.workspace import ROOT, requirements
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
@@ -31,11 +31,7 @@ print(*names)
 
 def _rest(deleted: str) -> list[str]:
     """Every distribution but `deleted` and those that require it by name."""
-    return [
-        name
-        for name, d in ALL.items()
-        if name != deleted and not any(deleted in line for line in d.declared["project"]["dependencies"])
-    ]
+    return [name for name, d in ALL.items() if name != deleted and deleted not in d.siblings()]
 
 
 @pytest.mark.parametrize("deleted", DELETED)
@@ -66,9 +62,8 @@ def test_every_other_test_still_passes(
 
 
 def _for_testing() -> list[str]:
-    extras = [d.declared["project"].get("optional-dependencies", {}) for d in ALL.values()]
-    lines = [line for extra in extras for name, lines in extra.items() if name != GPU_EXTRA for line in lines]
-    return [Requirement(line).name for line in [*requirements("test"), *lines]]
+    extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in ALL.values())
+    return [*third_party(map(str, extras)), *(Requirement(line).name for line in requirements("test"))]
 
 
 def _copy_without(deleted: str, target: Path) -> Path:

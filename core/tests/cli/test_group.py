@@ -158,7 +158,7 @@ def test_what_cannot_be_understood_exits_with_2(site, run, words):
     assert run(*words).exit_code == 2
 
 
-@pytest.mark.parametrize("program", [("-m", "operad.cli"), ("-c", "from operad.cli import main; main()")])
+@pytest.mark.parametrize("program", [("-m", "operad"), ("-c", "from operad.cli import main; main()")])
 def test_the_program_runs_as_a_process(program):
     done = python(*program, "ops", "no_such_operator_at_all", "--json")
     assert done.returncode == 1
@@ -179,7 +179,7 @@ def test_help_imports_neither_plugins_nor_heavy_libraries():
 
 
 def test_output_can_be_closed_early():
-    command = f"{sys.executable} -m operad.cli doctor | head -1"
+    command = f"{sys.executable} -m operad doctor | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout == "Versions\n"
     assert done.stderr == ""

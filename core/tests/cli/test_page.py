@@ -39,7 +39,7 @@ def on_a_terminal(*words, columns=100, env=None):
 
 
 def test_a_terminal_gets_tables_and_colours():
-    text, code = on_a_terminal("-m", "operad.cli", "doctor", env={"OPERAD_ENGIN": "naive"})
+    text, code = on_a_terminal("-m", "operad", "doctor", env={"OPERAD_ENGIN": "naive"})
     assert code == 1
     assert "\x1b[1;31merror" in text
     assert "──" in text
@@ -47,13 +47,13 @@ def test_a_terminal_gets_tables_and_colours():
 
 
 def test_json_on_a_terminal_has_no_colours():
-    text, _ = on_a_terminal("-m", "operad.cli", "plugins", "--json")
+    text, _ = on_a_terminal("-m", "operad", "plugins", "--json")
     assert text.startswith("{\n")
     assert "\x1b" not in text
 
 
 def test_a_terminal_shows_progress_and_leaves_none_of_it(tmp_path):
-    text, code = on_a_terminal("-m", "operad.cli", "stubs", "--out", str(tmp_path), columns=200)
+    text, code = on_a_terminal("-m", "operad", "stubs", "--out", str(tmp_path), columns=200)
     assert code == 0
     assert "reading operators" in text
     lines = [line for line in ESCAPE.sub("", text.rpartition("reading operators")[2]).splitlines() if line]
