@@ -10,6 +10,7 @@ a minute.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -22,7 +23,7 @@ from typing import final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.workspace import distributions, lacking
+from tools.workspace import ROOT, Distribution, distributions, lacking
 
 # A folder that is still being written is for tests/architecture to complain of.
 _FOUND = distributions()
@@ -43,6 +44,17 @@ def build_wheels(target: Path) -> dict[str, Path]:
     command = [sys.executable, "-c", _BUILD, str(target), *(str(d.folder) for d in COMPLETE)]
     lines = _output(command).splitlines()
     return {d.name: Path(line) for d, line in zip(COMPLETE, lines, strict=True)}
+
+
+def copy_tests(chosen: Iterable[Distribution], target: Path) -> Path:
+    """A checkout at `target` with the tests of the chosen distributions, and no sources."""
+    target.mkdir()
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, target)
+    for distribution in chosen:
+        folder = distribution.folder.relative_to(ROOT)
+        shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
+    return target
 
 
 @final

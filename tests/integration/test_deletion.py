@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.integration.environments import COMPLETE, CleanEnvironment, third_party
+from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, third_party
 from tools.workspace import ROOT, requirements
 
 MakeEnvironment = Callable[..., CleanEnvironment]
@@ -53,7 +52,7 @@ def test_every_other_test_still_passes(
 ) -> None:
     environment = make_environment(*_rest(deleted))
     environment.add_libraries(_for_testing())
-    checkout = _copy_without(deleted, tmp_path / "checkout")
+    checkout = copy_tests([d for d in ALL.values() if d.name != deleted], tmp_path / "checkout")
 
     tests = [str(checkout / ALL[name].folder.relative_to(ROOT) / "tests") for name in _rest(deleted)]
     closing = environment.execute("-m", "pytest", "-q", "--no-header", *tests, cwd=checkout)
@@ -64,14 +63,3 @@ def test_every_other_test_still_passes(
 def _for_testing() -> list[str]:
     extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in ALL.values())
     return [*third_party(map(str, extras)), *(Requirement(line).name for line in requirements("test"))]
-
-
-def _copy_without(deleted: str, target: Path) -> Path:
-    target.mkdir()
-    for name in ("pyproject.toml", "conftest.py"):
-        shutil.copy(ROOT / name, target)
-    for distribution in ALL.values():
-        if distribution.name != deleted:
-            folder = distribution.folder.relative_to(ROOT)
-            shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
-    return target

@@ -10,7 +10,7 @@ import pytest
 
 from operad import config
 from operad.errors import DTypeError, ShapeError
-from operad_sdk.mapper import Mapper, MapperError, core, exp, log, mapper, slope_of, sqrt
+from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt
 
 FLOATS = (np.float16, np.float32, np.float64)
 BACKENDS = ("python", "numpy", "numba")
@@ -266,3 +266,45 @@ def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
 
 def test_examples_in_the_documentation_run():
     assert doctest.testmod(core).failed == 0
+
+
+@pytest.fixture
+def without_numba(monkeypatch):
+    """As where `operad-sdk[fast]` is not installed."""
+    monkeypatch.setattr(apply, "find_spec", lambda name: None)
+    for function in (apply.has_numba, apply._with_numba):
+        function.cache_clear()
+    yield
+    for function in (apply.has_numba, apply._with_numba):
+        function.cache_clear()
+
+
+@pytest.mark.usefixtures("without_numba")
+def test_without_numba_large_arrays_are_mapped_by_numpy():
+    x = np.linspace(-3, 3, 2 * apply.NUMBA_FROM_SIZE)
+    for function in (huber, slope_of(huber)):
+        np.testing.assert_array_equal(function.map(x, 1.0), function.backend("numpy").map(x, 1.0))
+
+
+@pytest.mark.usefixtures("without_numba")
+def test_numba_by_name_says_what_to_install_where_it_is_missing():
+    with pytest.raises(MapperError, match=r'pip install "operad-sdk\[fast\]"'):
+        huber.backend("numba").map(np.zeros(3), 1.0)
+
+
+def test_where_numba_is_missing_nothing_imports_it(tmp_path):
+    author = tmp_path / "author.py"
+    author.write_text(
+        "import sys\n"
+        "sys.modules['numba'] = sys.modules['llvmlite'] = None  # importing either raises\n"
+        "from operad_sdk.mapper import apply\n"
+        "apply.find_spec = lambda name: None\n"
+        "import numpy as np\n"
+        "from operad_sdk.mapper import digamma, erf, gamma, lgamma, mapper, slope_of\n"
+        "@mapper\n"
+        "def f(x):\n"
+        "    return gamma(x) + lgamma(x) + erf(x) + digamma(x)\n"
+        "x = np.full(100_000, 1.5)\n"
+        "assert np.isfinite(f.map(x)).all() and np.isfinite(slope_of(f).map(x)).all()\n"
+    )
+    subprocess.run([sys.executable, str(author)], check=True)
