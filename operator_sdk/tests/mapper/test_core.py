@@ -11,6 +11,7 @@ import pytest
 from operad import config
 from operad.errors import DTypeError, ShapeError
 from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt
+from operad_sdk.mapper.backends import with_numpy
 
 FLOATS = (np.float16, np.float32, np.float64)
 BACKENDS = ("python", "numpy", "numba")
@@ -266,6 +267,24 @@ def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
 
 def test_examples_in_the_documentation_run():
     assert doctest.testmod(core).failed == 0
+
+
+@pytest.mark.parametrize("size", [with_numpy.BLOCK, with_numpy.BLOCK + 1, 3 * with_numpy.BLOCK - 1])
+def test_numpy_computes_large_arrays_in_blocks_of_the_same_values(size):
+    on_numpy, x = huber.backend("numpy"), np.linspace(-3, 3, size)
+    expected = np.concatenate([on_numpy.map(part, 1.0) for part in np.array_split(x, 7)])
+    np.testing.assert_array_equal(on_numpy.map(x, 1.0), expected)
+    np.testing.assert_array_equal(on_numpy.map(np.repeat(x, 2)[::2], 1.0), expected)
+
+
+def test_blocks_on_numpy_may_overwrite_an_operand_and_respect_overlap():
+    on_numpy, x = huber.backend("numpy"), np.linspace(-3, 3, 2 * with_numpy.BLOCK + 1)
+    expected = on_numpy.map(x, 1.0)
+    shifted, whole = np.append(x, 0.0), x.copy()
+    on_numpy.map(shifted[:-1], 1.0, out=shifted[1:])
+    on_numpy.map(whole, 1.0, out=whole)
+    np.testing.assert_array_equal(shifted[1:], expected)
+    np.testing.assert_array_equal(whole, expected)
 
 
 @pytest.fixture
