@@ -60,6 +60,17 @@ def test_help_lists_the_commands_of_plugins_under_their_names(commands, run):
     assert not commands.is_imported("good_commands")
 
 
+def test_help_spells_out_what_would_steer_a_terminal(site, run):
+    site.install("evil", "1.0\x1b[2J", commands={"bad": "evil_commands:bad"})
+    source = 'def bad():\n    """Clear \x1b[2J the screen."""\n'
+    site.write("evil_commands", source)
+    registry.refresh()
+    text = run("--help").stdout
+    assert "\x1b" not in text
+    assert r"Commands of evil 1.0\x1b[2J" in text
+    assert r"Clear \x1b[2J the screen." in text
+
+
 def test_help_marks_commands_whose_text_shows_that_they_are_broken(commands, run):
     lines = {line.split()[0]: line for line in run("--help").stdout.splitlines() if line.startswith("  ")}
     assert "broken: there is no module 'bad_nowhere'" in lines["gone"]

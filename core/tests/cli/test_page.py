@@ -7,6 +7,8 @@ import select
 import subprocess
 import sys
 
+import pytest
+
 from operad.cli.page import Mark, PlainPage, RichPage
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -44,6 +46,20 @@ def test_a_terminal_gets_tables_and_colours():
     assert "\x1b[1;31merror" in text
     assert "──" in text
     assert "unknown setting OPERAD_ENGIN" in ESCAPE.sub("", text)
+
+
+@pytest.mark.parametrize("kind", [PlainPage, RichPage])
+def test_what_would_steer_a_terminal_is_spelt_out(kind, capsys):
+    evil = "x\x1b]0;title\x07\r\u202ey"
+    page = kind()
+    page.heading(evil)
+    page.text(evil)
+    page.code(evil)
+    page.table(("name",), [(Mark(evil, "name"),)])
+    page.pairs([(evil, evil)])
+    shown = ESCAPE.sub("", capsys.readouterr().out)
+    assert not set(shown) & set("\x1b\x07\r\u202e")
+    assert shown.count(r"x\x1b]0;title\x07\r\u202ey") >= 5
 
 
 def test_json_on_a_terminal_has_no_colours():
