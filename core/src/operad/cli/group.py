@@ -1,7 +1,7 @@
 """The command `operad`: its own commands, those of plugins, and what becomes of errors.
 
 Exit codes: 0, all is well; 1, a command found something that needs attention, or failed; 2, the
-command line cannot be understood.
+command line cannot be understood, or a library that the command needs is not installed.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def main(traceback: bool) -> None:
     """Look into an installation of operad: its operators, plugins, kernels and settings.
 
     Exit codes: 0, all is well; 1, something needs attention or failed; 2, the command line cannot be
-    understood. Every listing has --json; docs/cli.md says what its keys mean.
+    understood, or a library that the command needs is not installed. Every listing has --json;
+    docs/cli.md says what its keys mean.
     """
 
 
