@@ -111,6 +111,12 @@ class CleanEnvironment:
         """
         return _output([str(self.python), "-I", *words], cwd, {**os.environ, "HYPOTHESIS_PROFILE": "dev"})
 
+    def size_bytes(self) -> int:
+        """What was installed takes on disk, libraries included and byte code left out."""
+        top = [self.python.parent.parent / "lib", *self._libraries.iterdir()]
+        files = [file for path in top for file in ([path] if path.is_file() else path.resolve().rglob("*"))]
+        return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())
+
     def _pip(self, *words: str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         _output([*pip, *words])

@@ -117,6 +117,12 @@ def test_a_models_user_gets_no_compiler_and_no_tool(make_environment: MakeEnviro
     assert environment.run(found).strip() == "[]"
 
 
+def test_a_models_user_gets_at_most_80_megabytes_before_byte_code(make_environment: MakeEnvironment) -> None:
+    size_bytes = make_environment("operad-standard").size_bytes()
+
+    assert 20e6 < size_bytes < 80e6  # NumPy and its BLAS take nearly all of it
+
+
 def test_the_command_without_its_libraries_says_what_to_install(make_environment: MakeEnvironment) -> None:
     environment = make_environment("operad")
     script = environment.python.parent / "operad"
