@@ -51,12 +51,14 @@ layers: setup
 
 tables: setup
 	$(RUN) -m tools.operator_table --check
+	$(RUN) -m tools.package_table --check
 	$(RUN) -m tools.cli_reference --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
 	$(RUN) -m ruff format .
 	$(RUN) -m tools.operator_table
+	$(RUN) -m tools.package_table
 	$(RUN) -m tools.cli_reference
 
 clean:  ## remove everything that make made

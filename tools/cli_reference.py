@@ -31,6 +31,16 @@ _INTRODUCTION: Final = """\
 
 {help}
 
+| for | install |
+|---|---|
+| the script `operad` and the core's commands | `pip install "operad[cli]"` |
+| `operad bench` | `pip install "operad[cli]" operad-sdk` |
+| `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
+| `operad new` | `pip install "operad-sdk[new]"` |
+
+The script itself comes with `operad`. Where the libraries of a command are missing it prints the line
+above that installs them, and exits with 2. `python -m operad` is the script for where it is not on the path.
+
 On a terminal results are tables in colour; in a pipe they are plain aligned text, never wrapped or
 cut. With `--json` a command prints one JSON object: its keys, listed below, stay as they are, and
 further ones may be added.

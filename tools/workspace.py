@@ -12,10 +12,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE_FOLDERS = ("core", "operator_sdk")
 PLUGIN_FOLDERS = ("plugins", "contrib_ops")
 GPU_EXTRA = "gpu"
+
+_NAME = re.compile(r"[\w.-]+")
 
 _NO_ENSUREPIP = """\
 cannot make {venv}: this Python comes without ensurepip.
@@ -59,6 +62,11 @@ class Distribution:
         """Whether it is a guest: neither the core nor the SDK."""
         return self.folder.parent.name in PLUGIN_FOLDERS
 
+    @property
+    def is_meta(self) -> bool:
+        """Whether it provides nothing itself and only requires others, as `operad-standard` does."""
+        return self.is_plugin and not self.declared["project"].get("entry-points")
+
     def entry_points(self, group: str) -> dict[str, str]:
         """The entry points it declares in `group`, by name."""
         points: dict[str, str] = self.declared["project"].get("entry-points", {}).get(group, {})
@@ -68,6 +76,11 @@ class Distribution:
         """What it still lacks to be built: files that a half-written folder does not have yet."""
         readme = str(self.declared["project"].get("readme", "README.md"))
         return [name for name in (readme, f"src/{self.package}") if not (self.folder / name).exists()]
+
+    def siblings(self) -> set[str]:
+        """The distributions of operad that it requires, by name."""
+        names = (_NAME.match(line) for line in self.declared["project"].get("dependencies", []))
+        return {name[0] for name in names if name and name[0].partition("-")[0] == "operad"}
 
     def with_extras(self) -> str:
         """Its folder with every extra that any machine can hold, as pip takes it: `core[plot]`."""
@@ -82,6 +95,15 @@ def distributions(root: Path = ROOT) -> list[Distribution]:
         folders += sorted(path for path in (root / group).glob("*") if path.is_dir())
     files = [folder / "pyproject.toml" for folder in folders]
     return [Distribution(file.parent, tomllib.loads(file.read_text())) for file in files if file.is_file()]
+
+
+def lacking(distribution: Distribution, found: Iterable[Distribution]) -> list[str]:
+    """What `distribution` lacks to be installed from the checkout that holds `found`.
+
+    Its own files, and distributions that it requires: a deleted plugin takes along those that need it.
+    """
+    there = {d.name for d in found if not d.missing()}
+    return [*distribution.missing(), *sorted(distribution.siblings() - there)]
 
 
 def requirements(group: str, root: Path = ROOT) -> list[str]:
@@ -108,13 +130,13 @@ class Environment:
         self._pip_script = self._folder / "bin" / "pip"
         found = distributions(root)
         # A folder someone is still writing must not stop work on the others; the tests are stricter.
-        self._complete = [d for d in found if not d.missing()]
-        self._half_written = [d for d in found if d.missing()]
+        self._complete = [d for d in found if not lacking(d, found)]
+        self._left_out = {d.folder: lacks for d in found if (lacks := lacking(d, found))}
 
     def update(self) -> None:
         """Bring the environment in line with the checkout; do nothing where it is."""
-        for distribution in self._half_written:
-            _say(f"leaving out {distribution.folder}: it has no {' and no '.join(distribution.missing())}")
+        for folder, lacks in self._left_out.items():
+            _say(f"leaving out {folder}: it has no {' and no '.join(lacks)}")
         if self._is_current():
             return
         self._folder.mkdir(exist_ok=True)

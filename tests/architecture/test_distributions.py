@@ -17,6 +17,8 @@ from tools.workspace import ROOT, Distribution, distributions
 ALL = distributions()
 GUESTS = [d for d in ALL if d.name != "operad"]
 PLUGINS = [d for d in ALL if d.is_plugin]
+VERSION = "0.2.0"
+CORE_RANGE = "<0.3,>=0.2"
 
 # Imported under one name, installed under another that need not be installed here.
 INSTALLED_AS = {"cupy": "cupy-cuda12x"}
@@ -74,14 +76,29 @@ def test_declares_what_an_index_shows(distribution: Distribution) -> None:
     assert project["license"] == "Apache-2.0"
     assert project["readme"] == "README.md"
     assert project["description"]
-    assert project["version"] == "0.1.0"
+    assert project["version"] == VERSION
+    assert project["authors"] == [{"name": "operad developers"}]
+    assert "Typing :: Typed" in project["classifiers"]
+
+
+@_by_name(ALL)
+@pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
+def test_carries_the_workspaces_licence(distribution: Distribution, name: str) -> None:
+    assert (distribution.folder / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_the_core_says_the_same_version() -> None:
+    assert f'__version__ = "{VERSION}"' in (_package_folder(ALL[0]) / "__init__.py").read_text()
 
 
 @_by_name(GUESTS)
-def test_declares_the_core_range(distribution: Distribution) -> None:
+def test_declares_the_range_of_everything_of_ours(distribution: Distribution) -> None:
     project = distribution.declared["project"]
-    core = [r for r in map(Requirement, project["dependencies"]) if r.name == "operad"]
-    assert [str(r.specifier) for r in core] == ["<0.2,>=0.1"]
+    extras = project.get("optional-dependencies", {}).values()
+    lines = [*project["dependencies"], *(line for lines in extras for line in lines)]
+    ours = {r.name: str(r.specifier) for r in map(Requirement, lines) if r.name.startswith("operad")}
+    assert "operad" in ours
+    assert set(ours.values()) == {CORE_RANGE}
 
 
 @_by_name(ALL)

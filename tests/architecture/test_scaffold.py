@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from operad_sdk.new import create
 from tools.workspace import Distribution, distributions
 
-PLUGINS = [d for d in distributions() if d.is_plugin and not d.missing()]
+PLUGINS = [d for d in distributions() if d.is_plugin and not d.is_meta and not d.missing()]
 PARTS = {
     "pyproject.toml",
     "README.md",

@@ -14,7 +14,7 @@ import venv
 from pathlib import Path
 from typing import Final, final
 
-_COMMANDS: Final = {"operad": "operad.cli", "pytest": "pytest", "mypy": "mypy"}
+_COMMANDS: Final = {"operad": "operad", "pytest": "pytest", "mypy": "mypy"}
 """Commands that must run in this environment, and their modules."""
 
 

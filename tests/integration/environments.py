@@ -10,6 +10,7 @@ a minute.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -22,10 +23,11 @@ from typing import final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.workspace import distributions
+from tools.workspace import ROOT, Distribution, distributions, lacking
 
 # A folder that is still being written is for tests/architecture to complain of.
-COMPLETE = [d for d in distributions() if not d.missing()]
+_FOUND = distributions()
+COMPLETE = [d for d in _FOUND if not lacking(d, _FOUND)]
 
 _BUILD = """
 import os, sys
@@ -42,6 +44,17 @@ def build_wheels(target: Path) -> dict[str, Path]:
     command = [sys.executable, "-c", _BUILD, str(target), *(str(d.folder) for d in COMPLETE)]
     lines = _output(command).splitlines()
     return {d.name: Path(line) for d, line in zip(COMPLETE, lines, strict=True)}
+
+
+def copy_tests(chosen: Iterable[Distribution], target: Path) -> Path:
+    """A checkout at `target` with the tests of the chosen distributions, and no sources."""
+    target.mkdir()
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, target)
+    for distribution in chosen:
+        folder = distribution.folder.relative_to(ROOT)
+        shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
+    return target
 
 
 @final
@@ -62,10 +75,10 @@ class CleanEnvironment:
         (site,) = folder.glob("lib/python*/site-packages")
         (site / "third-party.pth").write_text(f"{self._libraries}\n")
 
-    def install(self, *names: str) -> None:
-        """Install distributions of the workspace, and what they declare."""
-        self.add_libraries(_third_party(names))
-        self._pip("install", "--no-index", "--find-links", str(self._wheelhouse), *names)
+    def install(self, *wanted: str) -> None:
+        """Install distributions of the workspace, such as `operad[cli]`, and what they declare."""
+        self.add_libraries(third_party(wanted))
+        self._pip("install", "--no-index", "--find-links", str(self._wheelhouse), *wanted)
 
     def install_project(self, folder: Path, extra: str) -> None:
         """Install a project outside the workspace in place, as its author does, with one of its extras.
@@ -98,23 +111,32 @@ class CleanEnvironment:
         """
         return _output([str(self.python), "-I", *words], cwd, {**os.environ, "HYPOTHESIS_PROFILE": "dev"})
 
+    def size_bytes(self) -> int:
+        """What was installed takes on disk, libraries included and byte code left out."""
+        top = [self.python.parent.parent / "lib", *self._libraries.iterdir()]
+        files = [file for path in top for file in ([path] if path.is_file() else path.resolve().rglob("*"))]
+        return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())
+
     def _pip(self, *words: str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         _output([*pip, *words])
 
 
-def _third_party(names: Iterable[str]) -> set[str]:
-    """What the workspace's distributions `names` require from outside the workspace."""
-    own = {d.name: d.declared["project"].get("dependencies", []) for d in COMPLETE}
+def third_party(wanted: Iterable[str]) -> set[str]:
+    """What distributions of the workspace, written as `operad-sdk[check]`, require from outside of it."""
+    own = {d.name: d.declared["project"] for d in COMPLETE}
     found: set[str] = set()
-    waiting, seen = list(names), set()
+    waiting, seen = [Requirement(line) for line in wanted], set[tuple[str, str]]()
     while waiting:
-        name = waiting.pop()
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
         if name not in own:
             found.add(name)
-        elif name not in seen:
-            seen.add(name)
-            waiting += [canonicalize_name(Requirement(line).name) for line in own[name]]
+            continue
+        for extra in {"", *requirement.extras} - {extra for known, extra in seen if known == name}:
+            seen.add((name, extra))
+            lines = own[name]["optional-dependencies"][extra] if extra else own[name].get("dependencies", [])
+            waiting += map(Requirement, lines)
     return found
 
 

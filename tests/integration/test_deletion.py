@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.integration.environments import COMPLETE, CleanEnvironment
-from tools.workspace import GPU_EXTRA, ROOT, requirements
+from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, third_party
+from tools.workspace import ROOT, requirements
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
@@ -31,11 +30,7 @@ print(*names)
 
 def _rest(deleted: str) -> list[str]:
     """Every distribution but `deleted` and those that require it by name."""
-    return [
-        name
-        for name, d in ALL.items()
-        if name != deleted and not any(deleted in line for line in d.declared["project"]["dependencies"])
-    ]
+    return [name for name, d in ALL.items() if name != deleted and deleted not in d.siblings()]
 
 
 @pytest.mark.parametrize("deleted", DELETED)
@@ -57,7 +52,7 @@ def test_every_other_test_still_passes(
 ) -> None:
     environment = make_environment(*_rest(deleted))
     environment.add_libraries(_for_testing())
-    checkout = _copy_without(deleted, tmp_path / "checkout")
+    checkout = copy_tests([d for d in ALL.values() if d.name != deleted], tmp_path / "checkout")
 
     tests = [str(checkout / ALL[name].folder.relative_to(ROOT) / "tests") for name in _rest(deleted)]
     closing = environment.execute("-m", "pytest", "-q", "--no-header", *tests, cwd=checkout)
@@ -66,17 +61,6 @@ def test_every_other_test_still_passes(
 
 
 def _for_testing() -> list[str]:
-    extras = [d.declared["project"].get("optional-dependencies", {}) for d in ALL.values()]
-    lines = [line for extra in extras for name, lines in extra.items() if name != GPU_EXTRA for line in lines]
-    return [Requirement(line).name for line in [*requirements("test"), *lines]]
-
-
-def _copy_without(deleted: str, target: Path) -> Path:
-    target.mkdir()
-    for name in ("pyproject.toml", "conftest.py"):
-        shutil.copy(ROOT / name, target)
-    for distribution in ALL.values():
-        if distribution.name != deleted:
-            folder = distribution.folder.relative_to(ROOT)
-            shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
-    return target
+    extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in ALL.values())
+    tools = [*requirements("test"), *requirements("check")]  # mypy reads the stubs that a test writes
+    return [*third_party(map(str, extras)), *(Requirement(line).name for line in tools)]

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import NamedTuple, final
 
 import pytest
-from packaging.requirements import Requirement
 
 from operad_sdk.new import KINDS
-from tests.integration.environments import COMPLETE, CleanEnvironment
+from tests.integration.environments import CleanEnvironment
 
 NAME = "acme-ops"
-CLI = ("-m", "operad.cli")
+CLI = ("-m", "operad")
 PACKAGES = {"every kind": {f"{kind}_example": kind for kind in KINDS}}
 PACKAGES |= {kind: {"AcmeExample": kind} for kind in KINDS}
 
@@ -52,19 +51,13 @@ def author(
 ) -> Author:
     folder = tmp_path_factory.mktemp("author")
     environment = CleanEnvironment(folder / "environment", next(iter(wheels.values())).parent)
-    environment.install("operad", "operad-sdk")
-    environment.add_libraries([*_extra("new"), *_extra("check"), "mypy", "ruff", "hatchling", "editables"])
+    environment.install("operad-sdk[check,fast,new]")
+    environment.add_libraries(["mypy", "ruff", "hatchling", "editables"])
     ops = PACKAGES[request.param]
     asked = [word for name, kind in ops.items() for word in ("--op", f"{name}:{kind}")]
     environment.execute(*CLI, "new", str(folder / NAME), *asked, "--author", "Ada Lovelace")
     environment.install_project(folder / NAME, "test")
     return Author(environment, folder / NAME, list(ops))
-
-
-def _extra(name: str) -> list[str]:
-    """The libraries that an extra of the SDK asks for."""
-    (sdk,) = (d for d in COMPLETE if d.name == "operad-sdk")
-    return [Requirement(line).name for line in sdk.declared["project"]["optional-dependencies"][name]]
 
 
 @pytest.mark.parametrize("words", [["check"], ["format", "--check"]], ids=" ".join)

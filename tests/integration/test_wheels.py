@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 import zipfile
 from collections.abc import Callable
+from email.message import Message
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
 
 from tests.integration.environments import COMPLETE, CleanEnvironment
-from tools.workspace import Distribution
+from tools.workspace import ROOT, Distribution
 
 MakeEnvironment = Callable[..., CleanEnvironment]
+every_wheel = pytest.mark.parametrize("distribution", COMPLETE, ids=lambda d: d.name)
 
 _USE_TANH = """
 import numpy as np
@@ -38,15 +42,46 @@ for face in (od.nd, od.sym):
 """
 
 
-@pytest.mark.parametrize("distribution", COMPLETE, ids=lambda d: d.name)
+@every_wheel
 def test_a_wheel_holds_the_package_and_nothing_else(
     wheels: dict[str, Path], distribution: Distribution
 ) -> None:
     names = zipfile.ZipFile(wheels[distribution.name]).namelist()
     inside = {name.partition("/")[0] for name in names}
-    assert inside == {distribution.package, f"{distribution.package}-0.1.0.dist-info"}
+    assert inside == {distribution.package, _info(distribution)}
     assert f"{distribution.package}/py.typed" in names
     assert not [name for name in names if Path(name).match("test_*.py") or Path(name).name == "conftest.py"]
+
+
+@every_wheel
+def test_a_wheel_says_what_an_index_shows(wheels: dict[str, Path], distribution: Distribution) -> None:
+    metadata = _metadata(wheels[distribution.name], distribution)
+
+    assert (metadata["Name"], metadata["License-Expression"]) == (distribution.name, "Apache-2.0")
+    assert (metadata["Author"], metadata["Requires-Python"]) == ("operad developers", ">=3.11")
+    assert metadata["Summary"]
+    assert "Programming Language :: Python :: 3" in metadata.get_all("Classifier", [])
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert metadata.get_payload() == (distribution.folder / "README.md").read_text()
+
+
+@every_wheel
+def test_a_wheel_carries_licence_and_notice(wheels: dict[str, Path], distribution: Distribution) -> None:
+    metadata = _metadata(wheels[distribution.name], distribution)
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    with zipfile.ZipFile(wheels[distribution.name]) as wheel:
+        for name in ("LICENSE", "NOTICE"):
+            inside = wheel.read(f"{_info(distribution)}/licenses/{name}")
+            assert inside == (ROOT / name).read_bytes()
+
+
+def _info(distribution: Distribution) -> str:
+    return f"{distribution.package}-{distribution.declared['project']['version']}.dist-info"
+
+
+def _metadata(wheel: Path, distribution: Distribution) -> Message:
+    with zipfile.ZipFile(wheel) as file:
+        return Parser().parsestr(file.read(f"{_info(distribution)}/METADATA").decode())
 
 
 def test_core_sdk_and_one_plugin_alone_are_enough(make_environment: MakeEnvironment) -> None:
@@ -71,6 +106,50 @@ def test_the_core_alone_imports_and_says_what_to_install(make_environment: MakeE
     environment = make_environment("operad")
 
     assert "pip install operad-elemwise" in environment.run(_MISS_TANH)
+
+
+def test_a_models_user_gets_no_compiler_and_no_tool(make_environment: MakeEnvironment) -> None:
+    environment = make_environment("operad-standard")
+
+    environment.run(_USE_TANH)
+    unwanted = ("numba", "llvmlite", "hypothesis", "pytest", "click", "rich", "jinja2", "copier", "yaml")
+    found = f"from importlib.util import find_spec; print([n for n in {unwanted} if find_spec(n)])"
+    assert environment.run(found).strip() == "[]"
+
+
+def test_a_models_user_gets_at_most_80_megabytes_before_byte_code(make_environment: MakeEnvironment) -> None:
+    size_bytes = make_environment("operad-standard").size_bytes()
+
+    assert 20e6 < size_bytes < 80e6  # NumPy and its BLAS take nearly all of it
+
+
+def test_the_command_without_its_libraries_says_what_to_install(make_environment: MakeEnvironment) -> None:
+    environment = make_environment("operad")
+    script = environment.python.parent / "operad"
+
+    done = subprocess.run([script, "ops"], check=False, capture_output=True, text=True)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "operad: the command line needs click and rich, which operad does not install by itself; "
+        'pip install "operad[cli]"\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"), [("check --all", "check"), ("new folder", "new"), ("explain", "check")]
+)
+def test_a_command_without_its_extra_says_what_to_install(
+    make_environment: MakeEnvironment, command: str, extra: str
+) -> None:
+    environment = make_environment("operad[cli]", "operad-sdk")
+    script = environment.python.parent / "operad"
+
+    done = subprocess.run([script, *command.split()], check=False, capture_output=True, text=True)
+
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f'pip install "operad-sdk[{extra}]"' in line
 
 
 def test_an_undeclared_library_is_not_there(make_environment: MakeEnvironment) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     symbol = sym
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _LAZY_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
 _LAZY_NAMES = {

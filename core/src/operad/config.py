@@ -101,7 +101,7 @@ OPTIONS: Final = (
     Option("cache_dir", "OPERAD_CACHE_DIR", _path, _cache_folder,
            "Folder for compiled kernels and tuning results."),
     Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",
-           "Back end of scalar mappers; `auto` takes NumPy for small arrays and numba for large ones."),
+           "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy."),
 )  # fmt: skip
 
 

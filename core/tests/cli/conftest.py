@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from core.tests.registry.conftest import Site, set_environment, site  # noqa: F401 - fixtures
 from operad import registry
 from operad.cli import main
+from operad.cli.doctor import trial
 
 OPERATORS = '''
 """Operators with something to describe."""
@@ -105,6 +106,12 @@ class Many(OperatorProperty):
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]] * 2, []
 '''
+
+
+@pytest.fixture(autouse=True)
+def untried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second process, in which the doctor tries plugins, does not see those that only these tests know."""
+    monkeypatch.setattr(trial, "failed_plugins", list)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from operad import config, registry
-from operad.cli.doctor import facts, surroundings
+from operad.cli.doctor import facts, surroundings, trial
 from operad.cli.doctor.facts import Cache, Library, ThreadPool
 
 HEAD = "Metadata-Version: 2.1\n"
@@ -130,6 +130,19 @@ def test_an_entry_point_without_a_module_is_an_error(acme, findings):
     assert findings("half 1.0") == [
         ("error", "operator 'half' names half_gone.op:half, and there is no such module")
     ]
+
+
+def test_a_plugin_that_cannot_be_imported_is_an_error_and_broken(acme, run, run_json, findings, monkeypatch):
+    monkeypatch.setattr(trial, "failed_plugins", lambda: [trial.Failed("acme-ops", "importing it failed")])
+    assert findings("acme-ops") == [("error", "importing it failed")]
+    assert {p["name"]: p["state"] for p in run_json("doctor")["plugins"]} == {"acme-ops": "broken"}
+    assert "nothing is wrong" not in run("doctor").stdout
+
+
+def test_safe_mode_tries_no_plugin(acme, run, environment, monkeypatch):
+    monkeypatch.setattr(trial, "failed_plugins", lambda: pytest.fail("a plugin was imported"))
+    environment(SAFE="1")
+    assert run("doctor").exit_code == 1
 
 
 def test_an_unknown_group_is_a_warning_with_a_suggestion(acme, run_json):

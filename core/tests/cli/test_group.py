@@ -60,6 +60,17 @@ def test_help_lists_the_commands_of_plugins_under_their_names(commands, run):
     assert not commands.is_imported("good_commands")
 
 
+def test_help_spells_out_what_would_steer_a_terminal(site, run):
+    site.install("evil", "1.0\x1b[2J", commands={"bad": "evil_commands:bad"})
+    source = 'def bad():\n    """Clear \x1b[2J the screen."""\n'
+    site.write("evil_commands", source)
+    registry.refresh()
+    text = run("--help").stdout
+    assert "\x1b" not in text
+    assert r"Commands of evil 1.0\x1b[2J" in text
+    assert r"Clear \x1b[2J the screen." in text
+
+
 def test_help_marks_commands_whose_text_shows_that_they_are_broken(commands, run):
     lines = {line.split()[0]: line for line in run("--help").stdout.splitlines() if line.startswith("  ")}
     assert "broken: there is no module 'bad_nowhere'" in lines["gone"]
@@ -158,7 +169,7 @@ def test_what_cannot_be_understood_exits_with_2(site, run, words):
     assert run(*words).exit_code == 2
 
 
-@pytest.mark.parametrize("program", [("-m", "operad.cli"), ("-c", "from operad.cli import main; main()")])
+@pytest.mark.parametrize("program", [("-m", "operad"), ("-c", "from operad.cli import main; main()")])
 def test_the_program_runs_as_a_process(program):
     done = python(*program, "ops", "no_such_operator_at_all", "--json")
     assert done.returncode == 1
@@ -179,7 +190,7 @@ def test_help_imports_neither_plugins_nor_heavy_libraries():
 
 
 def test_output_can_be_closed_early():
-    command = f"{sys.executable} -m operad.cli doctor | head -1"
+    command = f"{sys.executable} -m operad doctor | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout == "Versions\n"
     assert done.stderr == ""

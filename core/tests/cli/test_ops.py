@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from operad import registry
+from operad.registry import packages
 
 
 def test_each_operator_is_listed_once_with_its_other_names(acme, run_json):
@@ -33,6 +34,13 @@ def test_a_pattern_is_a_part_or_a_glob_in_any_case(acme, run_json, pattern, foun
 def test_nothing_that_matches_is_a_finding(acme, run):
     done = run("ops", "nothing")
     assert (done.exit_code, done.stdout) == (1, "no installed operator matches; operad ops lists all\n")
+
+
+def test_an_installation_without_operators_says_what_to_install(site, run, monkeypatch):
+    monkeypatch.setattr(packages, "checkout", lambda: None)
+    done = run("ops")
+    assert done.exit_code == 1
+    assert done.stdout == "no operator is installed; all of operad's: pip install operad-standard\n"
 
 
 def test_a_plugin_can_be_asked_for_by_any_spelling(acme, run_json):

@@ -7,6 +7,8 @@ import select
 import subprocess
 import sys
 
+import pytest
+
 from operad.cli.page import Mark, PlainPage, RichPage
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -39,21 +41,35 @@ def on_a_terminal(*words, columns=100, env=None):
 
 
 def test_a_terminal_gets_tables_and_colours():
-    text, code = on_a_terminal("-m", "operad.cli", "doctor", env={"OPERAD_ENGIN": "naive"})
+    text, code = on_a_terminal("-m", "operad", "doctor", env={"OPERAD_ENGIN": "naive"})
     assert code == 1
     assert "\x1b[1;31merror" in text
     assert "──" in text
     assert "unknown setting OPERAD_ENGIN" in ESCAPE.sub("", text)
 
 
+@pytest.mark.parametrize("kind", [PlainPage, RichPage])
+def test_what_would_steer_a_terminal_is_spelt_out(kind, capsys):
+    evil = "x\x1b]0;title\x07\r\u202ey"
+    page = kind()
+    page.heading(evil)
+    page.text(evil)
+    page.code(evil)
+    page.table(("name",), [(Mark(evil, "name"),)])
+    page.pairs([(evil, evil)])
+    shown = ESCAPE.sub("", capsys.readouterr().out)
+    assert not set(shown) & set("\x1b\x07\r\u202e")
+    assert shown.count(r"x\x1b]0;title\x07\r\u202ey") >= 5
+
+
 def test_json_on_a_terminal_has_no_colours():
-    text, _ = on_a_terminal("-m", "operad.cli", "plugins", "--json")
+    text, _ = on_a_terminal("-m", "operad", "plugins", "--json")
     assert text.startswith("{\n")
     assert "\x1b" not in text
 
 
 def test_a_terminal_shows_progress_and_leaves_none_of_it(tmp_path):
-    text, code = on_a_terminal("-m", "operad.cli", "stubs", "--out", str(tmp_path), columns=200)
+    text, code = on_a_terminal("-m", "operad", "stubs", "--out", str(tmp_path), columns=200)
     assert code == 0
     assert "reading operators" in text
     lines = [line for line in ESCAPE.sub("", text.rpartition("reading operators")[2]).splitlines() if line]

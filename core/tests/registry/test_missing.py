@@ -4,12 +4,19 @@ import pytest
 
 from operad import registry
 from operad.errors import OperatorNotFoundError
+from operad.registry import packages
 
 
 def message(name: str) -> str:
     with pytest.raises(OperatorNotFoundError) as caught:
         registry.get(name)
     return str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def from_wheels(monkeypatch):
+    """As where the core was installed from a wheel; a checkout's hints are paths."""
+    monkeypatch.setattr(packages, "checkout", lambda: None)
 
 
 @pytest.fixture
@@ -31,6 +38,27 @@ def test_a_first_party_name_that_is_not_installed_gets_the_pip_line(site):
     )
 
 
+def test_a_name_that_nobody_has_written_yet_is_said_to_be_none(site):
+    assert message("BatchNorm") == (
+        "no installed plugin provides operator 'BatchNorm'; MXNet has it, and no package of operad does: "
+        "not written yet"
+    )
+
+
+def test_a_name_of_pytorchs_gets_mxnets(site):
+    assert message("matmul") == (
+        "no installed plugin provides operator 'matmul'; MXNet's name for it is 'dot' (pip install "
+        "operad-matrix) or 'batch_dot' (pip install operad-matrix)"
+    )
+    site.install("acme-ops", operators={"concat": "acme_missing:concat"})
+    registry.refresh()
+    assert message("cat").endswith("; MXNet's name for it is 'concat'")
+
+
+def test_where_nothing_is_installed_everything_is_offered(site):
+    assert message("zzzzqqqq").endswith("; no operator is installed (pip install operad-standard)")
+
+
 def test_a_misspelt_installed_name_needs_no_pip_line(acme):
     assert message("acme_blnd") == (
         "no installed plugin provides operator 'acme_blnd'; did you mean 'acme_blend'?"
@@ -39,7 +67,7 @@ def test_a_misspelt_installed_name_needs_no_pip_line(acme):
 
 def test_case_alone_never_hides_a_name(acme):
     assert message("ACME_BLEND").endswith("did you mean 'acme_blend'?")
-    assert message("lrn").endswith("did you mean 'LRN'? (pip install operad-normalization)")
+    assert message("lrn").endswith("did you mean 'LRN'? (not written yet)")
 
 
 def test_a_name_like_nothing_gets_what_is_installed(acme):

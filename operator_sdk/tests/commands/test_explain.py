@@ -35,11 +35,10 @@ def test_an_unknown_id_gets_a_suggestion(run):
 
 
 def test_a_missing_library_names_its_extra():
-    from operad.errors import PluginError
-
     wanted = r'needs no_such_library, which is not installed; pip install "operad-sdk\[check\]"'
-    with pytest.raises(PluginError, match=wanted), extras.extra("check"):
+    with pytest.raises(extras.MissingExtra, match=wanted) as caught, extras.extra("check"):
         import no_such_library  # noqa: F401
+    assert caught.value.exit_code == 2
 
 
 def test_a_fault_of_our_own_is_not_blamed_on_an_extra():

@@ -10,7 +10,8 @@ import pytest
 
 from operad import config
 from operad.errors import DTypeError, ShapeError
-from operad_sdk.mapper import Mapper, MapperError, core, exp, log, mapper, slope_of, sqrt
+from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt
+from operad_sdk.mapper.backends import with_numpy
 
 FLOATS = (np.float16, np.float32, np.float64)
 BACKENDS = ("python", "numpy", "numba")
@@ -266,3 +267,63 @@ def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
 
 def test_examples_in_the_documentation_run():
     assert doctest.testmod(core).failed == 0
+
+
+@pytest.mark.parametrize("size", [with_numpy.BLOCK, with_numpy.BLOCK + 1, 3 * with_numpy.BLOCK - 1])
+def test_numpy_computes_large_arrays_in_blocks_of_the_same_values(size):
+    on_numpy, x = huber.backend("numpy"), np.linspace(-3, 3, size)
+    expected = np.concatenate([on_numpy.map(part, 1.0) for part in np.array_split(x, 7)])
+    np.testing.assert_array_equal(on_numpy.map(x, 1.0), expected)
+    np.testing.assert_array_equal(on_numpy.map(np.repeat(x, 2)[::2], 1.0), expected)
+
+
+def test_blocks_on_numpy_may_overwrite_an_operand_and_respect_overlap():
+    on_numpy, x = huber.backend("numpy"), np.linspace(-3, 3, 2 * with_numpy.BLOCK + 1)
+    expected = on_numpy.map(x, 1.0)
+    shifted, whole = np.append(x, 0.0), x.copy()
+    on_numpy.map(shifted[:-1], 1.0, out=shifted[1:])
+    on_numpy.map(whole, 1.0, out=whole)
+    np.testing.assert_array_equal(shifted[1:], expected)
+    np.testing.assert_array_equal(whole, expected)
+
+
+@pytest.fixture
+def without_numba(monkeypatch):
+    """As where `operad-sdk[fast]` is not installed."""
+    monkeypatch.setattr(apply, "find_spec", lambda name: None)
+    for function in (apply.has_numba, apply._with_numba):
+        function.cache_clear()
+    yield
+    for function in (apply.has_numba, apply._with_numba):
+        function.cache_clear()
+
+
+@pytest.mark.usefixtures("without_numba")
+def test_without_numba_large_arrays_are_mapped_by_numpy():
+    x = np.linspace(-3, 3, 2 * apply.NUMBA_FROM_SIZE)
+    for function in (huber, slope_of(huber)):
+        np.testing.assert_array_equal(function.map(x, 1.0), function.backend("numpy").map(x, 1.0))
+
+
+@pytest.mark.usefixtures("without_numba")
+def test_numba_by_name_says_what_to_install_where_it_is_missing():
+    with pytest.raises(MapperError, match=r'pip install "operad-sdk\[fast\]"'):
+        huber.backend("numba").map(np.zeros(3), 1.0)
+
+
+def test_where_numba_is_missing_nothing_imports_it(tmp_path):
+    author = tmp_path / "author.py"
+    author.write_text(
+        "import sys\n"
+        "sys.modules['numba'] = sys.modules['llvmlite'] = None  # importing either raises\n"
+        "from operad_sdk.mapper import apply\n"
+        "apply.find_spec = lambda name: None\n"
+        "import numpy as np\n"
+        "from operad_sdk.mapper import digamma, erf, gamma, lgamma, mapper, slope_of\n"
+        "@mapper\n"
+        "def f(x):\n"
+        "    return gamma(x) + lgamma(x) + erf(x) + digamma(x)\n"
+        "x = np.full(100_000, 1.5)\n"
+        "assert np.isfinite(f.map(x)).all() and np.isfinite(slope_of(f).map(x)).all()\n"
+    )
+    subprocess.run([sys.executable, str(author)], check=True)

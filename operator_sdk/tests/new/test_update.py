@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from operad_sdk.new import ScaffoldError, Update, create, update
-from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, read_answers
+from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, read_answers, render
 
 UNCHANGED = Update((), (), (), (), ())
 WORKFLOW = ".github/workflows/test.yml"
@@ -259,7 +260,7 @@ def test_a_damaged_file_of_answers_is_refused(package: Path, text: str) -> None:
         ("ops: first:unary", "ops: 1"),
         ("licence: Apache-2.0", "licence: ../../x"),
         ('author: "Ada"', 'author: ""'),
-        ("template: 1", "template: one"),
+        (f"template: {newest(TEMPLATES)}", "template: one"),
     ],
 )
 def test_a_damaged_answer_is_refused(package: Path, damage: tuple[str, str]) -> None:
@@ -275,3 +276,21 @@ def test_templates_are_numbered_without_gaps() -> None:
 
 def test_a_template_records_its_own_number(package: Path) -> None:
     assert read_answers(package)[0] == newest(TEMPLATES)
+
+
+def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_0_2(tmp_path: Path) -> None:
+    package = tmp_path / "acme-ops"
+    answers = {"name": "acme-ops", "ops": "first:unary", "licence": "MIT", "author": "Ada", "year": 2026}
+    render(TEMPLATES, 1, answers, package)
+    edit(
+        package / "pyproject.toml",
+        ('version = "0.1.0"', 'version = "0.4.2"'),
+        ('name = "acme-ops"\n', 'name = "acme-ops"\nkeywords = ["mine"]\n'),
+    )
+
+    assert update(package).conflicts == ()
+
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    assert project["dependencies"] == ["operad>=0.2,<0.3", "operad-sdk>=0.2,<0.3", "numpy>=2.0,<3"]
+    assert project["optional-dependencies"]["test"][0] == "operad-sdk[check,fast]>=0.2,<0.3"
+    assert (project["version"], project["keywords"]) == ("0.4.2", ["mine"])

@@ -1,7 +1,7 @@
 """The command `operad`: its own commands, those of plugins, and what becomes of errors.
 
 Exit codes: 0, all is well; 1, a command found something that needs attention, or failed; 2, the
-command line cannot be understood.
+command line cannot be understood, or a library that the command needs is not installed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from operad import __version__
 from operad.cli.describe import describe
 from operad.cli.doctor import doctor
 from operad.cli.ops import ops
+from operad.cli.page import visible
 from operad.cli.plugin_commands import plugin_command, plugin_commands
 from operad.cli.plugins import plugins
 from operad.cli.stubs import stubs
@@ -64,8 +65,9 @@ class Operad(click.Group):
                 formatter.write_text(f"cannot be listed: {error}")
             return
         for distribution in dict.fromkeys(command.distribution for command in found):
-            with formatter.section(f"Commands of {distribution}"):
-                formatter.write_dl([(c.name, c.summary) for c in found if c.distribution == distribution])
+            with formatter.section(visible(f"Commands of {distribution}")):
+                rows = [(c.name, c.summary) for c in found if c.distribution == distribution]
+                formatter.write_dl([(visible(name), visible(summary)) for name, summary in rows])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of ours becomes one message, unless its traceback is wanted."""
@@ -74,12 +76,12 @@ class Operad(click.Group):
         except OperadError as error:
             if ctx.params["traceback"]:
                 raise
-            raise click.ClickException(_message(error)) from error
+            raise click.ClickException(visible(_message(error))) from error
         except OSError as error:
             # click ends quietly where the reader of a pipe is gone.
             if ctx.params["traceback"] or error.errno == errno.EPIPE:
                 raise
-            raise click.ClickException(f"{error}\n{_SHOWS_WHERE}") from error
+            raise click.ClickException(visible(f"{error}\n{_SHOWS_WHERE}")) from error
 
     def _foreign_names(self) -> Iterable[str]:
         try:
@@ -105,7 +107,8 @@ def main(traceback: bool) -> None:
     """Look into an installation of operad: its operators, plugins, kernels and settings.
 
     Exit codes: 0, all is well; 1, something needs attention or failed; 2, the command line cannot be
-    understood. Every listing has --json; docs/cli.md says what its keys mean.
+    understood, or a library that the command needs is not installed. Every listing has --json;
+    docs/cli.md says what its keys mean.
     """
 
 

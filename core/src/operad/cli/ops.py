@@ -13,6 +13,7 @@ from operad import registry
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.registry import OperatorRecord
+from operad.registry.packages import standard_line
 from operad.registry.plugins import normalized
 
 
@@ -66,7 +67,7 @@ class OperatorList:
         ]
         page.table(("operator", "provided by", "other names"), rows)
         if not rows:
-            page.text("no installed operator matches; operad ops lists all")
+            page.text(_nothing())
 
 
 @click.command(cls=Listing, result=OperatorList)
@@ -91,6 +92,12 @@ def installed_operators(pattern: str | None = None, plugin: str | None = None) -
     if pattern is not None:
         found = [op for op in found if _matches(pattern, [op.name, *op.aliases])]
     return sorted(found, key=lambda op: (op.name.lower(), op.name))
+
+
+def _nothing() -> str:
+    if registry.operators():
+        return "no installed operator matches; operad ops lists all"
+    return f"no operator is installed; all of operad's: {standard_line()}"
 
 
 def _listed(records: list[OperatorRecord]) -> InstalledOperator:

@@ -6,6 +6,7 @@ imported only where there is a terminal to show it on.
 
 from __future__ import annotations
 
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Tone = Literal["plain", "good", "bad", "quiet", "name"]
 
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _STYLES: Final = {"plain": "", "good": "green", "bad": "bold red", "quiet": "dim", "name": "bold cyan"}
 
 
@@ -95,7 +97,7 @@ class PlainPage(Page):
 
     def _write(self, text: str) -> None:
         self._is_empty = False
-        click.echo(text)
+        click.echo(visible(text))
 
 
 @final
@@ -149,8 +151,13 @@ def page() -> Page:
     return RichPage() if sys.stdout.isatty() else PlainPage()
 
 
+def visible(text: str) -> str:
+    """The text with control characters spelt out, so that a distribution's name cannot steer a terminal."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def _plain(cell: Cell) -> str:
-    return cell.text if isinstance(cell, Mark) else cell
+    return visible(cell.text if isinstance(cell, Mark) else cell)
 
 
 def _styled(cell: Cell) -> Text:
@@ -158,5 +165,5 @@ def _styled(cell: Cell) -> Text:
 
     # Text, not a string: brackets in a shape or a message are no markup.
     if isinstance(cell, Mark):
-        return Text(cell.text, style=_STYLES[cell.tone])
-    return Text(cell)
+        return Text(visible(cell.text), style=_STYLES[cell.tone])
+    return Text(visible(cell))

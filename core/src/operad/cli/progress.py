@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from operad.cli.page import visible
+
 Advance = Callable[[str], None]
 """Called after each step with what was done."""
 
@@ -39,4 +41,4 @@ def progress(label: str, steps: int) -> Iterator[Advance]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=steps, done="")
-        yield lambda done: bar.update(task, advance=1, done=done)
+        yield lambda done: bar.update(task, advance=1, done=visible(done))

@@ -142,7 +142,9 @@ class Plugins:
         if (reason := block_reason(owner)) is not None:
             return PluginRecord(owner.name, owner.version, groups, "blocked", reason)
         if (reason := self._range_problem(owner)) is not None:
-            return PluginRecord(owner.name, owner.version, groups, "incompatible", reason)
+            entries = (e for named in self.manifest.groups.values() for each in named.values() for e in each)
+            unusable = tuple(Broken(owner.name, "", e, reason) for e in entries if e.owner == owner)
+            return PluginRecord(owner.name, owner.version, groups, "incompatible", reason, unusable)
         if broken:
             reason = "; ".join(f"{b.entry.title}: {b.reason}" for b in broken if b.entry)
             return PluginRecord(owner.name, owner.version, groups, "broken", reason, broken)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from operad import config
 from operad.errors import OperatorNotFoundError
-from operad.registry.first_party import providers
-from operad.registry.plugins import Broken, kind_of
+from operad.registry.other_names import OTHER_NAMES
+from operad.registry.packages import packages, standard_line, unwritten
+from operad.registry.plugins import OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
 """How many names are still worth listing in full."""
+_UNWRITTEN: Final = "not written yet"
 
 
 def not_found(
@@ -22,7 +24,8 @@ def not_found(
     Args:
         unreadable: Distributions that may provide it, for all that can be known.
     """
-    message = _nearest_way_out(group, name, installed)
+    here = sorted(installed)
+    message = f"no installed plugin provides {kind_of(group)} {name!r}; {_way_out(group, name, here)}"
     if config.settings().safe:
         message += "; OPERAD_SAFE=1 reads no plugin, unset it"
     if unreadable:
@@ -31,18 +34,30 @@ def not_found(
     return OperatorNotFoundError(message)
 
 
-def _nearest_way_out(group: str, name: str, installed: Iterable[str]) -> str:
-    kind, known = kind_of(group), providers(group)
-    start = f"no installed plugin provides {kind} {name!r}"
+def _way_out(group: str, name: str, here: Collection[str]) -> str:
+    known, future = packages(group), unwritten(group)
     if name in known:
-        return f"{start}; pip install {known[name]}"
-    here = sorted(installed)
-    close = _closest(name, [*here, *known])
-    if close is None:
-        listed = ", ".join(here) if len(here) <= _LISTED else f"{len(here)} names"
-        return f"{start}; installed: {listed or 'none'}"
-    hint = "" if close in here else f" (pip install {known[close]})"
-    return f"{start}; did you mean {close!r}?{hint}"
+        return known[name].install_line()
+    if name in future:
+        return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
+    if group == OPERATORS and name in OTHER_NAMES:
+        names = [f"{other!r}{_hint(group, other, here)}" for other in OTHER_NAMES[name]]
+        return f"MXNet's name for it is {' or '.join(names)}"
+    close = _closest(name, [*here, *known, *sorted(future)])
+    if close is not None:
+        return f"did you mean {close!r}?{_hint(group, close, here)}"
+    if group == OPERATORS and not here:
+        return f"no operator is installed ({standard_line()})"
+    listed = ", ".join(here) if len(here) <= _LISTED else f"{len(here)} names"
+    return f"installed: {listed or 'none'}"
+
+
+def _hint(group: str, name: str, here: Collection[str]) -> str:
+    """How to get another name than the one that was asked for."""
+    if name in here:
+        return ""
+    package = packages(group).get(name)
+    return f" ({_UNWRITTEN if package is None else package.install_line()})"
 
 
 def _closest(name: str, known: list[str]) -> str | None:

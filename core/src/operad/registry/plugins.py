@@ -119,7 +119,7 @@ class PluginRecord(NamedTuple):
         groups: Names of its entry points, by group.
         state: `broken` is known only of what was loaded; see `load_all`.
         reason: Why the state is not `ok`.
-        broken: The entry points that failed.
+        broken: The entry points that failed; all of them where the plugin is for another core.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Applying a program to arrays: element types, shapes, and the choice of a back end.
 
-The choice depends on size, type and device only, never on what is compiled already or on timing:
-the same call gives the same bits in every run.
+The choice depends on size, type and device, and on whether numba is installed, never on what is
+compiled already or on timing: in one environment the same call gives the same bits in every run.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -16,11 +17,12 @@ import numpy as np
 from operad.config import settings
 from operad.errors import DTypeError, ShapeError
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
+from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.ir import Program
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
 NUMBA_FROM_SIZE: Final = 2048
-"""Elements from which `auto` takes numba.
+"""Elements from which `auto` takes numba, where that is installed (`operad-sdk[fast]`).
 
 Compiled loops win from a few elements on (huber over 2,048 float32: 5 us against 15 us; a lone
 multiplication: equal), but the first one of a process costs half a second, and compiling a loop 0.1 s
@@ -57,16 +59,23 @@ def prepare(
     Raises:
         DTypeError: An argument is no number or array of the common element type.
         ShapeError: Shapes do not broadcast, or `out` has another shape.
+        MapperError: `backend` is numba, which is not installed.
     """
     dtype, is_array, values, out = _alike(args, out) or _checked(program, args, out)
     if not isinstance(out, np.ndarray):
         return with_cuda.prepare(program, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
     if chosen == "auto":
-        chosen = "numba" if out.size >= NUMBA_FROM_SIZE else "numpy"
+        chosen = "numba" if out.size >= NUMBA_FROM_SIZE and has_numba() else "numpy"
     if dtype is _FLOAT16:
         return partial(_as_float32, chosen, program, function, is_array, values, out), out
     return _on_cpu(chosen, program, function, dtype, is_array, values, out), out
+
+
+@cache
+def has_numba() -> bool:
+    """Whether loops can be compiled here; asked once, when it first matters, and without importing numba."""
+    return find_spec("numba") is not None
 
 
 def _on_cpu(
@@ -102,7 +111,16 @@ def _as_float32(
 
 @cache
 def _with_numba() -> Callable[..., Callable[[], None]]:
-    """Numba is imported on first compiled use, not with the SDK."""
+    """Numba is imported on first compiled use, not with the SDK.
+
+    Raises:
+        MapperError: It is not installed, and the back end was asked for by name.
+    """
+    if not has_numba():
+        raise MapperError(
+            "back end 'numba' of mappers is not installed; pip install \"operad-sdk[fast]\", or leave the "
+            "choice to 'auto', which then takes NumPy"
+        )
     prepare: Callable[..., Callable[[], None]] = importlib.import_module(_NUMBA_MODULE).prepare
     return prepare
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, final
 
 import click
 
 from operad import config, registry
-from operad.cli.doctor import facts, metadata, surroundings
+from operad.cli.doctor import facts, metadata, surroundings, trial
 from operad.cli.doctor.facts import Cache, Library, Setting, ThreadPool
 from operad.cli.doctor.finding import Finding
 from operad.cli.listing import Listing
@@ -36,7 +36,7 @@ class Diagnosis:
         thread_budget: Threads that engine workers and libraries use together.
         thread_pools: Pools in the libraries that are loaded.
         gpus: CUDA devices this process can use.
-        plugins: The plugins, as their metadata has them.
+        plugins: The plugins, and how they fare when they are imported.
         cache: The folder for compiled kernels.
         findings: What to know or do, errors first.
     """
@@ -108,19 +108,21 @@ class Diagnosis:
 def doctor(ctx: click.Context) -> Diagnosis:
     """Say what this installation is made of and what is wrong.
 
-    Loads no plugin, so it works where one is broken. Exit code 1: there is an error or a warning.
+    Plugins are imported by a second process, so it works where one is broken. Exit code 1: there is an
+    error or a warning.
     """
     root = ctx.find_root().command
     return diagnosis(list(root.commands) if isinstance(root, click.Group) else [])
 
 
 def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
-    """Everything that can be found out without loading a plugin.
+    """Everything that can be found out without loading a plugin into this process.
 
     Args:
         own_commands: Names of the core's commands, which hide those of plugins.
     """
     values = {reading.option.field: reading.value for reading in config.readings()}
+    failed = [] if values["safe"] else trial.failed_plugins()
     libraries, pools, gpus = facts.libraries(), facts.thread_pools(), facts.gpu_count()
     folder = facts.cache(Path(values["cache_dir"]))
     found = [
@@ -129,6 +131,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         *metadata.requirement_findings(),
         *metadata.entry_point_findings(own_commands),
         *_findings_under_settings(),
+        *metadata.failure_findings(failed),
         *surroundings.pool_findings(pools),
         *surroundings.library_findings(libraries, gpus),
         *surroundings.cache_findings(folder),
@@ -142,7 +145,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         thread_budget=values["num_threads"],
         thread_pools=pools,
         gpus=gpus,
-        plugins=_plugins(),
+        plugins=_plugins({plugin.name: plugin.reason for plugin in failed}),
         cache=folder,
         findings=sorted(found, key=lambda finding: ("error", "warning", "advice").index(finding.level)),
     )
@@ -156,11 +159,12 @@ def _findings_under_settings() -> Iterator[Finding]:
         return
 
 
-def _plugins() -> list[InstalledPlugin]:
+def _plugins(failed: Mapping[str, str]) -> list[InstalledPlugin]:
     try:
-        return [listed_plugin(record) for record in registry.plugins()]
+        found = [listed_plugin(record) for record in registry.plugins()]
     except ConfigError:
         owners = loading.current().manifest.distributions
         return [
             InstalledPlugin(d.name, d.version, "unknown", "a setting cannot be used", {}, []) for d in owners
         ]
+    return [replace(p, state="broken", reason=failed[p.name]) if p.name in failed else p for p in found]

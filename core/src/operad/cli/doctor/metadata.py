@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from typing import Final
 
 from operad import registry
 from operad.cli.doctor.finding import Finding, advice, error, warning
+from operad.cli.doctor.trial import Failed
 from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
 from operad.registry.discovery import folder_of, installed, is_safe
+from operad.registry.packages import standard_line
 from operad.registry.plugins import Entry, normalized
 from operad.registry.policy import choose, usable
 
@@ -112,7 +114,14 @@ def plugin_findings() -> Iterator[Finding]:
     if is_safe():
         return
     if not any("operad.operators" in record.groups for record in records):
-        yield advice("plugins", "no installed plugin provides an operator", "pip install operad-elemwise")
+        yield advice("plugins", "no installed plugin provides an operator", standard_line())
+
+
+def failure_findings(failed: Iterable[Failed]) -> Iterator[Finding]:
+    """Plugins that cannot be imported."""
+    for name, reason in failed:
+        wish = f"update or uninstall {name}; " if name else ""
+        yield error(name or "plugins", reason, f"{wish}operad plugins --broken shows the traceback")
 
 
 def _name(found: metadata.Distribution) -> str | None:

@@ -66,6 +66,9 @@ def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Findin
         yield advice("operad-sdk", text, 'pip install "operad-sdk[check,new]"')
     elif "hypothesis" in missing:
         yield advice("operad-sdk", "operad check needs hypothesis", 'pip install "operad-sdk[check]"')
+    if importlib.util.find_spec("operad_sdk") is not None and "numba" in missing:
+        text = "mappers run on NumPy; numba compiles them, which is several times faster for large arrays"
+        yield advice("operad-sdk", text, 'pip install "operad-sdk[fast]"')
     if shutil.which("nvidia-smi") and "cupy" in missing:
         yield advice("gpu", "there is a CUDA driver and no CuPy", 'pip install "operad[gpu]"')
     elif "cupy" not in missing and not gpus:

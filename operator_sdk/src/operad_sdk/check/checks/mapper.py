@@ -17,6 +17,7 @@ from operad_sdk.check.retype import retyped
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
+from operad_sdk.mapper.apply import has_numba
 from operad_sdk.mapper.ir import Builder
 from operad_sdk.mapper.operator import MappedFunction
 
@@ -30,7 +31,7 @@ _LARGEST: Final = 64
 
 @check("A701", ORDINARY)
 def back_ends(trial: Trial) -> Evidence:
-    """Python, NumPy and numba on the arrays that the operator uses, and on others."""
+    """Python, NumPy and (where installed) numba on the arrays that the operator uses, and on others."""
     calls = _calls(trial)
     if not calls:
         return None
@@ -60,7 +61,7 @@ def _as(arg: Any, dtype: np.dtype[Any], factor: float) -> Any:
 def _expect_agreement(mapper: Mapper, args: Sequence[Any], dtype: np.dtype[Any]) -> int:
     expected = mapper.backend("python").map(*args)
     limit = rounding_limit(mapper.program, _typed(args, dtype), dtype)
-    for name in ("numpy", "numba"):
+    for name in ("numpy", "numba") if has_numba() else ("numpy",):
         found = mapper.backend(name).map(*args)
         place = _first_beyond(found, expected, limit)
         if place is not None:
@@ -186,14 +187,15 @@ def as_fused(trial: Trial) -> Evidence:
         return None
     mapper = prop.simple.function.mapper
     params = prop.call_params(trial.in_types[0])
-    fused = mapper.backend("numba").map(*trial.inputs, *params)
+    backend = "numba" if has_numba() else "numpy"
+    fused = mapper.backend(backend).map(*trial.inputs, *params)
     compared = _expect_fused(trial, mapper, trial.inputs, params, fused, trial.result.outputs[0], "")
     once = trial.result.outputs[0]
     inputs = [once, *trial.inputs[1:]]
     if once.shape == trial.in_shapes[0] and once.dtype == trial.in_types[0]:
         twice = _composed(mapper)
         steps = trial.forward([array.copy() for array in inputs]).outputs[0]
-        found = twice.backend("numba").map(*trial.inputs, *params)
+        found = twice.backend(backend).map(*trial.inputs, *params)
         compared += _expect_fused(trial, twice, trial.inputs, params, found, steps, " applied twice")
     return compared
 

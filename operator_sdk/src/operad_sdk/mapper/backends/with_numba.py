@@ -29,6 +29,7 @@ import numpy as np
 
 from operad.config import settings
 from operad_sdk.mapper.backends import llvm
+from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.mapper.ir import Instruction, Program
@@ -75,7 +76,7 @@ def prepare(
 ) -> Callable[[], None]:
     """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
     loop = kernel(program, dtype, is_array)
-    if out.dtype is dtype and _is_flat(is_array, values, out):
+    if out.dtype is dtype and is_flat(is_array, values, out):
         if out.ndim != 1:
             values = [
                 value.reshape(-1) if flag else value for flag, value in zip(is_array, values, strict=True)
@@ -83,20 +84,6 @@ def prepare(
             out = out.reshape(-1)
         return partial(loop, *values, out)
     return partial(_run_buffered, loop, dtype, is_array, values, out)
-
-
-def _is_flat(is_array: tuple[bool, ...], values: Sequence[Any], out: np.ndarray[Any, Any]) -> bool:
-    """Whether every array is one contiguous run of memory that does not partly overlap `out`."""
-    if not out.flags.carray:
-        return False
-    for flag, array in zip(is_array, values, strict=True):
-        if flag and array is not out:
-            flags = array.flags
-            if array.shape != out.shape or not (flags.c_contiguous and flags.aligned):
-                return False
-            if np.may_share_memory(array, out) and array.ctypes.data != out.ctypes.data:
-                return False
-    return True
 
 
 def _run_buffered(

@@ -3,32 +3,58 @@
 Both sides of every branch are computed for every element and `where` picks; floating-point warnings
 are silenced, so a side that was not taken raises none. Constants are scalars of the
 element type, hence nothing is promoted to float64.
+
+Large arrays are computed a block at a time: a program has a temporary array for every instruction, and
+those of a block stay in the processor's cache. A block's elements are read before they are written, so
+`out` may be one of the operands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
+from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.ir import Instruction, Program
 from operad_sdk.mapper.primitives import PRIMITIVES, Primitive
 
 Kernel = Callable[..., None]
+BLOCK: Final = 16384
+"""Elements computed at a time, at most.
+
+Over a million float32 an element of digamma, some 60 instructions, takes 27 ns instead of 236, one of a
+Huber loss 2.5 instead of 25; programs of a few instructions are equal. Half of it gives 10 % away.
+"""
 
 
 def prepare(
     program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...], values: Sequence[Any], out: Any
 ) -> Callable[[], None]:
     """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
-    return partial(_quietly, kernel(program, dtype, is_array), values, out)
+    compute = kernel(program, dtype, is_array)
+    if out.size > BLOCK and is_flat(is_array, values, out):
+        flat = [value.reshape(-1) if flag else value for flag, value in zip(is_array, values, strict=True)]
+        return partial(_in_blocks, compute, is_array, flat, out.reshape(-1))
+    return partial(_quietly, compute, values, out)
 
 
-def _quietly(call: Kernel, values: Sequence[Any], out: Any) -> None:
+def _quietly(compute: Kernel, values: Sequence[Any], out: Any) -> None:
     with np.errstate(all="ignore"):
-        call(*values, out)
+        compute(*values, out)
+
+
+def _in_blocks(compute: Kernel, is_array: tuple[bool, ...], values: Sequence[Any], out: Any) -> None:
+    # Nearly equal blocks: some functions are computed in another way for few elements.
+    bounds = np.linspace(0, out.size, -(-out.size // BLOCK) + 1).astype(int).tolist()
+    with np.errstate(all="ignore"):
+        for start, stop in pairwise(bounds):
+            block = slice(start, stop)
+            operands = [value[block] if flag else value for flag, value in zip(is_array, values, strict=True)]
+            compute(*operands, out[block])
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,82 @@
+"""Imports every plugin in a process of its own, so that the doctor works where one is broken.
+
+What is wrong with a plugin often shows only when it is imported, and a plugin may then do anything:
+raise, end the process, or never return. The second process says which plugin it is about to import, and
+at the end which of them failed, one JSON object in a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any, Final, NamedTuple, final
+
+from operad import registry
+from operad.registry import loading
+
+_TIMEOUT_S: Final = 120.0
+
+
+@final
+class Failed(NamedTuple):
+    """A plugin that cannot be imported.
+
+    Attributes:
+        name: Of the distribution; empty where the trial itself failed.
+        reason: What happened.
+    """
+
+    name: str
+    reason: str
+
+
+def failed_plugins(timeout_s: float = _TIMEOUT_S) -> list[Failed]:
+    """The plugins that fail when they are imported, each entry point of them.
+
+    Args:
+        timeout_s: How long all imports together may take.
+    """
+    # Safe path: as the script `operad`, it finds no package in the current folder.
+    command = [sys.executable, "-P", "-m", __name__]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, timeout=timeout_s)
+    except subprocess.TimeoutExpired as late:
+        return _interrupted(late.stdout or b"", f"importing it did not end within {timeout_s:g} s")
+    if done.returncode:
+        return _interrupted(done.stdout, f"importing it ended the process with code {done.returncode}")
+    return [Failed(**line["failed"]) for line in _lines(done.stdout) if "failed" in line]
+
+
+def _interrupted(said: bytes, reason: str) -> list[Failed]:
+    tried = [line["trying"] for line in _lines(said) if "trying" in line]
+    return [Failed(tried[-1] if tried else "", reason)]
+
+
+def _lines(said: bytes) -> list[dict[str, Any]]:
+    complete = said.decode().rpartition("\n")[0]
+    return [json.loads(line) for line in complete.splitlines()]
+
+
+def _try_all() -> None:
+    """What the second process does."""
+    result = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what plugins print is no part of the result
+    plugins = loading.current()
+    for owner in plugins.manifest.distributions:
+        print(json.dumps({"trying": owner.name}), file=result, flush=True)
+        for named in plugins.manifest.groups.values():
+            for entry in (e for entries in named.values() for e in entries if e.owner == owner):
+                plugins.try_load(entry)
+    for record in registry.load_all():
+        if record.state == "broken":
+            failed = Failed(record.name, record.reason or "")
+            print(json.dumps({"failed": failed._asdict()}), file=result)
+    result.flush()
+    # Threads that plugins started, and their exit handlers, are none of the doctor's business.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _try_all()

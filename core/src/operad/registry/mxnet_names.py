@@ -1,0 +1,91 @@
+"""Names that MXNet 1.x has, whether or not a package of operad provides them yet.
+
+Only messages read them: what is installed speaks for itself through its entry points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+NAMES: Final[Mapping[str, str]] = {
+    "operad.operators": """
+abs Activation adam_update add_n all_finite allclose amp_cast amp_multicast arccos arccosh arcsin arcsinh
+arctan arctanh argmax argmax_channel argmin argsort batch_dot batch_take BatchNorm BilinearSampler
+BlockGrad boolean_mask box_iou box_nms broadcast_add broadcast_axes broadcast_axis broadcast_div
+broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot broadcast_lesser
+broadcast_lesser_equal broadcast_like broadcast_logical_and broadcast_logical_or broadcast_logical_xor
+broadcast_maximum broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal
+broadcast_plus broadcast_power broadcast_sub broadcast_to Cast cast cast_storage cbrt ceil
+choose_element_0index clip col2im Concat concat Convolution Correlation cos cosh count_sketch Crop crop
+ctc_loss CTCLoss cumsum Custom Deconvolution degrees depth_to_space diag digamma dot Dropout
+ElementWiseSum elemwise_add elemwise_div elemwise_mul elemwise_sub Embedding erf erfinv exp expand_dims
+expm1 fft fill_element_0index fix Flatten flatten flip floor ftml_update ftrl_update FullyConnected gamma
+gammaln gather_nd GridGenerator GroupNorm hard_sigmoid identity IdentityAttachKLSparseReg ifft im2col
+index_copy InstanceNorm interleaved_matmul_encdec_qk interleaved_matmul_encdec_valatt
+interleaved_matmul_selfatt_qk interleaved_matmul_selfatt_valatt khatri_rao L2Normalization
+lamb_update_phase1 lamb_update_phase2 LayerNorm LeakyReLU linalg_det linalg_extractdiag
+linalg_extracttrian linalg_gelqf linalg_gemm linalg_gemm2 linalg_inverse linalg_makediag linalg_maketrian
+linalg_potrf linalg_potri linalg_slogdet linalg_sumlogdiag linalg_syevd linalg_syrk linalg_trmm
+linalg_trsm LinearRegressionOutput log log10 log1p log2 log_softmax logical_not LogisticRegressionOutput
+LRN MAERegressionOutput make_loss MakeLoss masked_log_softmax masked_softmax max max_axis mean min
+min_axis moments mp_lamb_update_phase1 mp_lamb_update_phase2 mp_nag_mom_update mp_sgd_mom_update
+mp_sgd_update multi_all_finite multi_lars multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update
+multi_sgd_update multi_sum_sq MultiBoxDetection MultiBoxPrior MultiBoxTarget nag_mom_update nanprod nansum
+negative norm normal one_hot ones_like Pad pad pick Pooling preloaded_multi_mp_sgd_mom_update
+preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_sgd_update prod quadratic
+radians random_exponential random_gamma random_generalized_negative_binomial random_negative_binomial
+random_normal random_poisson random_randint random_uniform ravel_multi_index rcbrt reciprocal relu repeat
+reset_arrays Reshape reshape reshape_like reverse rint rmsprop_update rmspropalex_update RNN ROIAlign
+ROIPooling round rsqrt sample_exponential sample_gamma sample_generalized_negative_binomial
+sample_multinomial sample_negative_binomial sample_normal sample_poisson sample_uniform scatter_nd
+SequenceLast SequenceMask SequenceReverse sgd_mom_update sgd_update shape_array shuffle sigmoid sign
+signsgd_update signum_update sin sinh size_array slice slice_axis slice_like SliceChannel smooth_l1
+Softmax softmax softmax_cross_entropy SoftmaxActivation SoftmaxOutput softmin softsign sort space_to_depth
+sparse_retain SpatialTransformer split sqrt square squeeze stack stop_gradient sum sum_axis SVMOutput
+swapaxes SwapAxis take tan tanh tile topk transpose trunc uniform unravel_index UpSampling where
+zeros_like _add _arange _backward_gather_nd _contrib_AdaptiveAvgPooling2D _contrib_allclose
+_contrib_arange_like _contrib_BilinearResize2D _contrib_bipartite_matching _contrib_boolean_mask
+_contrib_box_decode _contrib_box_encode _contrib_box_iou _contrib_box_nms _contrib_count_sketch
+_contrib_DeformableConvolution _contrib_DeformablePSROIPooling _contrib_dequantize _contrib_div_sqrt_dim
+_contrib_fft _contrib_getnnz _contrib_gradientmultiplier _contrib_hawkesll _contrib_ifft
+_contrib_index_array _contrib_index_copy _contrib_interleaved_matmul_encdec_qk
+_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk
+_contrib_interleaved_matmul_selfatt_valatt _contrib_MultiBoxDetection _contrib_MultiBoxPrior
+_contrib_MultiBoxTarget _contrib_MultiProposal _contrib_Proposal _contrib_PSROIPooling _contrib_quadratic
+_contrib_quantize _contrib_quantize_v2 _contrib_requantize _contrib_ROIAlign _contrib_round_ste
+_contrib_RROIAlign _contrib_sign_ste _contrib_SyncBatchNorm _copy _copyto _crop_assign _crop_assign_scalar
+_CrossDeviceCopy _Div _div _div_scalar _DivScalar _Equal _equal _equal_scalar _EqualScalar _eye _full
+_grad_add _Greater _greater _Greater_Equal _greater_equal _greater_equal_scalar _greater_scalar
+_GreaterEqualScalar _GreaterScalar _histogram _Hypot _hypot _hypot_scalar _HypotScalar
+_identity_with_attr_like_rhs _Lesser _lesser _Lesser_Equal _lesser_equal _lesser_equal_scalar
+_lesser_scalar _LesserEqualScalar _LesserScalar _linalg_det _linalg_extractdiag _linalg_extracttrian
+_linalg_gelqf _linalg_gemm _linalg_gemm2 _linalg_inverse _linalg_makediag _linalg_maketrian _linalg_potrf
+_linalg_potri _linalg_slogdet _linalg_sumlogdiag _linalg_syevd _linalg_syrk _linalg_trmm _linalg_trsm
+_linspace _Logical_And _logical_and _logical_and_scalar _Logical_Or _logical_or _logical_or_scalar
+_Logical_Xor _logical_xor _logical_xor_scalar _LogicalAndScalar _LogicalOrScalar _LogicalXorScalar
+_Maximum _maximum _maximum_scalar _MaximumScalar _Minimum _minimum _minimum_scalar _MinimumScalar _Minus
+_minus _minus_scalar _MinusScalar _Mod _mod _mod_scalar _ModScalar _Mul _mul _mul_scalar _MulScalar
+_multi_lamb_update _multi_mp_lamb_update _Not_Equal _not_equal _not_equal_scalar _NotEqualScalar
+_np_cumsum _onehot_encode _ones _Plus _plus _plus_scalar _PlusScalar _Power _power _power_scalar
+_PowerScalar _random_exponential _random_exponential_like _random_gamma _random_gamma_like
+_random_generalized_negative_binomial _random_generalized_negative_binomial_like _random_negative_binomial
+_random_negative_binomial_like _random_normal _random_normal_like _random_poisson _random_poisson_like
+_random_randint _random_randint_like _random_uniform _random_uniform_like _ravel_multi_index _rdiv_scalar
+_RDivScalar _rminus_scalar _RMinusScalar _rmod_scalar _RModScalar _rnn_param_concat _rpower_scalar
+_RPowerScalar _sample_exponential _sample_gamma _sample_generalized_negative_binomial _sample_multinomial
+_sample_negative_binomial _sample_normal _sample_poisson _sample_uniform _scatter_set_nd _shuffle
+_slice_assign _slice_assign_scalar _sparse_adagrad_update _split_v2 _square_sum _sub _unravel_index _zeros
+_zeros_without_dtype
+""",
+    "operad.namespaces": """
+callback image init initializer lr_scheduler metric mod module optimizer recordio
+""",
+    "operad.kvstores": """
+dist_async dist_device_sync dist_sync
+""",
+    "operad.iterators": """
+CSVIter ImageRecordIter LibSVMIter MNISTIter NDArrayIter PrefetchingIter RecordIter ResizeIter
+""",
+}
+"""By the group of entry points in which operad asks for them."""

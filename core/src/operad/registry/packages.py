@@ -1,0 +1,86 @@
+"""Which packages of this repository provide what, so that a missing name can say what to install.
+
+Only messages read this; what is installed speaks for itself through its entry points. `packages.json`
+is written from the entry points that the packages declare (`make format`), so a message never names
+a package that does not exist.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from typing import Final, NamedTuple, final
+
+from operad.registry.mxnet_names import NAMES
+
+_DATA: Final = os.path.join(os.path.dirname(__file__), "packages.json")
+_CHECKOUT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
+
+
+@final
+class Package(NamedTuple):
+    """A package of this repository.
+
+    Attributes:
+        folder: Where it stands there, such as `plugins/fully_connected`.
+    """
+
+    folder: str
+
+    @property
+    def distribution(self) -> str:
+        """What pip calls it."""
+        return f"operad-{self.folder.rpartition('/')[2].replace('_', '-')}"
+
+    def install_line(self) -> str:
+        """The command that installs it: from the checkout, where this core runs from one."""
+        root = checkout()
+        if root is None or not os.path.isdir(os.path.join(root, self.folder)):
+            return f"pip install {self.distribution}"
+        folders = [self.folder] if find_spec("operad_sdk") else ["operator_sdk", self.folder]
+        return f"pip install {' '.join(_path(root, folder) for folder in folders)}"
+
+
+def packages(group: str) -> Mapping[str, Package]:
+    """The package to install for each name in `group` that some package provides."""
+    found = _declared().get(group, {})
+    return {name: Package(folder) for folder, names in found.items() for name in names.split()}
+
+
+def unwritten(group: str) -> frozenset[str]:
+    """MXNet's names in `group` that no package provides yet."""
+    return frozenset(NAMES.get(group, "").split()) - packages(group).keys()
+
+
+def standard_line() -> str:
+    """The command that installs every first-party operator plugin."""
+    root = checkout()
+    if root is None:
+        return "pip install operad-standard"
+    # Together, because they require each other and no index has them.
+    return f"pip install {_path(root, 'operator_sdk')} {_path(root, 'plugins')}/*"
+
+
+def checkout() -> str | None:
+    """The repository that this core runs from; None where it was installed from a wheel."""
+    is_checkout = os.path.isfile(os.path.join(_CHECKOUT, "core", "pyproject.toml"))
+    return _CHECKOUT if is_checkout else None
+
+
+def _path(root: str, folder: str) -> str:
+    from shlex import quote  # noqa: PLC0415 - 3 ms that only a missing name costs
+
+    return (
+        f"./{folder}" if os.path.realpath(os.curdir) == os.path.realpath(root) else quote(f"{root}/{folder}")
+    )
+
+
+@cache
+def _declared() -> Mapping[str, Mapping[str, str]]:
+    import json  # noqa: PLC0415 - 3 ms that only a missing name costs
+
+    with open(_DATA, encoding="utf-8") as file:
+        found: Mapping[str, Mapping[str, str]] = json.load(file)
+    return found

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from operad.registry import packages as module
+from operad.registry.mxnet_names import NAMES
+from operad.registry.other_names import OTHER_NAMES
+from operad.registry.packages import Package, packages, standard_line, unwritten
+
+OPERATORS = "operad.operators"
+
+
+@pytest.mark.parametrize("group", NAMES)
+def test_a_name_of_mxnets_is_provided_or_unwritten_and_never_both(group):
+    names = NAMES[group].split()
+    assert sorted(set(names)) == sorted(names)
+    assert unwritten(group).isdisjoint(packages(group))
+    assert set(names) <= unwritten(group) | packages(group).keys()
+
+
+def test_every_other_name_leads_to_names_of_mxnets():
+    known = unwritten(OPERATORS) | packages(OPERATORS).keys()
+    assert [name for name in OTHER_NAMES if name in known] == []
+    assert [name for names in OTHER_NAMES.values() for name in names if name not in known] == []
+
+
+def test_an_unknown_group_has_no_packages():
+    assert packages("operad.nothing") == {}
+    assert unwritten("operad.nothing") == frozenset()
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A checkout with one plugin, in place of the one that these tests run from."""
+    for folder in ("core", "operator_sdk", "plugins/fully_connected"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "core" / "pyproject.toml").touch()
+    monkeypatch.setattr(module, "_CHECKOUT", str(tmp_path))
+    return tmp_path
+
+
+def test_a_wheels_user_gets_the_name_of_the_distribution(repository):
+    (repository / "core" / "pyproject.toml").unlink()
+    assert Package("plugins/fully_connected").install_line() == "pip install operad-fully-connected"
+    assert standard_line() == "pip install operad-standard"
+
+
+def test_in_a_checkout_the_folder_is_named(repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    assert Package("plugins/fully_connected").install_line() == "pip install ./plugins/fully_connected"
+    assert standard_line() == "pip install ./operator_sdk ./plugins/*"
+
+
+def test_elsewhere_the_whole_path_is(repository, monkeypatch):
+    monkeypatch.chdir(repository / "core")
+    wanted = f"pip install {repository}/plugins/fully_connected"
+    assert Package("plugins/fully_connected").install_line() == wanted
+
+
+def test_a_folder_that_was_deleted_is_not_named(repository):
+    assert Package("plugins/dropout").install_line() == "pip install operad-dropout"
+
+
+def test_the_toolkit_comes_along_where_it_is_missing(repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    wanted = "pip install ./operator_sdk ./plugins/fully_connected"
+    assert Package("plugins/fully_connected").install_line() == wanted

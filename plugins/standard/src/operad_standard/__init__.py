@@ -1,0 +1,1 @@
+"""Nothing but a name: installing `operad-standard` installs every first-party operator plugin."""
