@@ -131,6 +131,8 @@ class OperatorProperty(ABC):
         kernels: The ways to compute it, in the order they were registered.
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
+        optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
+            parameters; a call may then give None for one that is absent. None: there are no such tensors.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -141,6 +143,7 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     key_var_num_args: ClassVar[str | None] = None
+    optional_inputs: ClassVar[tuple[str, ...] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -177,6 +180,14 @@ class OperatorProperty(ABC):
     def list_auxiliary_states(self) -> list[str]:
         """Names of the states that `forward` updates, such as moving averages."""
         return []
+
+    def list_inputs(self) -> list[str]:
+        """Names of all tensors in the order of a call, and of a node's inputs in a file.
+
+        The default is the arguments and then the states; MXNet has operators whose states stand among
+        the arguments.
+        """
+        return [*self.list_arguments(), *self.list_auxiliary_states()]
 
     @property
     def num_visible_outputs(self) -> int:
