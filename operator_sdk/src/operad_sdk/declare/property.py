@@ -312,6 +312,24 @@ class OperatorProperty(CoreProperty):
     def _broadcasts(self) -> bool:
         return self._has_spec and any("broadcast(" in tensor.shape_text for tensor in self._bound.outputs)
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether all tensors have one shape, whatever it is."""
+        tensors = (*self._bound.inputs, *self._bound.outputs) if self._has_spec else ()
+        return bool(tensors) and {tensor.shape_text for tensor in tensors} == {"(...)"}
+
+    @property
+    def inplace_names(self) -> list[tuple[str, ...]]:
+        """The names in every `inplace`, for checks."""
+        functions = [self._forward_function, *self._gradient_functions.values()]
+        pairs = [pair for declared in functions if declared is not None for pair in declared.inplace]
+        return [tuple(name.strip() for name in pair.split("->")) for pair in pairs]
+
+    @property
+    def mapper(self) -> Any:
+        """The mapper that forward is, or None."""
+        return getattr(getattr(self._forward_function, "function", None), "mapper", None)
+
     def param_values(self) -> tuple[Any, ...]:
         """The parameters in declared order."""
         return tuple(getattr(self, name) for name in type(self).params)

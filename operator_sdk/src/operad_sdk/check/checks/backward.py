@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OGRAD, OUT, BackwardEntry, OpReq, SimpleOpProperty
+from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY, WIDE
@@ -80,6 +81,7 @@ def runs(trial: Trial) -> Evidence:
         trial.backward(req=[OpReq.WRITE if i == place else OpReq.NULL for i in range(len(flows))])
     if isinstance(trial.prop, SimpleOpProperty):
         _check_returned(trial, trial.prop)
+    expect_fitting(trial, lambda operator: trial.backward(operator=operator), _names(trial))
     return sum(flows)
 
 
