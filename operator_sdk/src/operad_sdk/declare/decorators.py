@@ -127,7 +127,12 @@ def from_function(
         "__module__": getattr(function, "__module__", __name__),
         "name": name,
         "spec": spec,
-        "aliases": {mine: theirs for mine, theirs in aliases.items() if mine != theirs},
+        "aliases": {
+            mine + end: theirs + end
+            for mine, theirs in aliases.items()
+            for end in ("", "_grad")
+            if mine != theirs
+        },
         "forward": staticmethod(function),
         **params,
         **given,
