@@ -46,14 +46,12 @@ class FullyConnected(OperatorProperty):
     flatten = param(bool, True, doc="Make each item of data one row; else each last axis is a row.")
     contract = Contract(reference=_affine)
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on `flatten`."""
-        rows, length, out = ("N, *S", "prod(S)", "N") if self.flatten else ("*B, D", "D", "*B")
-        return (
-            f"data:({rows}), weight:(num_hidden, {length}), bias:(num_hidden) if not no_bias "
-            f"-> output:({out}, num_hidden)"
-        )
-
+    spec = (
+        "data:(N, *S) if flatten, data:(*B, D) if not flatten,"
+        " weight:(num_hidden, prod(S)) if flatten, weight:(num_hidden, D) if not flatten,"
+        " bias:(num_hidden) if not no_bias"
+        " -> output:(N, num_hidden) if flatten, output:(*B, num_hidden) if not flatten"
+    )
     compute_dtype = "float32"
 
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
