@@ -20,7 +20,7 @@ from operad.operator import Array, OpContext, Operator, OpReq, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
-from operad_sdk.declare.step import Call, Layout, Step
+from operad_sdk.declare.step import Call, Layout, Step, widened_types
 from operad_sdk.declare.targets import store
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class BoundOperator(Operator):
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
         ins, outs, states = len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states())
-        wide = np.dtype(prop.compute_dtype) if prop.compute_dtype else None
+        wide = widened_types(prop.compute_dtype, prop.integers_as)
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
@@ -73,8 +73,7 @@ class BoundOperator(Operator):
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             computed = {place for bound in gradients for place in bound.targets}
             self._zero = [place for place in range(ins) if place not in computed]
-        is_wide = wide is not None and any(dtype == np.float16 for dtype in in_types)
-        if forward.is_direct and not states and not is_wide:
+        if forward.is_direct and not states and not any(dtype in wide for dtype in in_types):
             self.direct = direct_call(forward, ins, outs, (None, *self._params))
 
     def forward(

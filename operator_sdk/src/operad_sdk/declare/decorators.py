@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Options(TypedDict, total=False):
     functions: Mapping[str, Callable[..., Any]]
     accepts: Accepts | Mapping[str, Accepts]
     compute_dtype: str | None
+    integers_as: str | None
+    scalar_beyond: Literal["refuse", "wrap", "keep"]
     inplace: str | Sequence[str]
     element_cost: float
     resource: ResourceRequest | Sequence[ResourceRequest]

@@ -34,7 +34,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeVar, final
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -58,6 +58,7 @@ from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, RESERVED, Names, Tensors
+from operad_sdk.declare.targets import wrapped
 from operad_sdk.element_types import Accepts, check_accepted
 from operad_sdk.errors import DeclarationError
 from operad_sdk.shapes import BoundSpec, Spec, bind, parse
@@ -127,6 +128,10 @@ class OperatorProperty(CoreProperty):
             names; for every argument of the common type, or by argument.
         compute_dtype: The type in which half precision is computed: arrays of float16 reach the
             functions as this, and what is computed is cast back. None: in half precision.
+        integers_as: The type in which integers and bool are computed, as `compute_dtype`; results are rounded
+            towards zero. None: in their own. (Gradients of integers are always computed in float64.)
+        scalar_beyond: What becomes of a `scalar` that the integer type of the arrays cannot hold: it is
+            refused, wrapped around as C does, or kept as it is for a function that can use it.
         inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
         element_cost: Rough number of scalar operations for an element.
         contract: Declarations for the contract checks.
@@ -137,6 +142,8 @@ class OperatorProperty(CoreProperty):
     device: ClassVar[str] = "any"
     accepts: ClassVar[Accepts | Mapping[str, Accepts]] = "any"
     compute_dtype: ClassVar[str | None] = None
+    integers_as: ClassVar[str | None] = None
+    scalar_beyond: ClassVar[Literal["refuse", "wrap", "keep"]] = "refuse"
     inplace: ClassVar[str | Sequence[str]] = ()
     element_cost: ClassVar[float] = 1.0
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
@@ -349,6 +356,8 @@ class OperatorProperty(CoreProperty):
 
     def _typed(self, value: Any, dtype: DType) -> Any:
         try:
+            if dtype.kind in "iu" and self.scalar_beyond != "refuse":
+                return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
             return dtype.type(value).item()
         except (OverflowError, ValueError) as error:
             raise ParamError(
@@ -558,7 +567,8 @@ def _check_function(cls: type[OperatorProperty], declared: Declared, spec: Spec)
     outputs = tuple(dict.fromkeys(item.name for item in spec.outputs))
     visible = len({item.name for item in spec.outputs if not item.is_hidden})
     names = Names(Tensors(*shown, outputs, visible, {}, *shown, outputs, tuple(cls.params)))
+    is_counted = any(item.repeat for item in spec.items)  # then the names of numbered ones are known later
     if declared is cls._forward_function:
-        Bound(declared, names.forward, names.forward_targets, True)
-    elif not any(item.repeat for item in spec.items):  # else the names of numbered ones are known when counted
+        Bound(declared._replace(inplace=()) if is_counted else declared, names.forward, names.forward_targets, True)
+    elif not is_counted:
         Bound(declared, names.backward, names.backward_targets, False)

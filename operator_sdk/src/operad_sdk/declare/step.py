@@ -60,13 +60,13 @@ class Step:
         targets: Places of what it computes.
     """
 
-    __slots__ = ("_around", "_bound", "_half", "_layout", "_pick", "_reads", "targets")
+    __slots__ = ("_around", "_bound", "_layout", "_pick", "_reads", "_wide", "targets")
 
-    def __init__(self, around: Surroundings, bound: Bound, layout: Layout, compute_dtype: DType | None) -> None:
+    def __init__(self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]) -> None:
         self._around = around
         self._bound = bound
         self._layout = layout
-        self._half = compute_dtype
+        self._wide = wide
         self._pick = _picker(bound.slots, layout.firsts)
         # Each place among the values that holds an array which is read, and whether its type is its own.
         self._reads = [
@@ -104,12 +104,10 @@ class Step:
         return place in self._layout.broadcast
 
     def _widened(self, values: Values, targets: Sequence[Array | None]) -> dict[DType, DType]:
-        """The types that are computed in wider ones: half precision, and integers that have gradients."""
+        """The types that are computed in others: those declared, and integers that have gradients."""
         found = [targets[place] for place in self.targets] + [values[place] for place, _ in self._reads]
         types = {array.dtype for array in found if array is not None}
-        wide: dict[DType, DType] = {}
-        if self._half is not None and _HALF in types:
-            wide[_HALF] = self._half
+        wide = {dtype: self._wide[dtype] for dtype in types if dtype in self._wide}
         if self._layout.group == IN_GRAD:
             wide |= {
                 target.dtype: _DOUBLE
@@ -190,21 +188,27 @@ class Step:
         assert target is not None
         if self._sums(place) and hasattr(value, "shape"):
             value = sum_to(value, target.shape)
-        if target.dtype.kind in "iu" and getattr(value, "dtype", _DOUBLE).kind == "f" and self._is_gradient:
+        if target.dtype.kind in "iub" and getattr(value, "dtype", _DOUBLE).kind == "f" and self._truncates(target):
             truncated = np.empty_like(target)
             truncate(truncated, value)
             value = truncated
         (add if req is OpReq.ADD else store)(target, value)
 
-    @property
-    def _is_gradient(self) -> bool:
-        return self._layout.group == IN_GRAD
+    def _truncates(self, target: Array) -> bool:
+        return target.dtype in self._wide or self._layout.group == IN_GRAD
 
     def _shown(self, slot: Slot) -> str:
         return ", ".join(self._layout.names[place] for place in slot.places) if slot is not ABSENT else "None"
 
 
+def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:
+    """The types that are computed in others, with those: half precision, and integers and bool."""
+    wide = {} if half is None else {_HALF: np.dtype(half)}
+    return wide if integers is None else wide | dict.fromkeys(_INTEGERS, np.dtype(integers))
+
+
 _HALF: Final[DType] = np.dtype(np.float16)
+_INTEGERS: Final = tuple(np.dtype(name) for name in ("?", *(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8))))
 _DOUBLE: Final[DType] = np.dtype(np.float64)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Unpack
 
 from operad_sdk.contract import Contract
 from operad_sdk.declare.decorators import Options, from_function
+from operad_sdk.declare.function import names_of, split_pairs
 from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.shapes import parse
 
@@ -46,7 +47,7 @@ def define(
         example: The arguments of a call as they are written, arrays as lists, and the result as NumPy
             prints it, rounded to four places: `("[1, 2]", "scalar=3", "[3., 6.]")`.
         reference: The definition, in NumPy; `contract` says more.
-        gradient_inplace: What each gradient that reads it may overwrite.
+        gradient_inplace: What each gradient that reads it may overwrite; several names after commas.
         source: Where MXNet 1.x has it.
         options: As for `operator`.
     """
@@ -57,10 +58,10 @@ def define(
     gradients = gradient if isinstance(gradient, Mapping) else {"": gradient}
     for argument, one in gradients.items():
         if one is not None:
-            taken = getattr(one, "__code__", None)
-            reads = taken is not None and gradient_inplace in taken.co_varnames[: taken.co_argcount]
+            taken = names_of(one, f"the gradient of {name!r}")
+            inplace = [own for own in split_pairs(gradient_inplace) if own in taken]
             targets = [argument] if argument else [item.name for item in parse(spec).arguments]
-            made.gradient(*targets, inplace=gradient_inplace if reads else "")(one)
+            made.gradient(*targets, inplace=inplace)(one)
     return made
 
 

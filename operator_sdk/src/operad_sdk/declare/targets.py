@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from operad.dtypes import DType
 from operad.operator import Array, Shape
 
 
@@ -37,6 +38,12 @@ def truncate(target: Array, value: Any) -> None:
     """Overwrite an integer `target` with a floating value, rounded towards zero; NaN is 0."""
     with np.errstate(invalid="ignore"):
         np.copyto(target, np.where(np.isnan(value), 0, np.trunc(value)), casting="unsafe")
+
+
+def wrapped(value: float, dtype: DType) -> int:
+    """`value`, rounded towards zero, as an integer `dtype` has it: a multiple of `2^bits` is added."""
+    limits = np.iinfo(dtype)
+    return (int(value) - limits.min) % (1 << limits.bits) + limits.min
 
 
 def sum_to(value: Array, shape: Shape) -> Array:
