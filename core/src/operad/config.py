@@ -97,7 +97,7 @@ OPTIONS: Final = (
     Option("prefer", "OPERAD_PREFER", _names, tuple,
            "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's."),
     Option("safe", "OPERAD_SAFE", _flag, lambda: False,
-           "Load no plugin at all."),
+           "Load no plugin, and read nothing of what is installed."),
     Option("cache_dir", "OPERAD_CACHE_DIR", _path, _cache_folder,
            "Folder for compiled kernels and tuning results."),
     Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",

@@ -149,9 +149,50 @@ def test_the_remains_of_an_installation_are_an_error(acme, findings):
     folder = acme.folder / "~half-1.0.dist-info"
     folder.mkdir()
     (folder / "entry_points.txt").write_text("[operad.operators]\nx = acme_ops:double\n")
-    assert findings(str(folder)) == [
-        ("error", "its metadata has no name, as after an interrupted installation")
-    ]
+    ((level, text),) = findings("~half 1.0")
+    assert level == "error"
+    assert str(folder) in text
+    assert "it has no name, as after an interrupted installation" in text
+
+
+def test_unreadable_metadata_of_others_is_advice_and_nowhere_else(acme, run, findings):
+    acme.install("other")
+    folder = acme.folder / "other-1.0.dist-info"
+    (folder / "METADATA").write_bytes(b"Name: \xff\xfe")
+    registry.refresh()
+    ((level, text),) = findings(str(folder))
+    assert level == "advice"
+    assert "cannot be read" in text
+    assert run("plugins", "--broken").exit_code == 0
+
+
+def test_unreadable_entry_points_are_shown_here_and_in_the_list_of_broken_plugins(
+    acme, run, findings, run_json
+):
+    folder = acme.folder / "bad_ops-1.0.dist-info"
+    folder.mkdir()
+    (folder / "entry_points.txt").write_bytes(b"[operad.operators]\n\xff = x:y\n")
+    registry.refresh()
+    ((level, text),) = findings("bad_ops 1.0")
+    assert level == "error"
+    assert str(folder) in text
+    (listed,) = [p for p in run_json("plugins", "--broken")["plugins"] if p["name"] == "bad_ops"]
+    assert listed["state"] == "broken"
+    assert "UnicodeDecodeError" in listed["failures"][0]["traceback"]
+    assert run("plugins", "--broken").exit_code == 1
+
+
+@pytest.mark.parametrize("place", [[], None, 3])
+def test_an_odd_place_on_the_path_does_not_stop_it(acme, run_json, monkeypatch, place):
+    monkeypatch.setattr(sys, "path", [*sys.path, place])
+    registry.refresh()
+    assert [p["name"] for p in run_json("doctor")["plugins"]] == ["acme-ops"]
+
+
+def test_safe_mode_says_nothing_of_plugins_that_it_does_not_know(acme, findings, environment):
+    environment(SAFE="1", BLOCK="acme-ops")
+    assert len(findings("settings")) == 1
+    assert findings("plugins") == []
 
 
 def test_a_distribution_found_twice_is_a_warning(acme, findings, tmp_path, monkeypatch):

@@ -148,9 +148,16 @@ def test_a_variables_own_shape_attribute_counts(text):
     assert infer_shapes(Graph([apply(Tanh, "t", x)]), {"x": (2, 5)}).outputs == [(2, 5)]
 
 
-def test_a_malformed_shape_attribute_names_the_variable():
-    with pytest.raises(GraphError, match="variable 'x': __shape__ is 'wide'"):
-        infer_shapes(Graph([apply(Tanh, "t", var("x", __shape__="wide"))]), {})
+@pytest.mark.parametrize("text", ["wide", "(1e999,)", "(" * 500, "[" * 100_000, "9" * 5000, "{}[0]", "None"])
+def test_a_malformed_shape_attribute_names_the_variable(text):
+    with pytest.raises(GraphError, match=r"variable 'x': __shape__ is"):
+        infer_shapes(Graph([apply(Tanh, "t", var("x", __shape__=text))]), {})
+
+
+@pytest.mark.parametrize("text", ["wide", "99", "9" * 5000, "\u00b2", "object", "i4,i4", ""])
+def test_a_malformed_type_attribute_names_the_variable(text):
+    with pytest.raises(DTypeError, match="variable 'x': __dtype__"):
+        infer_types(Graph([apply(Tanh, "t", var("x", __dtype__=text))]), {})
 
 
 @pytest.mark.parametrize("dtype", [F32, F64])

@@ -85,14 +85,6 @@ def test_a_first_copy_without_entry_points_hides_a_later_one_with_them(site, tmp
     assert registry.plugins() == []
 
 
-def test_remains_of_an_interrupted_installation_are_ignored(site):
-    remains = site.folder / "acme_ops-1.0.dist-info"
-    remains.mkdir()
-    (remains / "entry_points.txt").write_text("[operad.operators]\nacme_one = acme_ops:acme_one\n")
-    registry.refresh()
-    assert registry.plugins() == []
-
-
 def test_entry_points_of_other_projects_are_none_of_ours(site):
     site.install("other", operators={})
     (site.folder / "other-1.0.dist-info" / "entry_points.txt").write_text("[console_scripts]\nx = y:z\n")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import metadata
+
 import pytest
 
 from operad import registry
@@ -8,6 +10,7 @@ from operad.errors import (
     ConfigError,
     DuplicateOperatorError,
     IncompatiblePluginError,
+    OperatorNotFoundError,
 )
 
 
@@ -107,12 +110,15 @@ def test_a_blocked_plugin_is_not_listed_and_its_use_says_why(rivals, set_environ
     assert {p.name: p.state for p in registry.plugins()} == {"acme-ops": "blocked", "operad-elemwise": "ok"}
 
 
-def test_safe_mode_loads_no_plugin_but_knows_them(rivals, set_environment):
+def test_safe_mode_loads_no_plugin_and_reads_no_metadata(rivals, set_environment, monkeypatch):
     set_environment(SAFE="1")
+    monkeypatch.setattr(metadata.Distribution, "read_text", lambda *_: pytest.fail("metadata is read"))
+    monkeypatch.setattr(metadata.PathDistribution, "read_text", lambda *_: pytest.fail("metadata is read"))
+    monkeypatch.setattr(metadata.MetadataPathFinder, "find_distributions", lambda *_: pytest.fail("searched"))
     assert registry.list_operators() == []
-    with pytest.raises(BlockedPluginError, match="OPERAD_SAFE=1"):
+    with pytest.raises(OperatorNotFoundError, match=r"'acme_only'.*OPERAD_SAFE=1 reads no plugin, unset it"):
         registry.get("acme_only")
-    assert [p.state for p in registry.load_all()] == ["blocked", "blocked"]
+    assert registry.load_all() == []
     assert not rivals.is_imported("rival_acme")
 
 

@@ -370,6 +370,17 @@ class TestFiles:
         with pytest.raises(FormatError):
             sym.load_json(text)
 
+    @pytest.mark.parametrize("content", [b"\xff\xfe\x80", b"{", b"{}", b'{"nodes": [5], "heads": []}'])
+    def test_that_are_none_are_refused_with_the_files_name(self, tmp_path, content):
+        path = tmp_path / "net-symbol.json"
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=r"symbol file '.*net-symbol\.json'"):
+            sym.load(path)
+
+    def test_that_are_no_text_are_refused(self):
+        with pytest.raises(ArgumentError, match="the symbol file: got int, expected text"):
+            sym.load_json(5)
+
     def test_of_operators_that_are_missing_name_them(self):
         text = self.build().tojson().replace('"SineCosine"', '"SineCosineTangent"')
         with pytest.raises(OperatorNotFoundError, match="SineCosineTangent"):

@@ -22,11 +22,11 @@ _TONES: Final[dict[str, Tone]] = {"ok": "good", "blocked": "quiet"}
 @final
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An entry point that cannot be loaded.
+    """An entry point that cannot be loaded, or metadata that cannot be read.
 
     Attributes:
-        group: The entry point's group.
-        name: The entry point's name.
+        group: The entry point's group; empty for metadata.
+        name: The entry point's name; empty for metadata.
         reason: What went wrong, in one line.
         traceback: Of the plugin's own frames; empty where nothing was raised.
     """
@@ -105,7 +105,10 @@ def plugins(broken: bool) -> PluginList:
 def listed_plugin(record: PluginRecord) -> InstalledPlugin:
     """What the registry knows of a plugin, as it is printed."""
     provides = {group: sorted(names) for group, names in sorted(record.groups.items())}
-    failures = [Failure(b.entry.group, b.entry.name, b.reason, b.traceback) for b in record.broken]
+    failures = [
+        Failure(b.entry.group if b.entry else "", b.entry.name if b.entry else "", b.reason, b.traceback)
+        for b in record.broken
+    ]
     return InstalledPlugin(record.name, record.version, record.state, record.reason, provides, failures)
 
 

@@ -205,7 +205,7 @@ class _ShapeSolver(_Solver[tuple[int | None, ...]]):
             return None
         try:
             shape = tuple(int(axis) for axis in ast.literal_eval(text))
-        except (SyntaxError, ValueError, TypeError) as error:
+        except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
             raise GraphError(
                 f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int"
             ) from error
@@ -236,7 +236,11 @@ class _TypeSolver(_Solver[DType]):
         text = node.attrs.get("__dtype__")
         if text is None or text == "-1":
             return None
-        return from_type_flag(int(text)) if text.isdigit() else as_dtype(text)
+        # Python reads no integer of more than 4,300 digits.
+        try:
+            return from_type_flag(int(text)) if text.isdecimal() and len(text) < 10 else as_dtype(text)
+        except DTypeError as error:
+            raise DTypeError(f"variable {node.name!r}: __dtype__: {error}") from error
 
     def _normal(self, value: DType) -> DType:
         return as_dtype(value)

@@ -28,6 +28,10 @@ _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
 
 
+_LISTED: Final = 20
+"""How many arguments' names a message lists."""
+
+
 @final
 class Invoker:
     """An operator with given parameters, ready to be applied to arrays.
@@ -96,9 +100,9 @@ class Invoker:
     def _check_inputs(self, inputs: Sequence[NDArray]) -> None:
         names = self._input_names
         if len(inputs) != len(names):
+            listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
             raise ArgumentError(
-                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: "
-                f"{', '.join(names) or 'none'}"
+                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: {listed or 'none'}"
             )
         for name, array in zip(names, inputs, strict=True):
             if array._spec.ctx is not inputs[0]._spec.ctx:

@@ -1,6 +1,8 @@
 """What an operator is: contracts only, over plain arrays."""
 
 from operad.operator.context import OpContext as OpContext
+from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
+from operad.operator.counts import check_argument_counts as check_argument_counts
 from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
 from operad.operator.kernel import candidates as candidates

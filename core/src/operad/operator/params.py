@@ -28,6 +28,7 @@ Shape = tuple[int, ...]
 ParamType = type | Literal["shape", "indices", "floats", "dtype"]
 
 _TUPLE_TYPES: Final = ("shape", "indices", "floats")
+_INTEGERS: Final = (int, "shape", "indices")
 _TYPE_WORDS: Final = {
     "shape": "tuple of int",
     "indices": "tuple of int or None",
@@ -169,15 +170,20 @@ def param(
 
 @final
 class ParamSet(Mapping[str, Param]):
-    """The parameters of one operator, in the order they were declared."""
+    """The parameters of one operator, in the order they were declared.
 
-    __slots__ = ("_params", "_required")
+    Attributes:
+        integers: Names of those that hold an integer, or a tuple of them.
+    """
+
+    __slots__ = ("_params", "_required", "integers")
 
     def __init__(self, params: Mapping[str, Param]) -> None:
         for name, declared in params.items():
             declared.name = name
         self._params = dict(params)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
+        self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGERS)
 
     def __getitem__(self, name: str) -> Param:
         return self._params[name]

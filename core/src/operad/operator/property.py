@@ -24,6 +24,7 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import DTypeError, GradientError, ShapeError
 from operad.operator.context import OpContext
+from operad.operator.counts import check_counts
 from operad.operator.kernel import Kernel, select_kernel
 from operad.operator.params import Param, ParamSet
 from operad.operator.req import OpReq
@@ -160,10 +161,12 @@ class OperatorProperty(ABC):
         """Validate `params`, given as Python values or in MXNet's string form.
 
         Raises:
-            ParamError: A parameter is unknown, missing, of the wrong type or out of bounds.
+            ParamError: A parameter is unknown, missing, of the wrong type or out of bounds, or asks
+                for an absurd number of tensors.
         """
         for name, value in type(self).params.parse(self.name, params).items():
             setattr(self, name, value)
+        check_counts(self)
 
     def get_params(self) -> dict[str, str]:
         """The parameters in MXNet's string form; `type(self)(**get_params())` is an equal property."""

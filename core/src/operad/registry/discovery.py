@@ -4,19 +4,31 @@ Listing must import no plugin, and must not pay for distributions that are none 
 of `entry_points.txt` is searched before anything is parsed. Of a distribution that is found twice
 (installed, and again in place) the one counts that `importlib.metadata` answers with.
 
+Anybody's files lie there, and `importlib.metadata` raises whatever a wrong byte leads to. One that
+cannot be read becomes a `Broken` record of its distribution, and the others are read as ever. Of a
+distribution that is none of ours only `entry_points.txt` is looked at. Under `OPERAD_SAFE=1` nothing is
+read at all.
+
 `importlib.metadata` is imported inside functions: it costs 40 ms, more than `import operad` may.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from operad.registry.plugins import Distribution, Entry, normalized
+from operad import config
+from operad.errors import ConfigError
+from operad.registry.plugins import Broken, Distribution, Entry, normalized
 
 if TYPE_CHECKING:
     from importlib import metadata
+
+_OURS = "[operad."
+"""Begins the sections of `entry_points.txt` that matter."""
 
 
 @final
@@ -27,29 +39,75 @@ class Manifest(NamedTuple):
         distributions: Those with entry points of ours, sorted by name.
         groups: Entry points by group, then by name; several where distributions compete.
         core_version: Of the installed core; None where it runs from a source tree.
+        unreadable: Distributions that are plugins, or may be, and cannot be read, sorted by name.
     """
 
     distributions: tuple[Distribution, ...]
     groups: Mapping[str, Mapping[str, tuple[Entry, ...]]]
     core_version: str | None
+    unreadable: tuple[Broken, ...] = ()
 
     def entries(self, group: str) -> Mapping[str, tuple[Entry, ...]]:
         """The entry points of `group`, by name."""
         return self.groups.get(group, {})
 
 
+@final
+class _Plugin(NamedTuple):
+    """A distribution of ours, as far as it can be read."""
+
+    owner: Distribution
+    points: Mapping[tuple[str, str], str]
+
+
 def read_manifest() -> Manifest:
     """Read the entry points of everything on `sys.path`; imports no plugin."""
-    owners: list[Distribution] = []
+    if is_safe():
+        return Manifest((), {}, None)
+    plugins, unreadable = _plugins()
     groups: dict[str, dict[str, tuple[Entry, ...]]] = {}
-    for owner, found in _providers():
-        points = {(p.group, p.name): p.value for p in found.entry_points if p.group.startswith("operad.")}
-        if points:
-            owners.append(owner)
+    for owner, points in plugins:
         for (group, name), value in points.items():
             named = groups.setdefault(group, {})
             named[name] = (*named.get(name, ()), Entry(group, name, value, owner))
-    return Manifest(tuple(owners), groups, _core_version())
+    owners = tuple(plugin.owner for plugin in plugins if plugin.points)
+    return Manifest(owners, groups, _core_version(), tuple(unreadable))
+
+
+def is_safe() -> bool:
+    """Whether `OPERAD_SAFE=1` is in force, also where another setting cannot be used."""
+    try:
+        return config.settings().safe
+    except ConfigError:
+        return any(reading.value for reading in config.readings() if reading.option.field == "safe")
+
+
+def installed() -> Iterator[metadata.Distribution]:
+    """Every distribution there is, in the order of `metadata.distributions`.
+
+    Each finder is asked for one place at a time, so that a finder that raises, or a place that no
+    finder understands (no text, a null byte), hides nothing but itself.
+
+    Source: Distribution.discover, Lib/importlib/metadata.
+    """
+    from importlib import metadata  # noqa: PLC0415 - see the module's docstring
+
+    for finder in list(sys.meta_path):
+        find = getattr(finder, "find_distributions", None)
+        if find is None:
+            continue
+        for place in list(sys.path):
+            try:
+                yield from find(metadata.DistributionFinder.Context(path=[place]))
+            except Exception:  # noqa: BLE001 - nothing is known of what could not be found
+                continue
+
+
+def folder_of(found: metadata.Distribution) -> str:
+    """The folder that a distribution's metadata lies in."""
+    # It is not part of importlib's documented interface.
+    path = getattr(found, "_path", None)
+    return str(path if path is not None else Path(str(found.locate_file(""))))
 
 
 def forget_listings() -> None:
@@ -68,28 +126,63 @@ def forget_listings() -> None:
     metadata.MetadataPathFinder().invalidate_caches()
 
 
-def _providers() -> list[tuple[Distribution, metadata.Distribution]]:
-    from importlib import metadata  # noqa: PLC0415 - see the module's docstring
-
-    chosen: dict[str, tuple[Distribution, metadata.Distribution]] = {}
-    for found in metadata.distributions():
-        owner = _described(found) if _is_plugin(found) else None
-        if owner is None or normalized(owner.name) in chosen:
-            continue
+def _plugins() -> tuple[list[_Plugin], list[Broken]]:
+    read: dict[str, _Plugin] = {}
+    unreadable: dict[str, Broken] = {}
+    for found in installed():
         try:
-            first = metadata.distribution(owner.name)
-        except metadata.PackageNotFoundError:
-            first = found
-        chosen[normalized(owner.name)] = (_described(first) or owner, first)
-    return [chosen[name] for name in sorted(chosen)]
+            if not _is_plugin(found):
+                continue
+            name = normalized(_described(found).name)
+            if name not in read:
+                read[name] = _read(_first(name, found))
+        except Exception as error:  # noqa: BLE001 - anybody's files; the rest must work
+            unreadable.setdefault(folder_of(found), _unreadable(found, error))
+    broken = sorted(unreadable.values(), key=lambda record: record.distribution)
+    return [read[name] for name in sorted(read)], broken
 
 
 def _is_plugin(found: metadata.Distribution) -> bool:
-    return "[operad." in (found.read_text("entry_points.txt") or "")
+    try:
+        return _OURS in (found.read_text("entry_points.txt") or "")
+    except UnicodeDecodeError as error:
+        # Wrong bytes in somebody else's file are none of our business.
+        if _OURS.encode() in error.object.replace(b"\0", b""):
+            raise
+        return False
 
 
-def _described(found: metadata.Distribution) -> Distribution | None:
-    """Name, version and requirements; None for the remains of an interrupted installation."""
+def _first(name: str, found: metadata.Distribution) -> metadata.Distribution:
+    """The distribution that `importlib.metadata` answers with: `found`, or one that hides it."""
+    from importlib import metadata  # noqa: PLC0415 - see the module's docstring
+
+    try:
+        return metadata.distribution(name)
+    except Exception:  # noqa: BLE001 - it searches all places at once; `installed` says why that may fail
+        return found
+
+
+def _read(found: metadata.Distribution) -> _Plugin:
+    points = {(p.group, p.name): p.value for p in found.entry_points if p.group.startswith("operad.")}
+    return _Plugin(_described(found), points)
+
+
+def _unreadable(found: metadata.Distribution, error: Exception) -> Broken:
+    import traceback  # noqa: PLC0415 - 2 ms that only broken metadata costs
+
+    folder = folder_of(found)
+    name, _, version = Path(folder).name.rpartition(".")[0].partition("-")
+    owner = f"{name} {version}".strip() or folder
+    reason = f"its metadata in {folder} cannot be read: {type(error).__name__}: {error}"
+    return Broken(owner, "".join(traceback.format_exception(error)), None, reason)
+
+
+def _described(found: metadata.Distribution) -> Distribution:
+    """Name, version and requirements.
+
+    Raises:
+        LookupError: There is no name, as in the remains of an interrupted installation.
+    """
     from email.parser import HeaderParser  # noqa: PLC0415 - `importlib.metadata` needs it anyway
 
     text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
@@ -97,7 +190,7 @@ def _described(found: metadata.Distribution) -> Distribution | None:
     headers = HeaderParser().parsestr(text.partition("\n\n")[0])
     name = headers["Name"]
     if not name:
-        return None
+        raise LookupError("it has no name, as after an interrupted installation")
     return Distribution(name, headers["Version"] or "?", tuple(headers.get_all("Requires-Dist", [])))
 
 
@@ -106,5 +199,5 @@ def _core_version() -> str | None:
 
     try:
         return metadata.version("operad")
-    except metadata.PackageNotFoundError:
+    except Exception:  # noqa: BLE001 - not installed, or its metadata cannot be read
         return None

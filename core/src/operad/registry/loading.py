@@ -68,7 +68,7 @@ class Plugins:
         """
         named = self.manifest.entries(group)
         if name not in named:
-            raise not_found(group, name, named)
+            raise not_found(group, name, named, self.manifest.unreadable)
         return choose(named[name])
 
     def load(self, entry: Entry) -> object:
@@ -103,8 +103,12 @@ class Plugins:
             self._broken[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
 
     def records(self) -> list[PluginRecord]:
-        """Every distribution with entry points of ours, and how it fares."""
-        return [self._record(owner) for owner in self.manifest.distributions]
+        """Every distribution with entry points of ours, and how it fares; unreadable ones last."""
+        unread = [
+            PluginRecord(*broken.distribution.partition(" ")[::2], {}, "broken", broken.reason, (broken,))
+            for broken in self.manifest.unreadable
+        ]
+        return [*map(self._record, self.manifest.distributions), *unread]
 
     def _attempt(self, key: _Key, entry: Entry) -> None:
         try:
@@ -134,13 +138,13 @@ class Plugins:
             for group, named in self.manifest.groups.items()
         }
         groups = {group: names for group, names in groups.items() if names}
-        broken = tuple(b for b in list(self._broken.values()) if b.entry.owner == owner)
+        broken = tuple(b for b in list(self._broken.values()) if b.entry and b.entry.owner == owner)
         if (reason := block_reason(owner)) is not None:
             return PluginRecord(owner.name, owner.version, groups, "blocked", reason)
         if (reason := self._range_problem(owner)) is not None:
             return PluginRecord(owner.name, owner.version, groups, "incompatible", reason)
         if broken:
-            reason = "; ".join(f"{b.entry.title}: {b.reason}" for b in broken)
+            reason = "; ".join(f"{b.entry.title}: {b.reason}" for b in broken if b.entry)
             return PluginRecord(owner.name, owner.version, groups, "broken", reason, broken)
         return PluginRecord(owner.name, owner.version, groups, "ok")
 

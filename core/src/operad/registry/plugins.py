@@ -93,18 +93,19 @@ class OperatorRecord(NamedTuple):
 
 @final
 class Broken(NamedTuple):
-    """An entry point that was tried and failed.
+    """A distribution, or one entry point of it, that was tried and failed.
 
     Attributes:
-        distribution: Who provides it.
-        traceback: Of the plugin's own frames; empty where nothing was raised.
-        entry: The entry point.
+        distribution: Whose it is.
+        traceback: Of the plugin's own frames, or of reading its metadata; empty where nothing was
+            raised.
+        entry: The entry point; None where the distribution's metadata cannot be read.
         reason: What went wrong, in one line.
     """
 
     distribution: str
     traceback: str
-    entry: Entry
+    entry: Entry | None
     reason: str
 
 

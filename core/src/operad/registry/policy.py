@@ -60,6 +60,7 @@ def range_problem(owner: Distribution, core_version: str | None) -> str | None:
 
     A core that runs from a source tree has no version to compare; every range is taken to hold it.
     """
+    from packaging.markers import UndefinedComparison, UndefinedEnvironmentName  # noqa: PLC0415 - 15 ms
     from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - 15 ms
 
     if core_version is None:
@@ -70,9 +71,9 @@ def range_problem(owner: Distribution, core_version: str | None) -> str | None:
             continue
         try:
             wanted = Requirement(line)
-        except InvalidRequirement:
+            applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
             return f"its requirement {line!r} cannot be read; report it to its author"
-        applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
         if applies and not wanted.specifier.contains(core_version, prereleases=True):
             return (
                 f"it needs operad{wanted.specifier}, and operad {core_version} is installed; "

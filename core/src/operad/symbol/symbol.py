@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context, current_context
 from operad.dtypes import DType, as_dtype
-from operad.errors import ArgumentError, GraphError, ShapeError
+from operad.errors import ArgumentError, FormatError, GraphError, ShapeError
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
 from operad.graph import Entry, Graph, OpNode, Variable, from_json, infer_shapes, infer_types, to_json
@@ -353,6 +353,16 @@ def load_json(text: str) -> Symbol:
 
 
 def load(fname: str | Path) -> Symbol:
-    """The symbol in a file that `save` or MXNet 1.x wrote."""
-    with open(fname, encoding="utf-8") as file:
-        return load_json(file.read())
+    """The symbol in a file that `save` or MXNet 1.x wrote.
+
+    Raises:
+        FormatError: It is no such file; the message names it.
+        OperatorNotFoundError: It uses an operator that no installed plugin provides.
+    """
+    source = f"symbol file {str(fname)!r}"
+    try:
+        with open(fname, encoding="utf-8") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: this is no UTF-8 text: {error}") from error
+    return Symbol(from_json(text, source=source).outputs)

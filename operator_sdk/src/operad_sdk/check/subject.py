@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, final
+from types import ModuleType
+from typing import Any, Final, final
 
 from operad import registry
 from operad.errors import ArgumentError
@@ -55,15 +56,17 @@ class Subject:
         if record is not None and self.distribution != IN_PROCESS:
             module_name, _, attribute = record.value.partition(":")
             return module_name, attribute
-        found = []
+        elsewhere = None
         for module_name, module in list(sys.modules.items()):
             if module_name.startswith(("operad_sdk.", "operad.")) or module_name == "__main__":
                 continue
-            for attribute, value in list(getattr(module, "__dict__", {}).items()):
-                if attribute.isidentifier() and property_class(value) is self.cls:
-                    is_elsewhere = getattr(value, "__module__", module_name) != module_name
-                    found.append((is_elsewhere, (module_name, attribute)))
-        return min(found, key=lambda each: each[0])[1] if found else None
+            for attribute, value in list(_names_in(module).items()):
+                if not attribute.isidentifier() or not _stands_for(value, self.cls):
+                    continue
+                if getattr(value, "__module__", module_name) == module_name:
+                    return module_name, attribute
+                elsewhere = elsewhere or (module_name, attribute)
+        return elsewhere
 
 
 def subject_of(operator: Any) -> Subject:
@@ -95,6 +98,28 @@ def subject_of(operator: Any) -> Subject:
 
 def property_class(value: Any) -> type[OperatorProperty] | None:
     """The property class that a value is or stands for; None: neither."""
-    # Asked of the type: modules hold objects that answer to any attribute.
-    cls = value.operad_property if hasattr(type(value), "operad_property") else value
+    cls = value.operad_property if _carries_property(type(value)) else value
     return cls if isinstance(cls, type) and issubclass(cls, OperatorProperty) else None
+
+
+# A process holds modules of anybody, and objects in them that import, warn or raise as soon as anything
+# is asked of them: even isinstance reads `__class__`. So of those, only what Python itself keeps is read:
+# a module's dictionary, an object's type, and the dictionaries of that type and its bases.
+_namespace: Final = vars(ModuleType)["__dict__"].__get__
+_bases: Final = vars(type)["__mro__"].__get__
+_members: Final = vars(type)["__dict__"].__get__
+
+
+def _names_in(module: object) -> dict[Any, Any]:
+    """What stands in a module now; nothing for what only poses as one."""
+    return _namespace(module) if ModuleType in _bases(type(module)) else {}
+
+
+def _stands_for(value: object, cls: type[OperatorProperty]) -> bool:
+    if value is cls:
+        return True
+    return _carries_property(type(value)) and value.operad_property is cls  # type: ignore[attr-defined]
+
+
+def _carries_property(kind: type) -> bool:
+    return any("operad_property" in _members(base) for base in _bases(kind))

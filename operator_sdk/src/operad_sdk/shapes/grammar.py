@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple, NoReturn, final
@@ -189,6 +190,10 @@ class _Reader:
             return compile_expression(ast.parse(text.strip(), mode="eval").body)
         except SyntaxError as error:
             raise SpecError(f"shape line {self._text!r}: cannot read {text.strip()!r}: {error.msg}") from None
+        except (RecursionError, MemoryError):
+            # How Python says that an expression has too many parts; the whole line would fill pages.
+            start = f"shape line {self._text[:60]!r}...: {text.strip()[:60]!r}..."
+            raise SpecError(f"{start} has too many terms; write infer_shape instead") from None
         except SpecError as error:
             raise SpecError(f"shape line {self._text!r}: {error}") from None
 
@@ -197,9 +202,9 @@ class _Reader:
         if not spec.outputs:
             self.fail(spec.text, "there is no output")
         for group in (spec.inputs, spec.outputs):
-            names = [item.name for item in group if item.condition is None]
-            for name in names:
-                if names.count(name) > 1:
+            names = Counter(item.name for item in group if item.condition is None)
+            for name, times in names.items():
+                if times > 1:
                     self.fail(name, f"{name!r} is there twice")
         for item in spec.inputs:
             if item.is_hidden:

@@ -179,21 +179,28 @@ def _version(distribution: str) -> str | None:
 
     try:
         return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
+    except Exception:  # noqa: BLE001 - not installed, or its metadata cannot be read
         return None
 
 
 def _version_of_module(module: str) -> str | None:
     """The version of the distribution that `module` comes from, which may have another name."""
-    from importlib import metadata  # noqa: PLC0415 - as above
-
     if importlib.util.find_spec(module) is None:
         return None
     found = _version(module)
     if found is None:
-        owners = metadata.packages_distributions().get(module, ())
-        found = next((version for owner in owners if (version := _version(owner))), None)
+        found = next((version for owner in _owners(module) if (version := _version(owner))), None)
     return found or "unknown"
+
+
+def _owners(module: str) -> list[str]:
+    """The distributions that `module` comes from."""
+    from importlib import metadata  # noqa: PLC0415 - as above
+
+    try:
+        return metadata.packages_distributions().get(module, [])
+    except Exception:  # noqa: BLE001 - it reads the metadata of every distribution, whoever wrote it
+        return []
 
 
 def _as_text(value: Any) -> str:

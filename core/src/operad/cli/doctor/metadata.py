@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Collection, Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import Final
 
 from operad import registry
@@ -15,6 +14,7 @@ from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
+from operad.registry.discovery import folder_of, installed, is_safe
 from operad.registry.plugins import Entry, normalized
 from operad.registry.policy import choose, usable
 
@@ -27,17 +27,20 @@ _SHARED: Final = ("operad.kernels", "operad.hooks")
 
 
 def metadata_findings() -> Iterator[Finding]:
-    """Remains of interrupted installations, and distributions that are found twice."""
+    """Metadata that cannot be read, and distributions that are found twice."""
+    for broken in loading.current().manifest.unreadable:
+        yield error(broken.distribution, broken.reason, "delete that folder and install again")
     places: dict[str, list[str]] = {}
-    for found in metadata.distributions():
-        name = _name(found)
-        if name != "operad" and "[operad." not in (found.read_text("entry_points.txt") or ""):
+    for found in installed():
+        try:
+            name = _name(found)
+            is_ours = name == "operad" or "[operad." in (found.read_text("entry_points.txt") or "")
+        except (OSError, ValueError) as problem:
+            yield from _unreadable_findings(found, problem)
             continue
-        folder = _folder(found)
-        if name is None:
-            text = "its metadata has no name, as after an interrupted installation"
-            yield error(folder, text, f"delete {folder} and install again")
+        if name is None or not is_ours:
             continue
+        folder = folder_of(found)
         if folder not in places.setdefault(name, []):
             places[name].append(folder)
     for name, folders in places.items():
@@ -106,6 +109,8 @@ def plugin_findings() -> Iterator[Finding]:
     for record in records:
         if record.state == "incompatible":
             yield error(f"{record.name} {record.version}", "cannot be used", record.reason or "")
+    if is_safe():
+        return
     if not any("operad.operators" in record.groups for record in records):
         yield advice("plugins", "no installed plugin provides an operator", "pip install operad-elemwise")
 
@@ -116,16 +121,18 @@ def _name(found: metadata.Distribution) -> str | None:
     return normalized(header[1]) if header else None
 
 
-def _folder(found: metadata.Distribution) -> str:
-    # The metadata's own folder is not part of importlib's documented interface.
-    path = getattr(found, "_path", None)
-    return str(path if path is not None else Path(str(found.locate_file(""))))
+def _unreadable_findings(found: metadata.Distribution, problem: Exception) -> Iterator[Finding]:
+    """A distribution that is no plugin, as far as can be known, or the core itself."""
+    folder = folder_of(found)
+    if not any(folder in broken.reason for broken in loading.current().manifest.unreadable):
+        text = f"its metadata cannot be read: {problem}"
+        yield advice(folder, text, "reinstall it, or delete that folder")
 
 
 def _requires(distribution: str) -> list[str]:
     try:
         return metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
+    except Exception:  # noqa: BLE001 - not installed, or its metadata cannot be read
         return []
 
 
@@ -143,6 +150,8 @@ def _unmet(line: str) -> str | None:
         found = metadata.version(wanted.name)
     except metadata.PackageNotFoundError:
         return f"needs {wanted}, which is not installed"
+    except Exception as problem:  # noqa: BLE001 - anybody's file may hold anything
+        return f"needs {wanted}, whose metadata cannot be read: {problem}"
     if not wanted.specifier.contains(found, prereleases=True):
         return f"needs {wanted}, and {found} is installed"
     return None

@@ -1,0 +1,94 @@
+"""Bounds how many tensors the parameters of an operator can ask for.
+
+`Concat(num_args=10**9)` would have a thousand million arguments, and their names alone fill the
+memory of a machine. Such a number comes from a slip, or from a file that somebody else wrote, so it is
+refused while the operator is made, before anything is made of it.
+
+Which parameters count tensors is found out, not declared, so that operators of every plugin are
+covered: a parameter counts tensors if there are more of them at 2 than at 1. Only large values are
+looked at, so that ordinary operators pay one comparison for each parameter that holds integers.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from operad.errors import ParamError
+
+if TYPE_CHECKING:
+    from operad.operator.property import OperatorProperty
+
+MOST_TENSORS: Final = 65_536
+"""How many arguments, outputs or auxiliary states one operator may have."""
+
+
+def check_counts(prop: OperatorProperty) -> None:
+    """Refuse parameters that ask for more than `MOST_TENSORS` arguments, outputs or states.
+
+    Raises:
+        ParamError: There is such a parameter; the message names it.
+    """
+    _check(prop, MOST_TENSORS, _tensors)
+
+
+def check_argument_counts(prop: OperatorProperty, most: int) -> None:
+    """Refuse parameters that ask for more than `most` arguments and states.
+
+    Raises:
+        ParamError: There is such a parameter; the message names it.
+    """
+    _check(prop, most, _inputs)
+
+
+def _check(prop: OperatorProperty, most: int, tensors: Callable[[OperatorProperty], int]) -> None:
+    large = [name for name in type(prop).params.integers if _largest(getattr(prop, name)) > most]
+    for name in large:
+        if _is_count(prop, name, large, tensors):
+            raise ParamError(
+                f"{prop.name}: parameter {name!r} is {getattr(prop, name)!r} and counts tensors, "
+                f"expected at most {most}"
+            )
+
+
+def _largest(value: Any) -> int:
+    if isinstance(value, tuple):
+        return max((item for item in value if item is not None), default=0)
+    return 0 if value is None else int(value)
+
+
+def _is_count(
+    prop: OperatorProperty, name: str, large: Sequence[str], tensors: Callable[[OperatorProperty], int]
+) -> bool:
+    # invariant: no tensors are listed while any parameter is large, since that one may be a count, too
+    trial = copy.copy(prop)
+    for other in large:
+        _make_small(trial, other, 0)
+    try:
+        before = tensors(trial)
+        # Another copy, because the first may have cached what it worked out.
+        trial = copy.copy(prop)
+        for other in large:
+            _make_small(trial, other, 1 if other == name else 0)
+        return tensors(trial) != before
+    except Exception:  # noqa: BLE001 - small values may not go with the other parameters
+        return False
+
+
+def _make_small(prop: OperatorProperty, name: str, more: int) -> None:
+    bounds, value = type(prop).params[name].bounds, getattr(prop, name)
+    small = int(max(1, bounds.get("ge", 1), bounds.get("gt", 0) + 1)) + more
+    setattr(prop, name, (small,) * len(value) if isinstance(value, tuple) else small)
+
+
+def _inputs(prop: OperatorProperty) -> int:
+    return _total([prop.list_arguments, prop.list_auxiliary_states])
+
+
+def _tensors(prop: OperatorProperty) -> int:
+    return _total([prop.list_arguments, prop.list_auxiliary_states, prop.list_outputs])
+
+
+def _total(lists: Sequence[Callable[[], Sequence[str]]]) -> int:
+    return sum(len(names()) for names in lists)

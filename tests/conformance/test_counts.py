@@ -1,0 +1,53 @@
+"""A number in a call or file never makes an installed operator list tensors without bound."""
+
+from __future__ import annotations
+
+import pytest
+
+import operad as od
+from operad import registry
+from operad.cli.samples import sample_property
+from operad.errors import OperadError, ParamError
+from operad.operator import MOST_TENSORS
+
+LARGE = 1_000_000
+"""Above the bound, and small enough that an operator without one fails here instead of the machine."""
+
+
+def most_tensors(op, key):
+    """How many tensors `op` lists where its parameter `key` is large; 0 where that is refused."""
+    sample = {name: getattr(sample_property(op, {}), name) for name in op.params}
+    value = sample[key]
+    large = (LARGE,) * max(len(value), 1) if isinstance(value, tuple) else LARGE
+    try:
+        prop = op(**{**sample, key: large})
+        lists = [prop.list_arguments(), prop.list_outputs(), prop.list_auxiliary_states()]
+    except OperadError:
+        return 0
+    return sum(map(len, lists))
+
+
+def test_no_parameter_of_an_installed_operator_asks_for_tensors_without_bound():
+    operators = [registry.get(name) for name in registry.list_operators(aliases=False)]
+    found = {(op.name, key): most_tensors(op, key) for op in operators for key in op.params.integers}
+    assert len(found) > 50
+    assert [place for place, number in found.items() if number > MOST_TENSORS] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("Concat", "num_args"), ("stack", "num_args"), ("add_n", "num_args"), ("khatri_rao", "num_args"),
+        ("UpSampling", "num_args"), ("SliceChannel", "num_outputs"), ("_split_v2", "sections"),
+    ],
+)  # fmt: skip
+def test_calls_of_both_faces_refuse_a_count_and_name_it(name, key):
+    more = {"scale": 2, "sample_type": "nearest"} if name == "UpSampling" else {}
+    for face, data in ((od.nd, od.nd.ones((2, 2))), (od.sym, od.sym.var("x"))):
+        with pytest.raises(ParamError, match=f"{name}: parameter '{key}' is 1000000000 and counts tensors"):
+            getattr(face, name)(data, **more, **{key: 10**9})
+
+
+def test_a_product_of_too_many_lengths_is_an_error_of_ours():
+    with pytest.raises(OperadError, match="too many terms"):
+        od.sym.khatri_rao(od.sym.var("x"), num_args=50_000)
