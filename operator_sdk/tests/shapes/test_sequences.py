@@ -45,6 +45,21 @@ def test_excluded_axes_are_the_others() -> None:
     assert reduced((2, 3, 4), 1, exclude=True) == (3,)
 
 
+@pytest.mark.parametrize("axis", [None, ()])
+def test_all_axes_are_reduced_where_none_is_named_also_if_that_excludes_them(axis: Any) -> None:
+    assert reduced((2, 3, 4), axis, exclude=True) == (1,)
+
+
+@pytest.mark.parametrize(("shape", "left"), [((None, 3), (3,)), ((3, None), (None,))])
+def test_lengths_that_are_not_reduced_may_be_unknown(shape: Any, left: Any) -> None:
+    assert output("data:(*S) -> output:(*reduced(S, axis))", shape, axis=0) == left
+
+
+def test_an_unknown_length_that_is_left_is_not_solved_for() -> None:
+    found = bind(parse("data:(*S) -> output:(*reduced(S, axis))"), "tried", {"axis": (0,)})
+    assert found.infer_shape_backward([(3, None)], [(4,)]) == [(3, None)]
+
+
 @pytest.mark.parametrize(("axis", "words"), [(3, "axis is 3, expected -3 to 2"), ((0, -3), "an axis twice")])
 def test_an_axis_that_is_not_there_or_twice_is_named(axis: Any, words: str) -> None:
     with pytest.raises(ShapeError, match=words):
@@ -85,3 +100,14 @@ def test_what_a_known_output_contradicts_is_refused() -> None:
     found = bind(parse("data:(*S) -> output:(*reduced(S, axis))"), "tried", {"axis": (0,)})
     with pytest.raises(ShapeError, match="output has shape"):
         found.infer_shape_backward([(2, 3)], [(4,)])
+
+
+def test_each_of_a_group_may_use_its_number() -> None:
+    line = "data:(N) -> output[2]:(*part(N, i))"
+    found = bind(parse(line), "tried", {"part": lambda n, i: (n - i,)})
+    assert found.infer_shape([(5,)])[1] == [(5,), (4,)]
+
+
+def test_an_error_of_a_function_begins_with_the_operators_name() -> None:
+    with pytest.raises(ShapeError, match=r"^tried: axis is 3, expected"):
+        output("data:(*S) -> output:(*reduced(S, axis))", (2, 3), axis=3)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
 from operad.dtypes import DType, as_dtype
-from operad.errors import DTypeError
+from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes.grammar import Axis, Item, Spec
@@ -79,20 +79,30 @@ class BoundSpec:
         Raises:
             ShapeError: Shapes contradict the line or each other.
         """
-        env = solve(self, list(zip(self.arguments, in_shapes, strict=True)))
-        arguments = [
-            complete(self, t, env, given) for t, given in zip(self.arguments, in_shapes, strict=True)
-        ]
-        outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
-        return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+        inputs = list(zip(self.arguments, in_shapes, strict=True))
+        try:
+            env = solve(self, inputs)
+            arguments = [complete(self, tensor, env, given) for tensor, given in inputs]
+            outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
+            return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+        except ShapeError as error:
+            raise self._named(error) from error.__cause__
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
         """The arguments' shapes from all that is known."""
         inputs = list(zip(self.arguments, in_shapes, strict=True))
-        env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
-        return [complete(self, tensor, env, given) for tensor, given in inputs]
+        try:
+            env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
+            return [complete(self, tensor, env, given) for tensor, given in inputs]
+        except ShapeError as error:
+            raise self._named(error) from error.__cause__
+
+    def _named(self, error: ShapeError) -> ShapeError:
+        """`error`, beginning with the operator's name, which functions of shapes do not know."""
+        text = str(error)
+        return error if text.startswith(f"{self.operator}:") else ShapeError(f"{self.operator}: {text}")
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Complete element types.
@@ -150,9 +160,8 @@ class BoundSpec:
                 continue
             count = item.repeat.value(self.env, None)
             self.groups[item.name] = tuple(f"{item.name}{i}" for i in range(count))
-            is_each = "[i]" in item.shape_text
             for i, name in enumerate(self.groups[item.name]):
-                axes = item.numbered(i) if is_each else item.axes
+                axes = item.numbered(i) if item.is_each_its_own else item.axes
                 tensors.append(Tensor(name, axes, dtype, item.shape_text, item.is_state))
         return tuple(tensors)
 

@@ -88,7 +88,8 @@ def reduced(
 ) -> tuple[int, ...]:
     """The shape that is left when `axis` (one, several, or all where None or ()) is reduced.
 
-    As in MXNet 1.x nothing is ever 0-d: where no axis is left there is one of length 1.
+    As in MXNet 1.x nothing is ever 0-d: where no axis is left there is one of length 1. Lengths may be
+    None in a shape line, where they are not known yet.
 
     Raises:
         ShapeError: An axis is not there, or named twice.
@@ -100,7 +101,9 @@ def reduced(
 
 
 def reduced_axes(ndim: int, axis: Any, exclude: bool = False) -> tuple[int, ...]:
-    """The axes that `axis` names, counted from the front and in order.
+    """The axes that `axis` names, or with `exclude` all others, counted from the front and in order.
+
+    None and () name all axes; as in MXNet 1.x, `exclude` then changes nothing.
 
     Raises:
         ShapeError: An axis is not there, or named twice.
@@ -113,13 +116,15 @@ def reduced_axes(ndim: int, axis: Any, exclude: bool = False) -> tuple[int, ...]
     if len(set(named)) < len(named):
         raise ShapeError(f"axis is {axis}, which names an axis twice")
     if not given:
-        return () if exclude else tuple(range(ndim))
+        return tuple(range(ndim))
     return tuple(place for place in range(ndim) if (place in named) != exclude)
 
 
 _OF_NUMBERS: Final[dict[str, Callable[..., Any]]] = {"max": max, "min": min, "ceil_div": ceil_div}
 _OF_SEQUENCES: Final[dict[str, Callable[..., Any]]] = {"prod": prod, "sum": sum, "len": len}
 _GIVE_SEQUENCES: Final[dict[str, Callable[..., Any]]] = {"broadcast": broadcast, "reduced": reduced}
+_TAKE_UNKNOWN_LENGTHS: Final = frozenset(("reduced",))
+"""Functions that only choose among lengths, so that an unknown one stays what it is."""
 
 
 class Expression(ABC):
@@ -263,7 +268,8 @@ class _Whole(Expression):
             if any(name not in env for name in part.names):
                 return None
             value = part.value(env, None)
-            if _has_unknown(value, part):
+            is_taken = isinstance(value, tuple) and self._name in _TAKE_UNKNOWN_LENGTHS
+            if not is_taken and _has_unknown(value, part):
                 return None
             values.append(value)
         shape = (_GIVE_SEQUENCES.get(self._name) or env[self._name])(*values)

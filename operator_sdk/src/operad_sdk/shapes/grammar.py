@@ -12,6 +12,7 @@
 a name that the operator has as a parameter (or other attribute) is that value, any other is a size
 to be found. `*S` is any number of axes, and `...` is the same without a name. `arg[num_args]:(...)`
 stands for arg0, arg1, and so on; `S[i]` in it is a name for each of them, and `S` elsewhere all of these.
+`i` alone in it is the number of each: `output[n]:(*part(S, i, n))`.
 An item marked `state` is updated by the operator; it may stand anywhere among the arguments, and all of
 them may stand behind `; aux` instead. Outputs marked `hidden` come last and are not shown to callers;
 those marked `hidden train` may stay unwritten in prediction.
@@ -34,6 +35,7 @@ _HEAD: Final = re.compile(
     r"(?:(?P<hidden>hidden)\s+(?P<train>train\s+)?|(?P<state>state)\s+)?(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<count>.+)\])?$"
 )
 _EACH: Final = re.compile(r"\b([A-Za-z_]\w*)\[i\]")
+_NUMBER: Final = re.compile(r"\bi\b")
 _TYPE: Final = re.compile(r"[A-Za-z_]\w*$")
 
 
@@ -71,9 +73,14 @@ class Item(NamedTuple):
     is_state: bool = False
 
     def numbered(self, index: int) -> tuple[Axis, ...]:
-        """The axes of one of a repeated item, where `S[i]` is its own name."""
+        """The axes of one of a repeated item, where `S[i]` is its own name, and `i` its number."""
         inside = _EACH.sub(rf"\1__{index}", self.shape_text[1:-1])
-        return _Reader(self.text).axes(inside)
+        return _Reader(self.text).axes(_NUMBER.sub(str(index), inside))
+
+    @property
+    def is_each_its_own(self) -> bool:
+        """Whether the axes of repeated items differ in names or numbers."""
+        return _NUMBER.search(self.shape_text) is not None
 
 
 @final

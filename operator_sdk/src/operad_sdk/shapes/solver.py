@@ -157,6 +157,8 @@ class _Shape:
         if isinstance(expression, Name):
             self._learn_name(expression.name, index, size, env, sources)
             return True
+        if expression.gives_sequence:
+            return False
         unknown = [name for name in expression.names if Name(name).value(env, index) is None]
         if len(unknown) != 1:
             return False
