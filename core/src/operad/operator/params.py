@@ -144,6 +144,7 @@ def param(
     fill: Any = None,
     ignored: str = "",
     run_time: bool = False,
+    optional: bool = False,
 ) -> Any:
     """Declare a parameter as a class attribute of an `OperatorProperty`.
 
@@ -159,12 +160,14 @@ def param(
         fill: With `per`: the value of every item where none are given.
         ignored: Why the parameter is accepted, for MXNet's files and calls, and changes nothing.
         run_time: Whether its value may change at every call, as `lr` does.
+        optional: Whether None is a value too; always where it is the default.
     """
     bounds = {
         key: bound for key, bound in (("ge", ge), ("gt", gt), ("le", le), ("lt", lt)) if bound is not None
     }
     declared = Param(type, default, bounds, choices, doc or ignored)
     declared.per, declared.fill, declared.ignored, declared.run_time = per, fill, ignored, run_time
+    declared.optional |= optional
     return declared
 
 
