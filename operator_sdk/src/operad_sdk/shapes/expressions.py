@@ -64,6 +64,8 @@ _COMPARE: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.IsNot: operator.is_not,
     ast.In: lambda item, items: item in items,
 }
+
+
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 
