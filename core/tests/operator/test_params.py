@@ -178,7 +178,7 @@ class TestSets:
             Window(**params)
 
     def test_are_inherited_and_may_be_redeclared(self):
-        assert list(WideWindow.params) == ["size", "pad", "scale", "keep", "extra"]
+        assert list(WideWindow.params) == ["size", "pad", "keep", "scale", "extra"]
         assert (WideWindow(size=1).scale, Window(size=1).scale) == (2.0, 1.0)
 
 

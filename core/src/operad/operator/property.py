@@ -16,7 +16,7 @@ the property; gradients that are not requested release the buffers only they nee
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -150,7 +150,10 @@ class OperatorProperty(ABC):
         super().__init_subclass__(**kwargs)
         declared: dict[str, Param] = {}
         for base in reversed(cls.__mro__):
-            declared.update((name, value) for name, value in vars(base).items() if isinstance(value, Param))
+            # The order of a call is that of writing: what is declared again moves to its new place.
+            for name, value in (_own_params(base) if base is cls else _params_of(base)).items():
+                declared.pop(name, None)
+                declared[name] = value
         cls.params = ParamSet(declared)
         if "name" not in vars(cls):
             cls.name = cls.__name__
@@ -295,6 +298,16 @@ class OperatorProperty(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).params)
         return f"{self.name}({shown})"
+
+
+def _own_params(cls: type) -> dict[str, Param]:
+    return {name: value for name, value in vars(cls).items() if isinstance(value, Param)}
+
+
+def _params_of(base: type) -> Mapping[str, Param]:
+    """What a base class declares: all of a property's parameters, or a mixin's own."""
+    known: ParamSet | None = vars(base).get("params")
+    return known if isinstance(known, ParamSet) else _own_params(base)
 
 
 def _size(shape: Shape) -> int:

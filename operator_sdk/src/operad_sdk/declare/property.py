@@ -34,7 +34,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, final
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, final, overload
 
 import numpy as np
 
@@ -48,7 +48,6 @@ from operad.operator import (
     Kernel,
     Operator,
     Param,
-    ParamSet,
     PartialShape,
     Shape,
 )
@@ -77,6 +76,19 @@ class GradientMark(NamedTuple):
     inplace: tuple[str, ...] = ()
     when: Callable[[Any], bool] | None = None
     accumulate: bool = False
+
+
+@overload
+def gradient(of: F, /) -> F: ...
+
+
+@overload
+def gradient(
+    *of: str,
+    inplace: str | Sequence[str] = (),
+    when: Callable[[Any], bool] | None = None,
+    accumulate: bool = False,
+) -> Callable[[F], F]: ...
 
 
 def gradient(
@@ -157,10 +169,6 @@ class OperatorProperty(CoreProperty):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         lists_kernels = "kernels" in vars(cls)
         super().__init_subclass__(**kwargs)
-        inherited = [dict(getattr(base, "params", {})) for base in reversed(cls.__mro__[1:])]
-        cls.params = ParamSet(
-            {name: own for params in [*inherited, cls.params] for name, own in params.items()}
-        )
         for base in cls.__mro__:
             if isinstance(vars(base).get("kernel"), Param):
                 # MXNet's convolutions have a parameter `kernel`; on the class the name is the decorator's.
