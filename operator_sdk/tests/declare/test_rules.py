@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.errors import DTypeError, ShapeError
+from operad.errors import DTypeError, ParamError, ShapeError
 from operad.operator import BackwardEntry, OpContext, OpReq
 from operad_sdk import DeclarationError, Scalar, param
 from operad_sdk.declare import BROADCAST, OperatorProperty, binary, define, gradient, operator, unary
@@ -236,6 +236,45 @@ def test_gradients_of_integers_are_truncated_towards_zero() -> None:
     assert grad.tolist() == [-1, 2]
     made.backward(OpContext(cpu(), True), [head], [data], [None], [OpReq.ADD], [grad], [])
     assert grad.tolist() == [-2, 4]
+
+
+def test_integers_are_computed_in_the_declared_type_and_truncated() -> None:
+    op = declared(integers_as="float64", forward=lambda data, output: np.sqrt(data, output))
+    (out,) = run(op, np.array([2, 9], "i4"))
+    assert (out.tolist(), out.dtype) == ([1, 3], np.int32)
+    (out,) = run(op, np.array([2, 9], "i4"), req=OpReq.ADD)
+    assert out.tolist() == [8, 10]
+    assert op().create_operator(cpu(), [(2,)], [np.dtype("i4")]).direct is None
+
+
+@pytest.mark.parametrize(("beyond", "expected"), [("wrap", 44), ("keep", 300)])
+def test_a_scalar_beyond_the_type_wraps_or_is_kept(beyond: Any, expected: int) -> None:
+    seen: list[Any] = []
+
+    def forward(data: Any, scalar: Any, output: Any) -> None:
+        seen.append(scalar)
+        output[...] = 0
+
+    number = Scalar(default=1.0)
+    run(unary("shifted", scalar=number, scalar_beyond=beyond)(forward), np.array([1], "u1"), scalar=300.5)
+    assert seen == [expected]
+    with pytest.raises(ParamError, match="cannot hold"):
+        run(unary("shifted", scalar=number)(forward), np.array([1], "u1"), scalar=300.5)
+
+
+def test_a_member_of_a_group_may_be_a_pair_in_place() -> None:
+    op = declared(
+        "arg[num_args]:(...) -> output:(...)", inplace="arg0 -> output", num_args=param(int, ge=1),
+        forward=lambda arg: sum(arg),
+        backward=gradient(inplace="output_grad -> arg0_grad")(lambda output_grad, num_args: [output_grad] * num_args),
+    )  # fmt: skip
+    gradient_check(op, [X, X], num_args=2)
+    assert op(num_args=2).forward_inplace_option(["a", "b"], ["y"]) == [("a", "y")]
+
+
+def test_a_ufunc_that_takes_no_output_by_position_gets_it_by_name() -> None:
+    op = binary("larger", BROADCAST)(np.maximum)
+    check_forward(op, [X, X[:1]], np.maximum(X, X[:1]))
 
 
 def test_a_function_that_accumulates_gets_zeros_or_what_is_there() -> None:

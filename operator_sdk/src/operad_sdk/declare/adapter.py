@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import EXTRA, IN_DATA, WORDS, Slot
 from operad_sdk.declare.targets import store
-
-_WITHOUT_POSITIONAL_OUT: Final = (np.maximum, np.minimum)
-"""Ufuncs for which NumPy deprecates an output given by position."""
 
 
 def direct_call(
@@ -42,10 +37,8 @@ def direct_call(
 
     takes = ", ".join([*(f"i{n}" for n in range(num_inputs)), *(f"o{n}" for n in range(num_outputs))])
     gives = ", ".join(map(text, bound.slots))
-    if takes == gives and bound.function not in _WITHOUT_POSITIONAL_OUT:
+    if takes == gives:
         return bound.function
-    if bound.function in _WITHOUT_POSITIONAL_OUT:
-        gives = gives.removesuffix("o0") + "out=o0"
     call = f"f({gives})" if not bound.returned else f"store(o0, f({gives}))"
     made: Callable[..., object] = eval(  # noqa: S307 - the text holds nothing but the names made above
         _compiled(f"lambda {takes}: {call}"), {"f": bound.function, "store": store, **constants}

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
-import numpy as np
-
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Operator, OpReq, Shape

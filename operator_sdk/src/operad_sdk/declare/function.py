@@ -16,12 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
+import numpy as np
+
 from operad.operator import BackwardEntry
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.errors import DeclarationError
 from operad_sdk.signature import unknown_name
 
 ARROW: Final = "->"
+
+
+_OUT_BY_NAME: Final[Mapping[Any, Callable[..., Any]]] = {
+    np.maximum: lambda lhs, rhs, output: np.maximum(lhs, rhs, out=output),
+    np.minimum: lambda lhs, rhs, output: np.minimum(lhs, rhs, out=output),
+}
+"""Ufuncs for which NumPy deprecates an output given by position."""
 
 
 @final
@@ -89,7 +98,7 @@ class Bound:
         """
         aliases = dict(declared.aliases)
         own = declared.public_names()
-        self.function = declared.function
+        self.function = _OUT_BY_NAME.get(declared.function, declared.function)
         self.what = declared.what
         self.accumulate = declared.accumulate
         for name in own:
@@ -139,9 +148,10 @@ class Bound:
         source, place = names[read], names[target]
         if ABSENT in (source, place):
             return None
-        if target not in targets or not isinstance(place.place, int) or not isinstance(source.place, int):
+        is_one = isinstance(place.place, int) and isinstance(source.place, int)
+        if not (is_one and _is_target(target, names, targets)):
             raise DeclarationError(f"inplace of {self.what}: {text!r}, expected an array it reads and a target")
-        return BackwardEntry(source.group, source.place), place.place
+        return BackwardEntry(source.group, source.places[0]), place.places[0]
 
 
 def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, final
 
 from operad.operator import Param
-from operad_sdk.contract import Contract
+from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.decorators import BINARY, UNARY, from_function
 from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.errors import DeclarationError
@@ -46,6 +46,7 @@ def from_mapper(
     scalar: Scalar | None = None,
     params: Mapping[str, Param] | None = None,
     slope: Slope = "auto",
+    integers_as: str | None = None,
     contract: Contract | None = None,
 ) -> type[OperatorProperty]:
     """Declare a mapper as an operator.
@@ -57,6 +58,8 @@ def from_mapper(
         params: Operator parameters by name, instead of a scalar.
         slope: `"auto"` differentiates the mapper; or the slope as a mapper of the same inputs, one
             for each array; None: no gradient flows.
+        integers_as: The type in which integers are computed, to be rounded towards zero; None: there
+            is no operator of integers.
         contract: Declarations for the contract checks.
 
     Raises:
@@ -80,11 +83,12 @@ def from_mapper(
         MappedFunction(mapper, [*public, "output"]),
         scalar=scalar,
         params=dict(params or {}),
-        accepts="floating",
+        accepts="floating" if integers_as is None else "number",
+        integers_as=integers_as,
         inplace=[f"{argument} -> output" for argument in arguments],
         element_cost=_cost(program),
         doc=mapper.__doc__ or "",
-        **({"contract": contract} if contract else {}),
+        contract=contract or NO_DECLARATIONS,
     )
     for argument, one in zip(arguments, _slopes(operator, mapper, count, slope), strict=False):
         function, reads = _gradient(one, public, count, argument)

@@ -188,14 +188,15 @@ class Step:
         assert target is not None
         if self._sums(place) and hasattr(value, "shape"):
             value = sum_to(value, target.shape)
-        if target.dtype.kind in "iub" and getattr(value, "dtype", _DOUBLE).kind == "f" and self._truncates(target):
+        if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":
             truncated = np.empty_like(target)
             truncate(truncated, value)
             value = truncated
         (add if req is OpReq.ADD else store)(target, value)
 
     def _truncates(self, target: Array) -> bool:
-        return target.dtype in self._wide or self._layout.group == IN_GRAD
+        is_wide = target.dtype in self._wide or self._layout.group == IN_GRAD
+        return is_wide and target.dtype.kind in "iub"
 
     def _shown(self, slot: Slot) -> str:
         return ", ".join(self._layout.names[place] for place in slot.places) if slot is not ABSENT else "None"
@@ -208,7 +209,7 @@ def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:
 
 
 _HALF: Final[DType] = np.dtype(np.float16)
-_INTEGERS: Final = tuple(np.dtype(name) for name in ("?", *(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8))))
+_INTEGERS: Final = tuple(map(np.dtype, ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
 _DOUBLE: Final[DType] = np.dtype(np.float64)
 
 
