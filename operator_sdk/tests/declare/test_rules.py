@@ -316,6 +316,19 @@ def test_states_may_stand_anywhere_and_are_updated_in_place() -> None:
     np.testing.assert_array_equal(mom, X[1] + 1)
 
 
+def test_states_of_half_precision_are_computed_in_single_and_kept() -> None:
+    def forward(weight: Any, mom: Any) -> Any:
+        assert mom.dtype == np.float32
+        mom += weight
+        return weight - mom
+
+    op = declared("weight:(N), state mom:(N) -> output:(N)", forward=forward)
+    op.compute_dtype = "float32"
+    weight, mom = X[0].astype("float16"), np.ones(3, "float16")
+    np.testing.assert_array_equal(run(op, weight, aux=[mom])[0], [-1] * 3)
+    np.testing.assert_array_equal(mom, X[0] + 1)
+
+
 @pytest.mark.parametrize("word", ["out", "ctx", "wanted", "self"])
 def test_a_word_is_no_name_of_a_tensor(word: str) -> None:
     with pytest.raises(DeclarationError, match="a word of its own"):

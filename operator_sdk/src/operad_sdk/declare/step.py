@@ -13,7 +13,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import Array, OpReq, Shape
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import ABSENT, EXTRA, IN_GRAD, Slot
+from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, Slot
 from operad_sdk.declare.targets import add, store, sum_to, truncate
 from operad_sdk.errors import DeclarationError
 
@@ -50,6 +50,10 @@ class Layout(NamedTuple):
     typed: frozenset[int]
     broadcast: frozenset[int]
     names: Sequence[str]
+
+    def is_state(self, place: int) -> bool:
+        """Whether an auxiliary state stands at a place among the values."""
+        return self.firsts[AUX] <= place < self.firsts[EXTRA]
 
 
 @final
@@ -122,14 +126,19 @@ class Step:
         """The general case: conversions before, and sums, conversions and additions after."""
         bound, first = self._bound, self._layout.firsts[self._layout.group]
         values = list(values)
+        states: list[tuple[Array, Array]] = []
         for place, is_typed in self._reads:
             array = values[place]
             if array is not None and array.dtype in wide and not (is_typed and array.dtype != _HALF):
                 values[place] = array.astype(wide[array.dtype])
+                if self._layout.is_state(place):
+                    states.append((array, values[place]))
         scratch: dict[int, Array] = {}
         for place in bound.filled:
             values[first + place] = self._target(place, req[place], targets[place], wide, scratch)
         result = bound.function(*self._pick(values))
+        for state, value in states:
+            state[...] = value
         for place, value in scratch.items():
             self._put(place, value, req[place], targets[place])
         if bound.returned:
