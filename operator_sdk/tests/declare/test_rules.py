@@ -277,6 +277,15 @@ def test_a_ufunc_that_takes_no_output_by_position_gets_it_by_name() -> None:
     check_forward(op, [X, X[:1]], np.maximum(X, X[:1]))
 
 
+def test_gradients_of_integers_may_be_declared_to_be_zero() -> None:
+    op = declared(is_flat_for_integers=True, forward=lambda data: data, data_grad=lambda output_grad: output_grad)
+    made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
+    head, grad = np.array([5, 6], "i4"), np.full(2, 9, "i4")
+    made.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
+    assert grad.tolist() == [0, 0]
+    gradient_check(op, [X])
+
+
 def test_a_function_that_accumulates_gets_zeros_or_what_is_there() -> None:
     def data_grad(output_grad: Any, data_grad: Any) -> None:
         data_grad += output_grad

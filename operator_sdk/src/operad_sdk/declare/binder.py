@@ -63,6 +63,7 @@ class BoundOperator(Operator):
         self._forward = Step(self, forward, layout, wide)
         self._gradients: list[Step] | None = None
         if gradients is not None:
+            gradients = [] if prop.is_flat_for_integers and in_types[0].kind in "iu" else gradients
             # invariant: a gradient's are [*in_data, *out_data, *out_grad, *in_grad, *aux_states, *extras]
             firsts = {IN_DATA: 0, OUT_DATA: ins, OUT_GRAD: ins + outs, IN_GRAD: ins + 2 * outs}
             firsts |= {AUX: 2 * (ins + outs), EXTRA: 2 * (ins + outs) + states}

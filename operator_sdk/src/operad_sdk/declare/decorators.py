@@ -38,6 +38,7 @@ class Options(TypedDict, total=False):
     accepts: Accepts | Mapping[str, Accepts]
     compute_dtype: str | None
     integers_as: str | None
+    is_flat_for_integers: bool
     scalar_beyond: Literal["refuse", "wrap", "keep"]
     inplace: str | Sequence[str]
     element_cost: float

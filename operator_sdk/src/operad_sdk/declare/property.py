@@ -142,6 +142,7 @@ class OperatorProperty(CoreProperty):
             functions as this, and what is computed is cast back. None: in half precision.
         integers_as: The type in which integers and bool are computed, as `compute_dtype`; results are rounded
             towards zero. None: in their own. (Gradients of integers are always computed in float64.)
+        is_flat_for_integers: Whether gradients are zero where the arguments are integers.
         scalar_beyond: What becomes of a `scalar` that the integer type of the arrays cannot hold: it is
             refused, wrapped around as C does, or kept as it is for a function that can use it.
         inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
@@ -155,6 +156,7 @@ class OperatorProperty(CoreProperty):
     accepts: ClassVar[Accepts | Mapping[str, Accepts]] = "any"
     compute_dtype: ClassVar[str | None] = None
     integers_as: ClassVar[str | None] = None
+    is_flat_for_integers: ClassVar[bool] = False
     scalar_beyond: ClassVar[Literal["refuse", "wrap", "keep"]] = "refuse"
     inplace: ClassVar[str | Sequence[str]] = ()
     element_cost: ClassVar[float] = 1.0

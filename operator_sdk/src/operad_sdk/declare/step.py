@@ -14,7 +14,7 @@ from operad.dtypes import DType
 from operad.operator import Array, OpReq, Shape
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, Slot
-from operad_sdk.declare.targets import add, store, sum_to, truncate
+from operad_sdk.declare.targets import add, store, sum_to, truncated
 from operad_sdk.errors import DeclarationError
 
 Call = Callable[[], object]
@@ -195,12 +195,10 @@ class Step:
                 f"{self._bound.what} neither fills nor returns {self._layout.names[place]}, which is asked for"
             )
         assert target is not None
+        if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":
+            value = truncated(value, target.dtype)  # before sums, as in MXNet
         if self._sums(place) and hasattr(value, "shape"):
             value = sum_to(value, target.shape)
-        if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":
-            truncated = np.empty_like(target)
-            truncate(truncated, value)
-            value = truncated
         (add if req is OpReq.ADD else store)(target, value)
 
     def _truncates(self, target: Array) -> bool:

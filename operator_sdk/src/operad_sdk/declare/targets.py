@@ -34,10 +34,10 @@ def add(target: Array, value: Any) -> None:
     np.add(target, value, out=target, casting="same_kind")
 
 
-def truncate(target: Array, value: Any) -> None:
-    """Overwrite an integer `target` with a floating value, rounded towards zero; NaN is 0."""
+def truncated(value: Array, dtype: DType) -> Array:
+    """A floating value as an integer `dtype`, rounded towards zero; NaN is 0."""
     with np.errstate(invalid="ignore"):
-        np.copyto(target, np.where(np.isnan(value), 0, np.trunc(value)), casting="unsafe")
+        return np.where(np.isnan(value), 0, np.trunc(value)).astype(dtype)
 
 
 def wrapped(value: float, dtype: DType) -> int:

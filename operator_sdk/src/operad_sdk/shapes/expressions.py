@@ -78,8 +78,8 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         lengths = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
         if len(lengths) > 1:
             raise ShapeError(
-                f"shapes {' and '.join(map(str, shapes))} do not broadcast: axis {place} is "
-                f"{' and '.join(map(str, sorted(lengths)))}"
+                f"shapes {' and '.join(map(str, shapes))} do not broadcast: axis {rank + place} is "
+                f"{' and '.join(map(str, sorted(lengths)))}, expected equal lengths or 1"
             )
         result.append(lengths.pop() if lengths else 1)
     return tuple(result)
