@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_elemwise.division import divide_integers, is_integer, remainder, with_flat_integers
+from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import of_two
 from operad_sdk import Contract
 from operad_sdk.domains import Drawn, Real
@@ -51,16 +51,16 @@ _BETWEEN_JUMPS = Contract(
     },
     reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs,
 )
-mod = with_flat_integers(of_two(
+mod = of_two(
     "_mod", remainder,
     "`y = a - floor(a / b) b`, 0 where `b` is; `dy/da = 1`, `dy/db = -floor(a / b)`, flat where `b` is 0.",
     ("[-7, 7, 7]", "[3, 3, 0]", "[2., 1., 0.]"),
     {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
      "rhs": lambda output_grad, lhs, rhs:
          -output_grad * (rhs != 0) * np.floor(lhs / np.where(rhs == 0, 1, rhs))},
-    "output_grad", element_cost=4, contract=_BETWEEN_JUMPS,
+    "output_grad", element_cost=4, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
     source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
-))  # fmt: skip
+)  # fmt: skip
 power = of_two(
     "_power", np.power,
     "`y = a^b`; `dy/da = b a^(b - 1)`, `dy/db = y ln a`, each 0 where it is 0 times infinity.",

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.declare import OperatorProperty
-
 
 def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
     """Whether a kernel is for these element types: integers."""
@@ -18,20 +16,6 @@ def divide_integers(lhs: Any, rhs: Any, output: Any) -> None:
     """The quotient rounded towards zero, as C divides; 0 where the divisor is 0."""
     with np.errstate(all="ignore"):
         np.floor_divide(lhs - np.fmod(lhs, rhs), rhs, output)  # the remainder has the sign of `lhs`
-
-
-def with_flat_integers(declared: type[OperatorProperty]) -> type[OperatorProperty]:
-    """The operator with gradients of zero for integers, as MXNet has it for remainders."""
-
-    def init(self: Any, *given: Any) -> None: ...
-
-    def zero(self: Any) -> int:
-        return 0
-
-    gradients = {f"{name}_grad": zero for name in declared().list_arguments()}
-    body = {"__init__": init, "forward": vars(declared)["forward"], **gradients}
-    declared.kernel(priority=1, when=is_integer, name="of_integers")(type("of_integers", (), body))
-    return declared
 
 
 def remainder(lhs: Any, rhs: Any, output: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_elemwise.division import divide_integers, is_integer, remainder, with_flat_integers
+from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import with_number
 
 plus_scalar = with_number(
@@ -51,23 +51,24 @@ div_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
 rdiv_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
     lambda data, scalar, output: divide_integers(scalar, data, output)
 )
-mod_scalar = with_flat_integers(with_number(
+mod_scalar = with_number(
     "_mod_scalar", lambda data, scalar, output: remainder(data, scalar, output),
     "`y = x - floor(x / s) s`, 0 where `s` is; `dy/dx = 1`, or 0.", ("[-7, 7]", "scalar=3", "[2., 1.]"),
     lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar != 0, data_grad), "output_grad",
-    element_cost=4, reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
+    element_cost=4, is_flat_for_integers=True,
+    reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
     source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
-))  # fmt: skip
-rmod_scalar = with_flat_integers(with_number(
+)  # fmt: skip
+rmod_scalar = with_number(
     "_rmod_scalar", lambda data, scalar, output: remainder(scalar, data, output),
     "`y = s - floor(s / x) x`, 0 and flat where `x` is 0; `dy/dx = -floor(s / x)`.",
     ("[3, -3, 0]", "scalar=7", "[ 1., -2.,  0.]"),
     lambda output_grad, data, scalar:
         -output_grad * (data != 0) * np.floor(scalar / np.where(data == 0, 1, data)),
-    "output_grad", element_cost=4,
+    "output_grad", element_cost=4, is_flat_for_integers=True,
     reference=lambda x, scalar: np.where(x == 0, 0, scalar - np.floor(scalar / x) * x),
     source="mshadow_op::rmod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
-))  # fmt: skip
+)  # fmt: skip
 power_scalar = with_number(
     "_power_scalar", np.power, "`y = x^s`; `dy/dx = s x^(s - 1)`, 0 where `s` is.",
     ("[1, 2]", "scalar=3", "[1., 8.]"),
