@@ -344,6 +344,18 @@ def test_a_word_is_no_name_of_a_tensor(word: str) -> None:
         declared(f"{word}:(...) -> output:(...)", forward=lambda: 0)
 
 
+def test_a_parameter_may_be_called_ctx_only_where_it_is_ignored() -> None:
+    def declare(ctx: Any) -> Any:
+        return define(
+            "filled", "-> output:(1)", lambda output: output.fill(1), summary="One.", example=("[1.]",),
+            params={"ctx": ctx},
+        )  # fmt: skip
+
+    assert declare(param(str, "", ignored="the call says where"))(ctx="cpu(0)").ctx == "cpu(0)"
+    with pytest.raises(DeclarationError, match="'ctx' is a word of its own"):
+        declare(param(str, "", doc="Where."))
+
+
 def test_a_parameter_with_the_name_of_a_tensor_is_refused() -> None:
     with pytest.raises(DeclarationError, match="is a parameter, and a tensor"):
         declared(data=param(int, 1), forward=lambda data: data)

@@ -558,7 +558,9 @@ def _with_stems(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> tu
 def _check_names(cls: type[OperatorProperty], spec: Spec) -> None:
     """Refuse names that mean two things; and functions that name what no parameters would give."""
     tensors = [item.name for item in spec.inputs]
-    for name in (*tensors, *(item.name for item in spec.outputs), *cls.params):
+    # MXNet's files say `ctx` for operators without arguments; calls say it to the front end, not to them.
+    params = [name for name, own in cls.params.items() if name != "ctx" or not own.ignored]
+    for name in (*tensors, *(item.name for item in spec.outputs), *params):
         if name in RESERVED:
             raise DeclarationError(f"operator {cls.name!r}: {name!r} is a word of its own; use another name")
     for name in cls.params:
