@@ -252,6 +252,20 @@ def test_integers_stay_integers(name: str) -> None:
         assert (got.tolist(), got.dtype) == (expected[name], dtype)
 
 
+def test_infinite_numbers_are_whole() -> None:
+    for name in ("round", "rint", "ceil", "floor", "trunc"):
+        assert getattr(od.nd, name)(od.nd.array([-np.inf, np.inf])).asnumpy().tolist() == [-np.inf, np.inf]
+
+
+def test_the_gradient_of_relu_is_nan_where_the_argument_is() -> None:
+    x = od.nd.array([np.nan, -1.0, 0.0, 1.0])
+    x.attach_grad()
+    with od.autograd.record():
+        y = od.nd.relu(x)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [np.nan, 0, 0, 1])
+
+
 def test_clip_passes_the_gradient_at_its_bounds() -> None:
     x = od.nd.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     x.attach_grad()

@@ -40,23 +40,23 @@ def _arithmetic(
 
 
 broadcast_add = _arithmetic(
-    "broadcast_add", np.add, "`y = a + b`; `dy/da = dy/db = 1`.",
+    "broadcast_add", np.add, "`y = lhs + rhs`; `d/dlhs = d/drhs = 1`.",
     {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad},
     "[4, 8]", "[[ 5.,  9.],\n       [ 6., 10.]]", reference=lambda lhs, rhs: lhs + rhs,
 )  # fmt: skip
 broadcast_sub = _arithmetic(
-    "broadcast_sub", np.subtract, "`y = a - b`; `dy/da = 1`, `dy/db = -1`.",
+    "broadcast_sub", np.subtract, "`y = lhs - rhs`; `d/dlhs = 1`, `d/drhs = -1`.",
     {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: -output_grad},
     "[4, 8]", "[[-3., -7.],\n       [-2., -6.]]", reference=lambda lhs, rhs: lhs - rhs,
 )  # fmt: skip
 broadcast_mul = _arithmetic(
-    "broadcast_mul", np.multiply, "`y = a b`; `dy/da = b`, `dy/db = a`.",
+    "broadcast_mul", np.multiply, "`y = lhs * rhs`; `d/dlhs = rhs`, `d/drhs = lhs`.",
     {"lhs": lambda output_grad, rhs: output_grad * rhs, "rhs": lambda output_grad, lhs: output_grad * lhs},
     "[4, 8]", "[[ 4.,  8.],\n       [ 8., 16.]]", reference=lambda lhs, rhs: lhs * rhs,
 )  # fmt: skip
 broadcast_div = _arithmetic(
     "broadcast_div", np.divide,
-    "`y = a / b`, of integers rounded towards zero; `dy/da = 1 / b`, `dy/db = -y / b`.",
+    "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     {"lhs": lambda output_grad, rhs: output_grad / rhs,
      "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs},
     "[4, 8]", "[[0.25 , 0.125],\n       [0.5  , 0.25 ]]", reference=lambda lhs, rhs: lhs / rhs,
@@ -64,7 +64,7 @@ broadcast_div = _arithmetic(
 broadcast_div.kernel(priority=1, when=is_integer)(divide_integers)
 broadcast_mod = _arithmetic(
     "broadcast_mod", remainder,
-    "`y = a - floor(a / b) b`, 0 where `b` is; `dy/da = 1`, `dy/db = -floor(a / b)`, flat where `b` is 0.",
+    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`, or 0.",
     {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
      "rhs": lambda output_grad, lhs, rhs:
          -output_grad * (rhs != 0) * np.floor(lhs / np.where(rhs == 0, 1, rhs))},
@@ -76,14 +76,15 @@ broadcast_mod = _arithmetic(
 )  # fmt: skip
 broadcast_power = _arithmetic(
     "broadcast_power", np.power,
-    "`y = a^b`; `dy/da = b a^(b - 1)`, `dy/db = y ln a`, each 0 where it is 0 times infinity.",
+    "`y = lhs^rhs`; `d/dlhs = rhs * lhs^(rhs - 1)`, `d/drhs = y ln(lhs)`, 0 where `lhs` is.",
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (rhs * np.power(lhs, np.where(rhs == 0, 0, rhs - 1))),
      "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
     "[3, -1]", "[[1. , 1. ],\n       [8. , 0.5]]",
     integers_as="float64", element_cost=20, reference=np.float_power,
 )  # fmt: skip
 broadcast_hypot = _arithmetic(
-    "broadcast_hypot", np.hypot, "`y = sqrt(a^2 + b^2)`, without overflow; `dy/da = a / y`, `dy/db = b / y`.",
+    "broadcast_hypot", np.hypot,
+    "`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`.",
     {"lhs": lambda output_grad, lhs, output: output_grad * lhs / output,
      "rhs": lambda output_grad, rhs, output: output_grad * rhs / output},
     "[0, 0]", "[[1., 1.],\n       [2., 2.]]",
@@ -91,7 +92,7 @@ broadcast_hypot = _arithmetic(
 )  # fmt: skip
 broadcast_maximum = _arithmetic(
     "broadcast_maximum", np.maximum,
-    "`y = max(a, b)`; the gradient goes to the larger one, to the left of two equal ones.",
+    "`y = max(lhs, rhs)`; the gradient goes to the larger one, to the left of two equal ones.",
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (lhs >= rhs),
      "rhs": lambda output_grad, lhs, rhs: output_grad * (lhs < rhs)},
     "[4, 8]", "[[4., 8.],\n       [4., 8.]]",
@@ -99,7 +100,7 @@ broadcast_maximum = _arithmetic(
 )  # fmt: skip
 broadcast_minimum = _arithmetic(
     "broadcast_minimum", np.minimum,
-    "`y = min(a, b)`; the gradient goes to the smaller one, to the left of two equal ones.",
+    "`y = min(lhs, rhs)`; the gradient goes to the smaller one, to the left of two equal ones.",
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (lhs <= rhs),
      "rhs": lambda output_grad, lhs, rhs: output_grad * (lhs > rhs)},
     "[4, 8]", "[[1., 1.],\n       [2., 2.]]",

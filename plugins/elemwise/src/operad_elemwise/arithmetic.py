@@ -13,19 +13,20 @@ from operad_sdk import Contract
 from operad_sdk.domains import Drawn, Real
 
 elemwise_add = of_two(
-    "elemwise_add", np.add, "`y = a + b`; `dy/da = dy/db = 1`.", ("[1, 2]", "[3, 4]", "[4., 6.]"),
+    "elemwise_add", np.add, "`y = lhs + rhs`; `d/dlhs = d/drhs = 1`.", ("[1, 2]", "[3, 4]", "[4., 6.]"),
     {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
     reference=lambda lhs, rhs: lhs + rhs,
 )  # fmt: skip
 elemwise_sub = of_two(
-    "elemwise_sub", np.subtract, "`y = a - b`; `dy/da = 1`, `dy/db = -1`.",
+    "elemwise_sub", np.subtract, "`y = lhs - rhs`; `d/dlhs = 1`, `d/drhs = -1`.",
     ("[1, 2]", "[3, 5]", "[-2., -3.]"),
     {"lhs": lambda output_grad: output_grad,
      "rhs": lambda output_grad, rhs_grad: np.negative(output_grad, rhs_grad)}, "output_grad",
     reference=lambda lhs, rhs: lhs - rhs,
 )  # fmt: skip
 elemwise_mul = of_two(
-    "elemwise_mul", np.multiply, "`y = a b`; `dy/da = b`, `dy/db = a`.", ("[1, 2]", "[3, 5]", "[ 3., 10.]"),
+    "elemwise_mul", np.multiply, "`y = lhs * rhs`; `d/dlhs = rhs`, `d/drhs = lhs`.",
+    ("[1, 2]", "[3, 5]", "[ 3., 10.]"),
     {"lhs": lambda output_grad, rhs, lhs_grad: np.multiply(output_grad, rhs, lhs_grad),
      "rhs": lambda output_grad, lhs, rhs_grad: np.multiply(output_grad, lhs, rhs_grad)},
      "output_grad, lhs, rhs",
@@ -33,7 +34,7 @@ elemwise_mul = of_two(
 )  # fmt: skip
 elemwise_div = of_two(
     "elemwise_div", np.divide,
-    "`y = a / b`, of integers rounded towards zero; `dy/da = 1 / b`, `dy/db = -y / b`.",
+    "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
     {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
      "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs}, "output_grad",
@@ -53,7 +54,7 @@ _BETWEEN_JUMPS = Contract(
 )
 mod = of_two(
     "_mod", remainder,
-    "`y = a - floor(a / b) b`, 0 where `b` is; `dy/da = 1`, `dy/db = -floor(a / b)`, flat where `b` is 0.",
+    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`, or 0.",
     ("[-7, 7, 7]", "[3, 3, 0]", "[2., 1., 0.]"),
     {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
      "rhs": lambda output_grad, lhs, rhs:
@@ -63,14 +64,15 @@ mod = of_two(
 )  # fmt: skip
 power = of_two(
     "_power", np.power,
-    "`y = a^b`; `dy/da = b a^(b - 1)`, `dy/db = y ln a`, each 0 where it is 0 times infinity.",
+    "`y = lhs^rhs`; `d/dlhs = rhs * lhs^(rhs - 1)`, `d/drhs = y ln(lhs)`, 0 where `lhs` is.",
     ("[2, 9]", "[3, 0.5]", "[8., 3.]"),
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (rhs * np.power(lhs, np.where(rhs == 0, 0, rhs - 1))),
      "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
     "output_grad", integers_as="float64", element_cost=20, reference=np.float_power,
 )  # fmt: skip
 hypot = of_two(
-    "_hypot", np.hypot, "`y = sqrt(a^2 + b^2)`, without overflow; `dy/da = a / y`, `dy/db = b / y`.",
+    "_hypot", np.hypot,
+    "`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`.",
     ("[3, 5]", "[4, 12]", "[ 5., 13.]"),
     {"lhs": lambda output_grad, lhs, output: output_grad * lhs / output,
      "rhs": lambda output_grad, rhs, output: output_grad * rhs / output},
@@ -78,7 +80,7 @@ hypot = of_two(
 )  # fmt: skip
 maximum = of_two(
     "_maximum", np.maximum,
-    "`y = max(a, b)`; the gradient goes to the larger one, to the left of two equal ones.",
+    "`y = max(lhs, rhs)`; the gradient goes to the larger one, to the left of two equal ones.",
     ("[1, 4]", "[3, 2]", "[3., 4.]"),
     {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs >= rhs, lhs_grad),
      "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs < rhs, rhs_grad)},
@@ -86,7 +88,7 @@ maximum = of_two(
 )  # fmt: skip
 minimum = of_two(
     "_minimum", np.minimum,
-    "`y = min(a, b)`; the gradient goes to the smaller one, to the left of two equal ones.",
+    "`y = min(lhs, rhs)`; the gradient goes to the smaller one, to the left of two equal ones.",
     ("[1, 4]", "[3, 2]", "[1., 2.]"),
     {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs <= rhs, lhs_grad),
      "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs > rhs, rhs_grad)},

@@ -51,7 +51,8 @@ trunc, fix = (
 def _round(data: Any, output: Any, is_up: Any) -> None:
     """The whole part, and 1 more or less where the rest, which is exact, says so."""
     np.trunc(data, output)
-    rest = data - output
+    with np.errstate(invalid="ignore"):
+        rest = data - output  # NaN at infinity, which is whole
     np.add(output, is_up(rest, 0.5), output)
     np.subtract(output, np.less_equal(rest, -0.5).astype(output.dtype), output)
 

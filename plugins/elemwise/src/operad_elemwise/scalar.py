@@ -1,7 +1,7 @@
 """Arithmetic of an array and a number, called with `scalar=`; `r` stands for the number on the left.
 
 The number is cast to the array's element type first, as in MXNet: an integer array plus 1.5 is an
-integer array plus 1. In the formulas the number is `s`.
+integer array plus 1.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import with_number
 
 plus_scalar = with_number(
-    "_plus_scalar", np.add, "`y = x + s`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
+    "_plus_scalar", np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
     lambda output_grad: output_grad, "output_grad", scalar_beyond="wrap",
     reference=lambda data, scalar: data + scalar,
 )  # fmt: skip
 minus_scalar = with_number(
-    "_minus_scalar", np.subtract, "`y = x - s`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[0.5, 1.5]"),
+    "_minus_scalar", np.subtract, "`y = x - scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[0.5, 1.5]"),
     lambda output_grad: output_grad, "output_grad", scalar_beyond="wrap",
     reference=lambda data, scalar: data - scalar,
 )  # fmt: skip
 rminus_scalar = with_number(
     "_rminus_scalar", lambda data, scalar, output: np.subtract(scalar, data, output),
-    "`y = s - x`; `dy/dx = -1`.", ("[1, 2]", "scalar=1", "[ 0., -1.]"),
+    "`y = scalar - x`; `dy/dx = -1`.", ("[1, 2]", "scalar=1", "[ 0., -1.]"),
     lambda output_grad, data_grad: np.negative(output_grad, data_grad), "output_grad",
     scalar_beyond="wrap", reference=lambda data, scalar: scalar - data,
 )  # fmt: skip
 mul_scalar = with_number(
-    "_mul_scalar", np.multiply, "`y = s x`; `dy/dx = s`.", ("[1, 2]", "scalar=3", "[3., 6.]"),
+    "_mul_scalar", np.multiply, "`y = scalar * x`; `dy/dx = scalar`.", ("[1, 2]", "scalar=3", "[3., 6.]"),
     lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar, data_grad), "output_grad",
     scalar_beyond="wrap", reference=lambda data, scalar: data * scalar,
 )  # fmt: skip
 div_scalar = with_number(
-    "_div_scalar", np.divide, "`y = x / s`, of integers rounded towards zero; `dy/dx = 1 / s`.",
+    "_div_scalar", np.divide, "`y = x / scalar`, of integers rounded towards zero; `dy/dx = 1 / scalar`.",
     ("[1, 2]", "scalar=4", "[0.25, 0.5 ]"),
     lambda output_grad, scalar, data_grad: np.divide(output_grad, scalar, data_grad), "output_grad",
     reference=lambda data, scalar: data / scalar,
 )  # fmt: skip
 rdiv_scalar = with_number(
     "_rdiv_scalar", lambda data, scalar, output: np.divide(scalar, data, output),
-    "`y = s / x`, of integers rounded towards zero; `dy/dx = -y / x`.",
+    "`y = scalar / x`, of integers rounded towards zero; `dy/dx = -y / x`.",
     ("[2, 4]", "scalar=1", "[0.5 , 0.25]"),
     lambda output_grad, output, data: -output_grad * output / data, "output_grad",
     reference=lambda data, scalar: scalar / data,
@@ -53,7 +53,8 @@ rdiv_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
 )
 mod_scalar = with_number(
     "_mod_scalar", lambda data, scalar, output: remainder(data, scalar, output),
-    "`y = x - floor(x / s) s`, 0 where `s` is; `dy/dx = 1`, or 0.", ("[-7, 7]", "scalar=3", "[2., 1.]"),
+    "`y = x - floor(x / scalar) * scalar`, 0 where `scalar` is; `dy/dx = 1`, or 0.",
+    ("[-7, 7]", "scalar=3", "[2., 1.]"),
     lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar != 0, data_grad), "output_grad",
     element_cost=4, is_flat_for_integers=True,
     reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
@@ -61,7 +62,7 @@ mod_scalar = with_number(
 )  # fmt: skip
 rmod_scalar = with_number(
     "_rmod_scalar", lambda data, scalar, output: remainder(scalar, data, output),
-    "`y = s - floor(s / x) x`, 0 and flat where `x` is 0; `dy/dx = -floor(s / x)`.",
+    "`y = scalar - floor(scalar / x) * x`, 0 and flat where `x` is 0; `dy/dx = -floor(scalar / x)`.",
     ("[3, -3, 0]", "scalar=7", "[ 1., -2.,  0.]"),
     lambda output_grad, data, scalar:
         -output_grad * (data != 0) * np.floor(scalar / np.where(data == 0, 1, data)),
@@ -70,33 +71,32 @@ rmod_scalar = with_number(
     source="mshadow_op::rmod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
 )  # fmt: skip
 power_scalar = with_number(
-    "_power_scalar", np.power, "`y = x^s`; `dy/dx = s x^(s - 1)`, 0 where `s` is.",
+    "_power_scalar", np.power, "`y = x^scalar`; `dy/dx = scalar * x^(scalar - 1)`, 0 where `scalar` is.",
     ("[1, 2]", "scalar=3", "[1., 8.]"),
     lambda output_grad, data, scalar: output_grad * (scalar * data ** (scalar - 1 if scalar else 0)),
     "output_grad",
     integers_as="float64", element_cost=20, reference=lambda data, scalar: np.float_power(data, scalar),
 )  # fmt: skip
-
 rpower_scalar = with_number(
     "_rpower_scalar", lambda data, scalar, output: np.power(scalar, data, output),
-    "`y = s^x`; `dy/dx = y ln s`, 0 where `s` is.", ("[1, 3]", "scalar=2", "[2., 8.]"),
+    "`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is.", ("[1, 3]", "scalar=2", "[2., 8.]"),
     lambda output_grad, output, scalar: output_grad * (output * np.log(scalar or 1.0)), "output_grad",
     integers_as="float64", element_cost=20, reference=lambda data, scalar: np.float_power(scalar, data),
 )  # fmt: skip
 maximum_scalar = with_number(
-    "_maximum_scalar", np.maximum, "`y = max(x, s)`; `dy/dx = 1` where `x >= s`, else 0.",
+    "_maximum_scalar", np.maximum, "`y = max(x, scalar)`; `dy/dx = 1` where `x >= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[0., 2.]"),
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data >= scalar, data_grad),
     "output_grad, data", accepts="any", reference=lambda data, scalar: np.where(data > scalar, data, scalar),
 )  # fmt: skip
 minimum_scalar = with_number(
-    "_minimum_scalar", np.minimum, "`y = min(x, s)`; `dy/dx = 1` where `x <= s`, else 0.",
+    "_minimum_scalar", np.minimum, "`y = min(x, scalar)`; `dy/dx = 1` where `x <= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[-1.,  0.]"),
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data <= scalar, data_grad),
     "output_grad, data", accepts="any", reference=lambda data, scalar: np.where(data < scalar, data, scalar),
 )  # fmt: skip
 hypot_scalar = with_number(
-    "_hypot_scalar", np.hypot, "`y = sqrt(x^2 + s^2)`, without overflow; `dy/dx = x / y`.",
+    "_hypot_scalar", np.hypot, "`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`.",
     ("[3, 0]", "scalar=4", "[5., 4.]"),
     lambda output_grad, data, output: output_grad * data / output, "output_grad",
     integers_as="float64", element_cost=8, reference=lambda data, scalar: np.abs(data + 1j * scalar),
