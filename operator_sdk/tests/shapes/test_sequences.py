@@ -75,6 +75,14 @@ def test_a_parameter_that_is_none_is_a_value() -> None:
     assert output("data:(*S) -> output:(*reduced(S, axis))", (2, 3), axis=None) == (1,)
 
 
+def test_none_in_a_parameter_is_a_value() -> None:
+    def cut(shape: Any, end: Any) -> Any:
+        return tuple(n if last is None else last for n, last in zip(shape, end, strict=True))
+
+    assert output("data:(*S) -> output:(*cut(S, end))", (4, 5), end=(None, 2), cut=cut) == (4, 2)
+    assert output("data:(*S) -> output:(*cut(S, end))", (4, None), end=(None, 2), cut=cut) is None
+
+
 def test_an_operators_own_function_may_give_any_part_of_a_shape() -> None:
     line = "data:(N, *S) -> output:(N, *doubled(S), 7)"
     assert output(line, (4, 2, 3), doubled=lambda shape: tuple(2 * n for n in shape)) == (4, 4, 6, 7)

@@ -9,6 +9,7 @@ from operad.dtypes import DType, as_dtype
 from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
+from operad_sdk.shapes.expressions import GivenTuple
 from operad_sdk.shapes.grammar import Axis, Item, Spec
 from operad_sdk.shapes.solver import complete, solve
 
@@ -219,5 +220,9 @@ def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
                 f"{operator}: {item.text!r} calls {min(own)!r}, which is no function of the shape language; "
                 "give it as one of the operator's `functions`"
             )
-    env = {name: value for name, value in parameters.items() if name in spec.names | spec.functions}
+    env = {
+        name: GivenTuple(value) if type(value) is tuple and None in value else value
+        for name, value in parameters.items()
+        if name in spec.names | spec.functions
+    }
     return BoundSpec(operator, spec, env)

@@ -32,6 +32,13 @@ Affine = tuple[int, int]
 """`(a, b)` for `a * x + b`, where x is the unknown."""
 
 
+@final
+class GivenTuple(tuple[Any, ...]):
+    """A parameter's tuple, in which None is a value and not an unknown length."""
+
+    __slots__ = ()
+
+
 def ceil_div(a: int, b: int) -> int:
     """`a / b`, rounded up."""
     return -int(_BINARY[ast.FloorDiv](-a, b))
@@ -281,7 +288,7 @@ class _Whole(Expression):
 def _has_unknown(value: Any, part: Expression) -> bool:
     if value is None:
         return not isinstance(part, Name)  # a name's value is a parameter's
-    if not isinstance(value, tuple) or isinstance(part, _Constant):
+    if type(value) is not tuple or isinstance(part, _Constant):
         return False
     return any(item is None or (isinstance(item, tuple) and None in item) for item in value)
 
