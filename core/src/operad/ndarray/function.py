@@ -92,7 +92,7 @@ def _without_absent(
     count = 0
     while count < min(len(args), len(inputs)) and (args[count] is None or isinstance(args[count], tensor)):
         count += 1
-    if None not in args[:count]:
+    if all(arg is not None for arg in args[:count]):  # not `None in`, which would compare arrays
         return args, named
     given = {name: arg for name, arg in zip(inputs, args[:count], strict=False) if arg is not None}
     twice = given.keys() & named.keys()
