@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from operad_sdk import Array
 from operad_sdk.declare import UNARY, define
 
 zeros_like = define(
@@ -16,8 +17,15 @@ ones_like = define(
     summary="Ones in the shape and element type of `x`.", example=("[1, 2]", "[1., 1.]"),
     inplace="data", reference=lambda data: np.ones(data.shape),
 )  # fmt: skip
+
+
+def _write_lengths(data: Array, output: Array) -> None:
+    for axis, length in enumerate(data.shape):
+        output[axis] = length  # one by one, which arrays of every device take
+
+
 shape_array = define(
-    "shape_array", "data:(*S) -> output:int64(len(S))", lambda data: np.array(data.shape, np.int64),
+    "shape_array", "data:(*S) -> output:int64(len(S))", _write_lengths,
     summary="The lengths of the axes of `x`.", example=("[[1, 2, 3]]", "array([1, 3])"),
     reference=lambda data: np.array(data.shape, int),
 )  # fmt: skip
