@@ -32,7 +32,9 @@ def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[
     run(_observed(prop, trial, names, seen))
     for name, value in seen:
         if isinstance(value, np.ndarray) and value.ndim and value.shape != trial.in_shapes[0]:
-            raise Violation(f"the function returns {name} of shape {value.shape}, expected {trial.in_shapes[0]}")
+            raise Violation(
+                f"the function returns {name} of shape {value.shape}, expected {trial.in_shapes[0]}"
+            )
 
 
 def _observed(prop: Any, trial: Trial, names: list[str], seen: list[tuple[str, Any]]) -> Operator:
@@ -53,7 +55,7 @@ def _observed(prop: Any, trial: Trial, names: list[str], seen: list[tuple[str, A
 
     binding = prop.binding
     gradients = [watched(bound) for bound in binding.gradients]
-    made: Any = BoundOperator(
+    made = BoundOperator(
         prop,
         cpu(),
         trial.in_shapes,

@@ -62,7 +62,9 @@ def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> 
     def declare(declared: Any) -> Any:
         if not isinstance(declared, type):
             if spec is None:
-                raise DeclarationError(f"operator {name!r} is a function without a shape line; give it a spec")
+                raise DeclarationError(
+                    f"operator {name!r} is a function without a shape line; give it a spec"
+                )
             return from_function(name, spec, declared, **options)
         made: Any = declared
         if not issubclass(declared, OperatorProperty):
@@ -78,7 +80,9 @@ def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> 
     return declare
 
 
-def unary(name: str, spec: str = UNARY, **options: Unpack[Options]) -> Callable[[Any], type[OperatorProperty]]:
+def unary(
+    name: str, spec: str = UNARY, **options: Unpack[Options]
+) -> Callable[[Any], type[OperatorProperty]]:
     """Declare a function of one array, which MXNet calls `data`, as an operator.
 
     The function may call the array, and the scalar, what it likes; other names are as in MXNet.
@@ -86,7 +90,9 @@ def unary(name: str, spec: str = UNARY, **options: Unpack[Options]) -> Callable[
     return lambda function: from_function(name, spec, function, **options)
 
 
-def binary(name: str, spec: str = BINARY, **options: Unpack[Options]) -> Callable[[Any], type[OperatorProperty]]:
+def binary(
+    name: str, spec: str = BINARY, **options: Unpack[Options]
+) -> Callable[[Any], type[OperatorProperty]]:
     """Declare a function of two arrays, which MXNet calls `lhs` and `rhs`; else as `unary`.
 
     With `spec=BROADCAST` their shapes broadcast, and gradients are summed back.
@@ -94,9 +100,7 @@ def binary(name: str, spec: str = BINARY, **options: Unpack[Options]) -> Callabl
     return lambda function: from_function(name, spec, function, **options)
 
 
-def from_function(
-    name: str, spec: str, function: Any, **options: Unpack[Options]
-) -> type[OperatorProperty]:
+def from_function(name: str, spec: str, function: Any, **options: Unpack[Options]) -> type[OperatorProperty]:
     """The property class of an operator whose forward pass is one function.
 
     Args:

@@ -129,7 +129,9 @@ class Bound:
             pair for text in declared.inplace if (pair := self._pair(text, names, targets, computed))
         ]
         if named and not self.returned:
-            _check_fills(declared, [name for name, slot in zip(own, self.slots, strict=True) if name in named])
+            _check_fills(
+                declared, [name for name, slot in zip(own, self.slots, strict=True) if name in named]
+            )
 
     def _pair(
         self, text: str, names: Mapping[str, Slot], targets: Mapping[str, Slot], computed: Sequence[str]
@@ -138,8 +140,8 @@ class Bound:
         if not arrow:
             if len(computed) != 1:
                 raise DeclarationError(
-                    f"inplace of {self.what}: {text!r} names no target, expected one of {', '.join(computed)} "
-                    f"after '{ARROW}'"
+                    f"inplace of {self.what}: {text!r} names no target, expected '{ARROW}' and one of "
+                    f"{', '.join(computed)}"
                 )
             target = computed[0]
         for name in (read, target):
@@ -150,7 +152,9 @@ class Bound:
             return None
         is_one = isinstance(place.place, int) and isinstance(source.place, int)
         if not (is_one and _is_target(target, names, targets)):
-            raise DeclarationError(f"inplace of {self.what}: {text!r}, expected an array it reads and a target")
+            raise DeclarationError(
+                f"inplace of {self.what}: {text!r}, expected an array it reads and a target"
+            )
         return BackwardEntry(source.group, source.places[0]), place.places[0]
 
 
@@ -172,7 +176,9 @@ def names_of(function: Callable[..., Any], what: str) -> tuple[str, ...]:
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            raise DeclarationError(f"{what} takes '{parameter}'; name every value, expected no star before {name}")
+            raise DeclarationError(
+                f"{what} takes '{parameter}'; name every value, expected no star before {name}"
+            )
     return tuple(parameters)
 
 
@@ -224,5 +230,3 @@ def _in_inner_function(function: ast.AST | None, node: ast.Return) -> bool:
     inner = (f for f in ast.walk(function) if f is not function) if function is not None else ()
     functions = (f for f in inner if isinstance(f, (ast.FunctionDef, ast.Lambda)))
     return any(node in ast.walk(f) for f in functions)
-
-

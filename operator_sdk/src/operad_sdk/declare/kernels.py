@@ -12,7 +12,8 @@ from operad.operator import Kernel, Operator, Shape
 from operad.operator.kernel import KernelFactory, KernelPredicate
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared
-from operad_sdk.declare.property import _MARK, GradientMark, OperatorProperty, _is_gradient
+from operad_sdk.declare.marks import is_gradient, mark_of
+from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.errors import DeclarationError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,7 +63,9 @@ def _factory(implementation: Callable[..., Any], label: str) -> KernelFactory:
     if issubclass(implementation, Operator):
         return implementation
     if not hasattr(implementation, "forward"):
-        raise DeclarationError(f"kernel {label!r} has no function forward; give it one, or derive it from Operator")
+        raise DeclarationError(
+            f"kernel {label!r} has no function forward; give it one, or derive it from Operator"
+        )
     return _ClassKernel(implementation, label)
 
 
@@ -90,7 +93,10 @@ class _ClassKernel:
         self._class = cls
         self._label = label
         self._gradients = [
-            name for base in reversed(cls.__mro__) for name, value in vars(base).items() if _is_gradient(name, value)
+            name
+            for base in reversed(cls.__mro__)
+            for name, value in vars(base).items()
+            if is_gradient(name, value)
         ]
 
     def __call__(
@@ -100,16 +106,16 @@ class _ClassKernel:
         forward = _bound_forward(prop, owner.forward, f"{self._label}.forward")
         if not self._gradients:
             own = type(prop).kernels[0].factory(prop, ctx, in_shapes, in_types)
-            return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=None, fallback=own)
+            return BoundOperator(
+                prop, ctx, in_shapes, in_types, forward=forward, gradients=None, fallback=own
+            )
         gradients = [self._gradient(prop, owner, name) for name in self._gradients]
         return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients)
 
     def _gradient(self, prop: OperatorProperty, owner: Any, name: str) -> Bound:
-        mark: GradientMark = getattr(getattr(self._class, name), _MARK, GradientMark())
-        targets = mark.targets or ((name,) if name.endswith("_grad") else ())
-        declared = Declared(
-            getattr(owner, name), f"{self._label}.{name}", targets, *mark[1:], aliases=tuple(prop.aliases.items())
-        )
+        mark = mark_of(name, getattr(self._class, name))
+        aliases = tuple(prop.aliases.items())
+        declared = Declared(getattr(owner, name), f"{self._label}.{name}", *mark, aliases)
         names = prop.binding.names
         bound = Bound(declared, names.backward, names.backward_targets, False)
         wanted = [place in bound.targets for place in range(len(prop.list_arguments()))]

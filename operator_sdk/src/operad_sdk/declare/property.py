@@ -31,93 +31,32 @@ instead, and then counts.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, final, overload
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
-from operad.operator import (
-    BackwardEntry,
-    InferredShapes,
-    InferredTypes,
-    Kernel,
-    Operator,
-    Param,
-    PartialShape,
-    Shape,
-)
+from operad.operator import BackwardEntry, Kernel, Operator, Param, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, RESERVED, Names, Tensors
+from operad_sdk.declare.marks import is_gradient, mark_of
+from operad_sdk.declare.meanings import check_function, check_names
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, Names, Tensors
+from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
-from operad_sdk.element_types import Accepts, check_accepted
 from operad_sdk.errors import DeclarationError
-from operad_sdk.shapes import BoundSpec, Spec, bind, parse
+from operad_sdk.shapes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MARK = "_operad_gradient"
-_KINDS = (OUT_GRAD, IN_DATA, OUT_DATA)
-
-
-@final
-class GradientMark(NamedTuple):
-    """What `@gradient` says of a function; see there."""
-
-    targets: tuple[str, ...] = ()
-    inplace: tuple[str, ...] = ()
-    when: Callable[[Any], bool] | None = None
-    accumulate: bool = False
-
-
-@overload
-def gradient(of: F, /) -> F: ...
-
-
-@overload
-def gradient(
-    *of: str,
-    inplace: str | Sequence[str] = (),
-    when: Callable[[Any], bool] | None = None,
-    accumulate: bool = False,
-) -> Callable[[F], F]: ...
-
-
-def gradient(
-    *of: Any,
-    inplace: str | Sequence[str] = (),
-    when: Callable[[Any], bool] | None = None,
-    accumulate: bool = False,
-) -> Any:
-    """Mark a function of a class as a gradient.
-
-    Needed only to say something beside it: a function called `backward` or `<argument>_grad` is one.
-
-    Args:
-        of: The arguments whose gradients it computes, where neither its name nor what it names says so.
-        inplace: What it reads and may overwrite with what: `"output_grad -> data_grad"`; with one target
-            the first name is enough. Several are separated by commas.
-        when: Called with the property; the function counts only where it is true. So a gradient that
-            reads less for some parameters can say so.
-        accumulate: The function adds to its targets itself; they begin as zeros, or as what is there.
-    """
-    if len(of) == 1 and callable(of[0]):
-        return gradient()(of[0])
-    mark = GradientMark(tuple(f"{name}_grad" for name in of), split_pairs(inplace), when, accumulate)
-
-    def declare(function: F) -> F:
-        setattr(function, _MARK, mark)
-        return function
-
-    return declare
+_KINDS: Final = (OUT_GRAD, IN_DATA, OUT_DATA)
 
 
 class _Binding(NamedTuple):
@@ -128,16 +67,12 @@ class _Binding(NamedTuple):
     gradients: list[Bound]
 
 
-class OperatorProperty(CoreProperty):
-    """The core's `OperatorProperty`, with the contract read off the class.
+class OperatorProperty(ShapedProperty):
+    """The core's `OperatorProperty`, with the contract read off the class: shapes too, see `ShapedProperty`.
 
     Attributes:
-        spec: A line of the shape language, or a method that returns one.
-        functions: Functions of whole shapes that `spec` calls, by name.
         device: Where `forward` and the gradients run: `"any"` for code that uses only functions
             which dispatch on their arrays, else `"cpu"` or `"gpu"`.
-        accepts: Element types that arguments may have: any, number, integer, floating, or a tuple of
-            names; for every argument of the common type, or by argument.
         compute_dtype: The type in which half precision is computed: arrays of float16 reach the
             functions as this, and what is computed is cast back. None: in half precision.
         integers_as: The type in which integers and bool are computed, as `compute_dtype`; results are rounded
@@ -150,10 +85,7 @@ class OperatorProperty(CoreProperty):
         contract: Declarations for the contract checks.
     """
 
-    spec: Any = None
-    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     device: ClassVar[str] = "any"
-    accepts: ClassVar[Accepts | Mapping[str, Accepts]] = "any"
     compute_dtype: ClassVar[str | None] = None
     integers_as: ClassVar[str | None] = None
     is_flat_for_integers: ClassVar[bool] = False
@@ -162,7 +94,7 @@ class OperatorProperty(CoreProperty):
     element_cost: ClassVar[float] = 1.0
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
-    aliases: ClassVar[Mapping[str, str]] = {}
+    aliases: ClassVar[dict[str, str]] = {}
 
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
@@ -179,7 +111,7 @@ class OperatorProperty(CoreProperty):
         cls._read_functions()
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
-            _check_names(cls, spec)
+            check_names(cls, spec)
             if any(item.condition is not None for item in spec.inputs):
                 cls.optional_inputs = tuple(dict.fromkeys(item.name for item in spec.inputs))
         if cls._forward_function is not None and not lists_kernels:
@@ -209,10 +141,9 @@ class OperatorProperty(CoreProperty):
                     what = f"{cls.name}.forward"
                     names = _names(cls, function)
                     cls._forward_function = Declared(function, what, (), pairs, aliases=aliases, names=names)
-                elif _is_gradient(name, function):
-                    mark: GradientMark = getattr(function, _MARK, GradientMark())
-                    targets = mark.targets or ((name,) if name != "backward" and name.endswith("_grad") else ())
-                    declared = Declared(function, f"{cls.name}.{name}", targets, *mark[1:], aliases)
+                elif is_gradient(name, function):
+                    mark = mark_of(name, function)
+                    declared = Declared(function, f"{cls.name}.{name}", *mark, aliases)
                     cls._gradient_functions = {**cls._gradient_functions, name: declared}
         if cls._forward_function is not None and "has_gradient" not in vars(cls):
             cls.has_gradient = bool(cls._gradient_functions)
@@ -242,13 +173,23 @@ class OperatorProperty(CoreProperty):
             what = f"{cls.name}.{own if own.isidentifier() and own != '_' else 'gradient'}"
             pairs = split_pairs(inplace)
             declared = Declared(
-                function, what, targets, pairs, when, accumulate, tuple(cls.aliases.items()), _names(cls, function)
+                function,
+                what,
+                targets,
+                pairs,
+                when,
+                accumulate,
+                tuple(cls.aliases.items()),
+                _names(cls, function),
             )
-            cls._gradient_functions = {**cls._gradient_functions, f"{own}{len(cls._gradient_functions)}": declared}
+            cls._gradient_functions = {
+                **cls._gradient_functions,
+                f"{own}{len(cls._gradient_functions)}": declared,
+            }
             cls._bindings = {}
             cls.has_gradient = True
             if isinstance(cls.spec, str):
-                _check_function(cls, declared, parse(cls.spec))
+                check_function(cls, declared, parse(cls.spec))
             return function
 
         return declare
@@ -266,74 +207,6 @@ class OperatorProperty(CoreProperty):
         from operad_sdk.declare.kernels import kernel  # noqa: PLC0415 - `kernels` needs this module's names
 
         return kernel(cls, device, priority=priority, when=when, name=name)
-
-    def list_arguments(self) -> list[str]:
-        """The arguments of `spec`."""
-        return [tensor.name for tensor in self._bound.arguments] if self._has_spec else super().list_arguments()
-
-    def list_outputs(self) -> list[str]:
-        """The outputs of `spec`."""
-        return [tensor.name for tensor in self._bound.outputs] if self._has_spec else super().list_outputs()
-
-    def list_auxiliary_states(self) -> list[str]:
-        """The auxiliary states of `spec`."""
-        return [tensor.name for tensor in self._bound.auxiliary] if self._has_spec else []
-
-    def list_inputs(self) -> list[str]:
-        """Arguments and states as `spec` has them."""
-        return [tensor.name for tensor in self._bound.inputs] if self._has_spec else super().list_inputs()
-
-    @property
-    def num_visible_outputs(self) -> int:
-        """The outputs of `spec` that are not hidden."""
-        return self._bound.num_visible_outputs if self._has_spec else super().num_visible_outputs
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`."""
-        return self._bound.infer_shape(in_shapes)
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """What follows from `spec` when the outputs are known as well."""
-        if not self._has_spec:
-            return super().infer_shape_backward(in_shapes, out_shapes)
-        return self._bound.infer_shape_backward(in_shapes, out_shapes)
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What follows from the types in `spec`, where `accepts` admits the arguments'."""
-        inferred = self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
-        for place, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
-            if dtype is not None and (accepted := self._accepted(place, name)) is not None:
-                check_accepted(self.name, name, dtype, accepted)
-        return inferred
-
-    def _accepted(self, place: int, name: str) -> Accepts | None:
-        if isinstance(self.accepts, Mapping):
-            return self.accepts.get(name) or self.accepts.get(name.rstrip("0123456789"))
-        return None if place in self.typed_arguments else self.accepts
-
-    @property
-    def typed_arguments(self) -> frozenset[int]:
-        """Places of the arguments that have a type of their own, such as indices."""
-        if not self._has_spec:
-            return frozenset()
-        return frozenset(i for i, tensor in enumerate(self._bound.arguments) if tensor.type != "")
-
-    @property
-    def broadcast_arguments(self) -> frozenset[int]:
-        """Places of the arguments that may be repeated along axes, so that gradients are summed back."""
-        return frozenset(range(len(self.list_arguments()))) if self._broadcasts else frozenset()
-
-    @cached_property
-    def _broadcasts(self) -> bool:
-        return self._has_spec and any("broadcast(" in tensor.shape_text for tensor in self._bound.outputs)
-
-    @property
-    def is_elementwise(self) -> bool:
-        """Whether all tensors have one shape, whatever it is."""
-        tensors = (*self._bound.inputs, *self._bound.outputs) if self._has_spec else ()
-        return bool(tensors) and {tensor.shape_text for tensor in tensors} == {"(...)"}
 
     @property
     def inplace_names(self) -> list[tuple[str, ...]]:
@@ -443,7 +316,7 @@ class OperatorProperty(CoreProperty):
             for name, declared in self._gradient_functions.items()
             if declared.when is None or declared.when(self)
         )
-        tensors = self._tensors
+        tensors = self.tensors
         key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]
         found = self._bindings.get(key)
         if found is None:
@@ -466,59 +339,12 @@ class OperatorProperty(CoreProperty):
             gradients.append(bound)
         return _Binding(names, forward, gradients)
 
-    @cached_property
-    def _tensors(self) -> Tensors:
-        arguments, states = tuple(self.list_arguments()), tuple(self.list_auxiliary_states())
-        outputs, params = tuple(self.list_outputs()), tuple(type(self).params)
-        if not self._has_spec:
-            groups = {**_numbered(arguments), **_numbered(outputs)}
-            shown = (_with_stems(names, groups) for names in (arguments, states, outputs))
-            return Tensors(arguments, states, outputs, self.num_visible_outputs, groups, *shown, params)
-        spec = self._parsed
-        declared = [
-            tuple(dict.fromkeys(item.name for item in items))
-            for items in (spec.arguments, spec.auxiliary, spec.outputs)
-        ]
-        return Tensors(
-            arguments, states, outputs, self.num_visible_outputs, self._bound.groups, *declared, params
-        )
-
-    @property
-    def _has_spec(self) -> bool:
-        return self.spec is not None
-
-    @cached_property
-    def _parsed(self) -> Spec:
-        if self.spec is None:
-            raise DeclarationError(f"{self.name}: there is no spec and no method in its place; give a spec")
-        return parse(self.spec() if callable(self.spec) else self.spec)
-
-    @cached_property
-    def _bound(self) -> BoundSpec:
-        spec = self._parsed
-        values = {name: getattr(self, name) for name in spec.names if self._is_own_value(name)}
-        return bind(spec, self.name, values | dict(self.functions))
-
-    def _is_own_value(self, name: str) -> bool:
-        if name in type(self).params:
-            return True
-        added = hasattr(type(self), name) and not hasattr(OperatorProperty, name)
-        return added and not callable(getattr(type(self), name))
-
 
 def _own_operator(
     prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> Operator:
     binding = prop.binding
-    return BoundOperator(
-        prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.gradients
-    )
-
-
-def _is_gradient(name: str, value: Any) -> bool:
-    if isinstance(getattr(value, _MARK, None), GradientMark):
-        return True
-    return inspect.isfunction(value) and (name == "backward" or name.endswith("_grad"))
+    return BoundOperator(prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.gradients)
 
 
 def _renamed(declared: Declared, old: str, new: str) -> Declared:
@@ -538,49 +364,3 @@ def _names(cls: type[OperatorProperty], function: Any) -> tuple[str, ...]:
 def _in_order(entries: frozenset[BackwardEntry]) -> list[BackwardEntry]:
     """Gradients of outputs, then arguments, then output values, as `declare_backward_dependency` has them."""
     return sorted(entries, key=lambda entry: (_KINDS.index(entry.kind), entry.index))
-
-
-def _numbered(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The groups among names: arg0, arg1, ... are the group `arg`."""
-    stems: dict[str, list[str]] = {}
-    for name in names:
-        stem = name.rstrip("0123456789")
-        if stem != name and name == f"{stem}{len(stems.get(stem, []))}":
-            stems.setdefault(stem, []).append(name)
-    return {stem: tuple(members) for stem, members in stems.items()}
-
-
-def _with_stems(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    stem_of = {member: stem for stem, members in groups.items() for member in members}
-    return tuple(dict.fromkeys(stem_of.get(name, name) for name in names))
-
-
-def _check_names(cls: type[OperatorProperty], spec: Spec) -> None:
-    """Refuse names that mean two things; and functions that name what no parameters would give."""
-    tensors = [item.name for item in spec.inputs]
-    # MXNet's files say `ctx` for operators without arguments; calls say it to the front end, not to them.
-    params = [name for name, own in cls.params.items() if name != "ctx" or not own.ignored]
-    for name in (*tensors, *(item.name for item in spec.outputs), *params):
-        if name in RESERVED:
-            raise DeclarationError(f"operator {cls.name!r}: {name!r} is a word of its own; use another name")
-    for name in cls.params:
-        if name in tensors or any(name == f"{tensor}_grad" for tensor in tensors):
-            raise DeclarationError(
-                f"operator {cls.name!r}: {name!r} is a parameter, and a tensor or its gradient too; "
-                "use another name"
-            )
-    for declared in (cls._forward_function, *cls._gradient_functions.values()):
-        if declared is not None:
-            _check_function(cls, declared, spec)
-
-
-def _check_function(cls: type[OperatorProperty], declared: Declared, spec: Spec) -> None:
-    shown = [tuple(dict.fromkeys(item.name for item in items)) for items in (spec.arguments, spec.auxiliary)]
-    outputs = tuple(dict.fromkeys(item.name for item in spec.outputs))
-    visible = len({item.name for item in spec.outputs if not item.is_hidden})
-    names = Names(Tensors(*shown, outputs, visible, {}, *shown, outputs, tuple(cls.params)))
-    is_counted = any(item.repeat for item in spec.items)  # then the names of numbered ones are known later
-    if declared is cls._forward_function:
-        Bound(declared._replace(inplace=()) if is_counted else declared, names.forward, names.forward_targets, True)
-    elif not is_counted:
-        Bound(declared, names.backward, names.backward_targets, False)

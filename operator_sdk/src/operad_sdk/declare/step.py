@@ -66,7 +66,9 @@ class Step:
 
     __slots__ = ("_around", "_bound", "_layout", "_pick", "_reads", "_wide", "targets")
 
-    def __init__(self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]) -> None:
+    def __init__(
+        self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
+    ) -> None:
         self._around = around
         self._bound = bound
         self._layout = layout
@@ -121,7 +123,11 @@ class Step:
         return wide
 
     def _run(
-        self, values: Values, wide: Mapping[DType, DType], req: Sequence[OpReq], targets: Sequence[Array | None]
+        self,
+        values: Values,
+        wide: Mapping[DType, DType],
+        req: Sequence[OpReq],
+        targets: Sequence[Array | None],
     ) -> None:
         """The general case: conversions before, and sums, conversions and additions after."""
         bound, first = self._bound, self._layout.firsts[self._layout.group]
@@ -192,7 +198,8 @@ class Step:
             return
         if value is None:
             raise DeclarationError(
-                f"{self._bound.what} neither fills nor returns {self._layout.names[place]}, which is asked for"
+                f"{self._bound.what} neither fills nor returns {self._layout.names[place]}, "
+                "which is asked for"
             )
         assert target is not None
         if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":

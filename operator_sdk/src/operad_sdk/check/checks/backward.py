@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OGRAD, OUT, BackwardEntry, OpReq, SimpleOpProperty
-from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import Array, Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
 

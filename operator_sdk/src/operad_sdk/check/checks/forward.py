@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from operad.operator import SimpleOpProperty, is_known
-from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.kinds import EDGES, ORDINARY
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import POISON, Array, Trial, raising
 from operad_sdk.check.violation import Violation
 
