@@ -10,21 +10,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad import registry
 from operad.errors import ShapeError
 from operad.operator import (
-    OGRAD,
-    OUT,
-    Gradient,
     Kernel,
     Operator,
     OperatorProperty,
     OpReq,
-    SimpleOp,
     assign,
     is_known,
     param,
-    simple_property,
     unify_shapes,
 )
 from operad.resource import ResourceRequest
@@ -60,12 +56,12 @@ _LIMIT = {"limit": param(float, 0.0)}
 
 
 def _unary(name, function, gradient=None, **options):
-    return SimpleOp(name, ["data"], function, gradients=[gradient], **options)
+    return simple(name, ["data"], function, [gradient], **options)
 
 
 def _binary(name, function, gradients=None):
     inplace = ["lhs", "rhs"]
-    return SimpleOp(name, ["lhs", "rhs"], function, takes_out=True, inplace=inplace, gradients=gradients)
+    return simple(name, ["lhs", "rhs"], function, gradients, takes_out=True, inplace=inplace)
 
 
 def _scalar(name, function, gradient=None):
@@ -125,9 +121,8 @@ SIMPLE = [
     _unary(
         "draw",
         lambda ctx, x: x + ctx.requested[0].generator.standard_normal(x.shape),
-        Gradient(lambda ctx, g: g, [OGRAD]),
-        takes_context=True,
-        forward_resource=[ResourceRequest.RANDOM],
+        Gradient(lambda g: g, [OGRAD]),
+        resource=[ResourceRequest.RANDOM],
     ),
 ]
 
@@ -385,7 +380,7 @@ for _prop, _operator in (
 ):  # fmt: skip
     _prop.kernels = [Kernel(f"{_prop.name}.test", _operator)]
     PROPERTIES.append(_prop)
-PROPERTIES += map(simple_property, SIMPLE)
+PROPERTIES += SIMPLE
 
 
 @contextmanager

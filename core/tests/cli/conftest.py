@@ -22,7 +22,7 @@ OPERATORS = '''
 
 import numpy as np
 
-from operad.operator import Gradient, Kernel, OperatorProperty, Operator, SimpleOp, param
+from operad.operator import Kernel, OperatorProperty, Operator, param
 from operad.resource import ResourceRequest
 
 
@@ -81,15 +81,20 @@ class Dense(OperatorProperty):
         return [(out_grad[0], in_grad[0])]
 
 
-double = SimpleOp(
-    "double",
-    ["data"],
-    lambda data, factor: 2 * data,
-    gradients=[Gradient(lambda ograd, factor: 2 * ograd, ["ograd"])],
-    params={"factor": param(float, 1.0)},
-    inplace=["data"],
-    doc="Twice its argument.",
-)
+class double(OperatorProperty):
+    """Twice its argument."""
+
+    factor = param(float, 1.0)
+    kernels = [Kernel("double.array", Add)]
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), list(in_shapes), []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_grad[0]]
+
+    def forward_inplace_option(self, in_data, out_data):
+        return [(in_data[0], out_data[0])]
 
 
 class Many(OperatorProperty):

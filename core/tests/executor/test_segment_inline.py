@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.simple import simple
 from operad import engine
 from operad.graph import Entry, Graph, OpNode
-from operad.operator import SimpleOp, simple_property
 
 THREADS: list[int] = []
 
@@ -19,7 +19,7 @@ def note_thread(data: np.ndarray, out: np.ndarray) -> None:
 
 
 def net(cost: float) -> od.Symbol:
-    op = simple_property(SimpleOp("note_thread", ("data",), note_thread, takes_out=True, cost=cost))
+    op = simple("note_thread", ["data"], note_thread, takes_out=True, cost=cost)
     variable = od.sym.var("x")
     node = OpNode(op(), "noted", [variable.entries[0]])
     return od.Symbol(Graph([Entry(node)]).outputs)

@@ -4,52 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad.context import cpu
 from operad.errors import ShapeError
 from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.operator import (
-    OGRAD,
-    OUT,
-    Gradient,
     Kernel,
     OpContext,
     Operator,
     OperatorProperty,
     OpReq,
-    SimpleOp,
     assign,
     is_known,
     param,
-    simple_property,
     unify_shapes,
 )
 
-Tanh = simple_property(
-    SimpleOp(
-        "tanh", ["x"], np.tanh, takes_out=True, inplace=["x"],
-        gradients=[Gradient(lambda g, y: g * (1 - y * y), [OGRAD, OUT], inplace=[OGRAD])],
-    )
+Tanh = simple(
+    "tanh", ["x"], np.tanh, [Gradient(lambda g, y: g * (1 - y * y), [OGRAD, OUT], inplace=[OGRAD])],
+    takes_out=True, inplace=["x"],
 )  # fmt: skip
-Square = simple_property(
-    SimpleOp("square", ["x"], np.square, takes_out=True, inplace=["x"],
-             gradients=[Gradient(lambda g, x: 2 * g * x, [OGRAD, "x"], inplace=[OGRAD])])
+Square = simple(
+    "square", ["x"], np.square, [Gradient(lambda g, x: 2 * g * x, [OGRAD, "x"], inplace=[OGRAD])],
+    takes_out=True, inplace=["x"],
 )  # fmt: skip
-AddConst = simple_property(
-    SimpleOp("add_const", ["x"], lambda x, scalar: x + scalar, inplace=["x"],
-             params={"scalar": param(float, 1.0)},
-             gradients=[Gradient(lambda g, scalar: g, [OGRAD], inplace=[OGRAD])])
+AddConst = simple(
+    "add_const", ["x"], lambda x, scalar: x + scalar, [Gradient(lambda g, scalar: g, [OGRAD], inplace=[OGRAD])],
+    inplace=["x"], params={"scalar": param(float, 1.0)},
 )  # fmt: skip
-Add = simple_property(
-    SimpleOp("add", ["lhs", "rhs"], np.add, takes_out=True, inplace=["lhs", "rhs"],
-             gradients=[Gradient(lambda g: g, [OGRAD], inplace=[OGRAD])] * 2)
+Add = simple(
+    "add", ["lhs", "rhs"], np.add, [Gradient(lambda g: g, [OGRAD], inplace=[OGRAD])] * 2,
+    takes_out=True, inplace=["lhs", "rhs"],
 )  # fmt: skip
-Mul = simple_property(
-    SimpleOp("mul", ["lhs", "rhs"], np.multiply, takes_out=True, inplace=["lhs", "rhs"],
-             gradients=[Gradient(lambda g, rhs: g * rhs, [OGRAD, "rhs"], inplace=[OGRAD]),
-                        Gradient(lambda g, lhs: g * lhs, [OGRAD, "lhs"])])
+Mul = simple(
+    "mul", ["lhs", "rhs"], np.multiply,
+    [Gradient(lambda g, rhs: g * rhs, [OGRAD, "rhs"], inplace=[OGRAD]),
+     Gradient(lambda g, lhs: g * lhs, [OGRAD, "lhs"])],
+    takes_out=True, inplace=["lhs", "rhs"],
 )  # fmt: skip
-Sign = simple_property(SimpleOp("sign", ["x"], np.sign, takes_out=True, inplace=["x"]))
-Stop = simple_property(SimpleOp("stop", ["x"], lambda x: x.copy(), inplace=["x"]))
+Sign = simple("sign", ["x"], np.sign, takes_out=True, inplace=["x"])
+Stop = simple("stop", ["x"], lambda x: x.copy(), inplace=["x"])
 
 
 class Dense(OperatorProperty):

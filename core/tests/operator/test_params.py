@@ -186,5 +186,12 @@ class TestSets:
         assert ParamSet({"p": declared}).parse("Op", {}) == {"p": (1, 2)}
 
     def test_are_inherited_and_may_be_redeclared(self):
-        assert list(WideWindow.params) == ["size", "pad", "scale", "keep", "extra"]
+        assert list(WideWindow.params) == ["size", "pad", "keep", "scale", "extra"]
         assert (WideWindow(size=1).scale, Window(size=1).scale) == (2.0, 1.0)
+
+
+def test_a_required_parameter_may_be_none_where_that_is_said():
+    params = ParamSet({"end": param(int, optional=True)})
+    assert [params.parse("op", {"end": value})["end"] for value in (None, "None", 3)] == [None, None, 3]
+    with pytest.raises(ParamError, match="parameter 'end' is missing, expected int or None"):
+        params.parse("op", {})

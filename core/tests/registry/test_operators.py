@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from operad import registry
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
-from operad.operator import OperatorProperty, SimpleOp
+from operad.operator import OperatorProperty
 
 SIMPLE = """
-from operad.operator import SimpleOp
-double = SimpleOp("double", ["data"], lambda data: data + data)
+from operad.operator import OperatorProperty
+class double(OperatorProperty):
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
 """
 CARRIER = """
 from operad.operator import OperatorProperty
@@ -123,10 +127,10 @@ def test_what_is_registered_is_found_and_survives_refresh(here):
 
 
 def test_registering_takes_what_an_entry_point_may_name(here):
-    simple = SimpleOp("acme_triple", ["data"], lambda data: 3 * data)
-    registry.register(simple)
+    carrier = SimpleNamespace(operad_property=here)
+    registry.register(carrier)
     registry.register(here, name="acme_second")
-    assert registry.get("acme_triple").name == "acme_triple"
+    assert registry.get("acme_local") is here
     assert registry.get("acme_second") is here
 
 

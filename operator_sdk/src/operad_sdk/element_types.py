@@ -8,8 +8,8 @@ from typing import Final, Literal
 from operad.dtypes import DType, as_dtype
 from operad.errors import DTypeError
 
-Accepts = Literal["any", "number", "integer", "floating"]
-"""Families of element types; `number` is all but bool."""
+Accepts = Literal["any", "number", "integer", "floating"] | tuple[str, ...]
+"""A family of element types, where `number` is all but bool; or the types by name."""
 
 ResultType = Callable[[DType], DType] | str | None
 """The type of the output: a function of the argument's type, a name, or None: the same."""
@@ -41,5 +41,13 @@ def check_accepted(operator: str, argument: str, dtype: DType, accepts: Accepts)
     Raises:
         DTypeError: It says which argument of `operator` has which type.
     """
-    if dtype.kind not in _KINDS[accepts]:
-        raise DTypeError(f"{operator}: {argument} is {dtype}, expected a {accepts} type; cast with astype")
+    if isinstance(accepts, tuple):
+        is_accepted, expected = dtype.name in accepts, " or ".join(accepts)
+    else:
+        is_accepted, expected = dtype.kind in _KINDS[accepts], f"{_article(accepts)} {accepts} type"
+    if not is_accepted:
+        raise DTypeError(f"{operator}: {argument} is {dtype}, expected {expected}; cast with astype")
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"

@@ -100,6 +100,29 @@ def test_integers_are_divided_towards_zero_and_raised_through_doubles() -> None:
     np.testing.assert_array_equal(power, np.array([0, 49], "int32"))
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("div", ([[7], [-7]], [2, 2]), ([[0], [0]], [0, 0])),
+        ("mod", ([[7], [-7]], [3, 3]), ([[0], [0]], [0, 0])),
+        ("power", ([[2], [3]], [2, 3]), ([[16], [33]], [11, 34])),
+    ],
+)
+def test_gradients_of_integers_are_mxnets(name: str, values: Any, expected: Any) -> None:
+    leaves = [od.nd.array(value, dtype="float64") for value in values]
+    for leaf in leaves:
+        leaf.attach_grad()
+    with od.autograd.record():
+        out = getattr(od.nd, f"broadcast_{name}")(*(od.nd.cast(leaf, dtype="int32") for leaf in leaves))
+    out.backward()
+    for leaf, gradient in zip(leaves, expected, strict=True):
+        np.testing.assert_array_equal(leaf.grad.asnumpy(), gradient)
+
+
+def test_hypotenuses_of_integers_are_rounded_towards_zero() -> None:
+    check_forward(op("hypot"), [np.array([7, 3], "int32"), np.array([7, 4], "int32")], np.array([9, 5]))
+
+
 def test_half_precision_gradients_are_summed_in_single_precision() -> None:
     big, small = od.nd.array(np.ones((4096, 1)), dtype="float16"), od.nd.array(np.ones((1,)), dtype="float16")
     small.attach_grad()

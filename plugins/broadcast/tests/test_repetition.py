@@ -46,6 +46,12 @@ def test_repeats_like_another_array(lhs: Any, rhs: Any, params: Any, out: Any) -
     assert BroadcastLike(**params).differentiable_inputs() == [True, False]
 
 
+def test_only_the_shape_of_the_other_array_is_read() -> None:
+    lhs, rhs = RNG.normal(size=(1, 2)), np.zeros((3, 2), "int32")
+    (out,) = check_forward(BroadcastLike, [lhs, rhs], np.broadcast_to(lhs, (3, 2)))
+    assert out.dtype == lhs.dtype
+
+
 @pytest.mark.parametrize(
     ("op", "params", "shapes", "message"),
     [

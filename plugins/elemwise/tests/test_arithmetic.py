@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 from operad import registry
-from operad.errors import DTypeError, ShapeError
+from operad.errors import DTypeError, ParamError, ShapeError
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(2)
@@ -194,6 +194,60 @@ def test_a_remainder_by_zero_is_zero(dtype: str) -> None:
     check_forward(registry.get("_mod"), [data, np.zeros_like(data)], np.zeros(2))
     check_forward(registry.get("_mod_scalar"), [data], np.zeros(2), scalar=0.0)
     check_forward(registry.get("_rmod_scalar"), [np.zeros_like(data)], np.zeros(2), scalar=2.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "values", "expected"),
+    [
+        ("elemwise_div", {}, ([7, -7], [2, 2]), ([0, 0], [-1, 1])),
+        ("_mod", {}, ([7, -7], [3, 3]), ([0, 0], [0, 0])),
+        ("_power", {}, ([2, 3], [2, 3]), ([4, 27], [2, 29])),
+        ("_hypot", {}, ([3, 5], [4, 12]), ([0, 0], [0, 0])),
+        ("_div_scalar", {"scalar": 2}, ([3, 5],), ([0, 0],)),
+        ("_rdiv_scalar", {"scalar": 7}, ([3, 5],), ([0, 0],)),
+        ("_mod_scalar", {"scalar": 3}, ([7, -7],), ([0, 0],)),
+        ("_rmod_scalar", {"scalar": 7}, ([3, -2],), ([0, 0],)),
+        ("_power_scalar", {"scalar": 3}, ([1, 2],), ([3, 12],)),
+        ("_rpower_scalar", {"scalar": 2}, ([1, 2],), ([1, 2],)),
+        ("exp", {}, ([1, 2, 3],), ([2, 7, 20],)),
+    ],
+)
+def test_gradients_of_integers_are_mxnets(name: str, params: Any, values: Any, expected: Any) -> None:
+    leaves = [od.nd.array(value, dtype="float64") for value in values]
+    for leaf in leaves:
+        leaf.attach_grad()
+    with od.autograd.record():
+        integers = [od.nd.cast(leaf, dtype="int32") for leaf in leaves]
+        y = getattr(od.nd, name)(*integers, **params)
+    y.backward()
+    for leaf, gradient in zip(leaves, expected, strict=True):
+        assert leaf.grad.asnumpy().tolist() == gradient
+
+
+def test_large_integers_are_divided_exactly() -> None:
+    large = np.array([2**62 + 1, -(2**62) - 1], "int64")
+    check_forward(
+        registry.get("elemwise_div"),
+        [large, np.array([1, 3], "int64")],
+        np.array([2**62 + 1, -1537228672809129301]),
+        rtol=0,
+        atol=0,
+    )
+
+
+def test_a_number_beyond_the_integers_wraps_in_sums_and_products_and_compares_as_it_is() -> None:
+    x = od.nd.array([1, 2, 250], dtype="uint8")
+    assert (-x).asnumpy().tolist() == [255, 254, 6]
+    assert (x + 300).asnumpy().tolist() == [45, 46, 38]
+    assert (x - 3).asnumpy().tolist() == [254, 255, 247]
+    assert (x == -1).asnumpy().tolist() == [0, 0, 0]
+    assert (x < 300).asnumpy().tolist() == [1, 1, 1]
+    with pytest.raises(ParamError, match="cannot hold"):
+        _ = x / 300
+
+
+def test_the_mark_of_whole_numbers_in_mxnets_files_is_accepted() -> None:
+    assert od.nd._plus_scalar(od.nd.array([1.5]), scalar=1, is_int=False).asscalar() == 2.5
 
 
 def test_integers_have_negative_powers_too() -> None:

@@ -219,10 +219,21 @@ def test_erfinv_is_infinite_at_the_ends_and_nan_beyond() -> None:
     np.testing.assert_array_equal(got, [np.nan, -np.inf, np.inf, np.nan])
 
 
-@pytest.mark.parametrize("name", ["exp", "tanh", "sqrt", "gamma", "sigmoid", "erfinv", "reciprocal"])
-def test_functions_of_real_numbers_say_to_cast_integers(name: str) -> None:
-    with pytest.raises(DTypeError, match=f"{name}: data is int32.*cast"):
-        getattr(od.nd, name)(od.nd.array([1, 2], dtype="int32"))
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("hard_sigmoid", "clip")])
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
+def test_functions_of_real_numbers_are_rounded_towards_zero_for_integers(name: str, dtype: str) -> None:
+    finite = {"arcsin": [0, 1], "arccos": [0, 1], "arctanh": [0], "erfinv": [0]}
+    data = np.array(finite.get(name, [1, 2, 5]), dtype)
+    expected = np.trunc(FUNCTIONS[name].reference(data.astype("float64")))
+    (out,) = check_forward(registry.get(name), [data], expected, rtol=0, atol=0)
+    assert out.dtype == dtype
+
+
+@pytest.mark.parametrize("name", ["exp", "hard_sigmoid", "clip"])
+def test_what_is_no_number_says_to_cast(name: str) -> None:
+    params = {"a_min": 0, "a_max": 1} if name == "clip" else {}
+    with pytest.raises(DTypeError, match=f"{name}: data is bool.*cast"):
+        getattr(od.nd, name)(od.nd.array([1, 2], dtype="bool"), **params)
 
 
 @pytest.mark.parametrize("name", ["abs", "square", "negative", "relu", "clip", "sign"])
@@ -239,6 +250,20 @@ def test_integers_stay_integers(name: str) -> None:
     for dtype in ("int8", "int32", "int64"):
         got = getattr(od.nd, name)(od.nd.array([-3, 4], dtype=dtype), **params).asnumpy()
         assert (got.tolist(), got.dtype) == (expected[name], dtype)
+
+
+def test_infinite_numbers_are_whole() -> None:
+    for name in ("round", "rint", "ceil", "floor", "trunc"):
+        assert getattr(od.nd, name)(od.nd.array([-np.inf, np.inf])).asnumpy().tolist() == [-np.inf, np.inf]
+
+
+def test_the_gradient_of_relu_is_nan_where_the_argument_is() -> None:
+    x = od.nd.array([np.nan, -1.0, 0.0, 1.0])
+    x.attach_grad()
+    with od.autograd.record():
+        y = od.nd.relu(x)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [np.nan, 0, 0, 1])
 
 
 def test_clip_passes_the_gradient_at_its_bounds() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import operad as od
 from operad import registry
-from operad.errors import ParamError
+from operad.errors import ParamError, ShapeError
 from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(4)
@@ -40,6 +40,40 @@ def test_arange_counts_by_steps(params: dict[str, float], expected: list[float])
 def test_arange_adds_up_no_error() -> None:
     values = od.nd.arange(0, 1000, 0.1, dtype="float64").asnumpy()
     np.testing.assert_array_equal(values, np.arange(10000) * 0.1)
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"start": 1.7, "stop": 9, "step": 2.6, "dtype": "int32"}, [1, 3, 5]),
+        ({"start": -3, "stop": 5, "step": 2, "dtype": "uint8"}, [253, 255, 1, 3]),
+        ({"start": 0, "stop": 5, "step": 1.5, "repeat": 2, "dtype": "int32"}, [0, 0, 1, 1, 2, 2, 3, 3]),
+        ({"start": 10, "stop": 0, "step": -2.5, "dtype": "int32"}, [10, 8, 6, 4]),
+    ],
+)
+def test_integers_count_from_a_whole_start_by_whole_steps_as_in_mxnet(
+    params: dict[str, float], expected: list[int]
+) -> None:
+    check_forward(registry.get("_arange"), [], np.array(expected), **params)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(-1, 255), (300, 44), (-1.5, 255), (1.7, 1)])
+def test_full_wraps_what_an_integer_type_cannot_hold(value: float, expected: int) -> None:
+    check_forward(registry.get("_full"), [], np.full(2, expected), shape=(2,), dtype="uint8", value=value)
+
+
+def test_full_refuses_integers_that_are_not_finite() -> None:
+    with pytest.raises(ParamError, match="value is nan, expected a finite number for int32"):
+        od.nd.full((2,), float("nan"), dtype="int32").asnumpy()
+
+
+def test_arange_like_refuses_an_axis_that_is_not_there() -> None:
+    with pytest.raises(ShapeError, match="axis is 1000000, expected one of the 2 axes"):
+        od.nd._contrib_arange_like(od.nd.ones((2, 3)), axis=10**6)
+
+
+def test_parameters_come_in_mxnets_order() -> None:
+    assert list(registry.get("_full").params) == ["shape", "ctx", "dtype", "value"]
 
 
 def test_arange_refuses_a_step_of_zero() -> None:

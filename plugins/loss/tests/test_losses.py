@@ -74,6 +74,11 @@ def test_make_loss_has_a_constant_gradient(normalization: str, divisor: int) -> 
     gradient_check(MakeLoss, [data], [np.full((3, 2), 2.0 / divisor)], **params)
 
 
+@pytest.mark.parametrize(("shape", "rows"), [((), 1), ((5,), 1), ((2, 3, 4), 6), ((0, 3), 1)])
+def test_make_loss_divides_by_the_rows_of_a_batch(shape: tuple[int, ...], rows: int) -> None:
+    gradient_check(MakeLoss, [np.ones(shape)], [np.full(shape, 1 / rows)], normalization="batch")
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_cross_entropy_is_the_negative_logarithm_of_the_labelled_probability(dtype: str) -> None:
     data, label = RNG.normal(size=(4, 3)).astype(dtype), np.array([0, 2, 1, 0], dtype)

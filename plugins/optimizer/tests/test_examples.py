@@ -9,7 +9,7 @@ import pytest
 MODULES = [
     "draw",
     "lr_scheduler",
-    *(f"updates.{name}" for name in ["adam", "lamb", "leader", "rmsprop", "sgd", "signs"]),
+    *(f"updates.{name}" for name in ["adaptive", "gradient_descent", "lamb"]),
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import DTypeError, ParamError
-from operad_optimizer.updates.blocks import BLOCK
+from operad_optimizer.updates.family import BLOCK
 from operad_sdk.testing import check_forward
 
 RNG = np.random.default_rng(9)
@@ -65,7 +65,7 @@ def test_a_rate_as_an_array_is_a_rate_as_a_number(name: str) -> None:
     given = [od.nd.array(value, dtype="float64") for value in arrays(states, (5,))]
     update = getattr(od.nd, name)
     expected = update(*(value.copy() for value in given), **params)
-    rest = {key: value for key, value in params.items() if key != "lr"}
+    rest = {**params, "lr": None}
     rate = od.nd.array([params["lr"]], dtype="float64")
     weight, grad, *aux = given
     np.testing.assert_array_equal(update(weight, grad, rate, *aux, **rest).asnumpy(), expected.asnumpy())
@@ -98,15 +98,61 @@ def test_the_second_phase_of_lamb_takes_a_weight_with_no_axis() -> None:
 
 @pytest.mark.parametrize("name", [*UPDATES, "mp_sgd_update", "_lamb_norm"])
 def test_weights_of_whole_numbers_are_refused(name: str) -> None:
-    prop = registry.get(name)(**UPDATES.get(name, (0, {}))[1])
+    rate = {} if name == "_lamb_norm" else {"lr": 0.1}
+    prop = registry.get(name)(**UPDATES.get(name, (0, rate))[1])
     with pytest.raises(DTypeError, match="is int32, expected a floating type; cast with astype"):
         prop.infer_type([np.dtype("int32"), *[None] * (len(prop.list_arguments()) - 1)])
 
 
-@pytest.mark.parametrize(("name", "params"), [("ftrl_update", {}), ("ftml_update", {"t": 1})])
-def test_a_rate_that_is_divided_by_is_above_0(name: str, params: dict[str, Any]) -> None:
-    with pytest.raises(ParamError, match="parameter 'lr' is 0"):
-        registry.get(name)(lr=0.0, **params)
+@pytest.mark.parametrize(("name", "states"), [("ftrl_update", 2), ("ftml_update", 3)])
+def test_a_rate_of_0_that_is_divided_by_gives_nan_as_in_mxnet(name: str, states: int) -> None:
+    given = [od.nd.array([1.0]), od.nd.array([2.0]), *(od.nd.array([0.0]) for _ in range(states))]
+    params = {"t": 1} if name == "ftml_update" else {}
+    assert np.isnan(getattr(od.nd, name)(*given, lr=0, **params).asnumpy()).all()
+
+
+@pytest.mark.parametrize("name", [name for name in UPDATES if "lamb" not in name])
+def test_the_rate_is_required(name: str) -> None:
+    states, params = UPDATES[name]
+    given = [od.nd.array(value) for value in arrays(states, (3,))]
+    with pytest.raises(ParamError, match="parameter 'lr' is missing"):
+        getattr(od.nd, name)(*given, **{key: value for key, value in params.items() if key != "lr"})
+
+
+def test_weights_are_clipped_to_a_bound_of_0_and_not_below_it() -> None:
+    given = [od.nd.array([value]) for value in (1.0, 2.0, 0.0)]
+    clipped = od.nd.rmsprop_update(*given, lr=0.1, clip_weights=0)
+    np.testing.assert_array_equal(clipped.asnumpy(), [0.0])
+
+
+# In the order of MXNet 1.9.1's own signatures, which positional calls rely on.
+ORDERS = {
+    "sgd_update": "lr wd rescale_grad clip_gradient lazy_update",
+    "sgd_mom_update": "lr momentum wd rescale_grad clip_gradient lazy_update",
+    "nag_mom_update": "lr momentum wd rescale_grad clip_gradient",
+    "adam_update": "lr beta1 beta2 epsilon wd rescale_grad clip_gradient lazy_update",
+    "rmsprop_update": "lr gamma1 epsilon wd rescale_grad clip_gradient clip_weights",
+    "rmspropalex_update": "lr gamma1 gamma2 epsilon wd rescale_grad clip_gradient clip_weights",
+    "ftrl_update": "lr lamda1 beta wd rescale_grad clip_gradient",
+    "ftml_update": "lr beta1 beta2 epsilon t wd rescale_grad clip_grad",
+    "signsgd_update": "lr wd rescale_grad clip_gradient",
+    "signum_update": "lr momentum wd rescale_grad clip_gradient wd_lh",
+    "lamb_update_phase1": "beta1 beta2 epsilon t bias_correction wd rescale_grad clip_gradient",
+    "lamb_update_phase2": "lr lower_bound upper_bound",
+}
+MIXED = ["sgd_update", "sgd_mom_update", "nag_mom_update", "lamb_update_phase1", "lamb_update_phase2"]
+
+
+@pytest.mark.parametrize("name", [*ORDERS, *(f"mp_{name}" for name in MIXED)])
+def test_parameters_are_in_mxnets_order(name: str) -> None:
+    assert list(registry.get(name).params) == ORDERS[name.removeprefix("mp_")].split()
+
+
+def test_parameters_are_given_by_position_as_in_mxnet() -> None:
+    by_place, by_name = ([od.nd.array([value]) for value in (1.0, 2.0, 4.0)] for _ in range(2))
+    expected = od.nd.sgd_mom_update(*by_name, lr=0.5, momentum=0.25)
+    np.testing.assert_array_equal(od.nd.sgd_mom_update(*by_place, 0.5, 0.25).asnumpy(), expected.asnumpy())
+    np.testing.assert_array_equal(expected.asnumpy(), [1.0])
 
 
 def test_an_update_writes_a_view_that_is_not_contiguous() -> None:

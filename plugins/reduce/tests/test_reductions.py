@@ -181,6 +181,20 @@ def test_the_gradient_of_a_norm_that_is_zero_is_zero() -> None:
     gradient_check(Norm, [np.zeros((1, 2))], [np.zeros((1, 2))])
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_a_norm_may_be_of_numbers_whose_squares_are_none(size: float) -> None:
+    data = np.array([[3, 4], [0, 1]]) * np.float32(size)
+    for given in (data.astype("float32"), data.astype("float64") * size**8):
+        expected = np.array([5, 1]) * given[1, 1]
+        check_forward(Norm, [given], expected, axis=1)
+
+
+def test_parameters_have_mxnets_order() -> None:
+    assert list(Norm.params) == ["ord", "axis", "out_dtype", "keepdims"]
+    assert list(Moments.params) == ["axes", "keepdims"]
+    assert list(Sum.params) == ["axis", "keepdims", "exclude"]
+
+
 def test_a_norm_may_have_another_type() -> None:
     (output,) = check_forward(Norm, [np.array([3, 4], "float16")], np.array([5]), out_dtype="float64")
     assert output.dtype == "float64"
@@ -192,7 +206,7 @@ def test_linear_reductions_keep_nothing_for_the_gradient() -> None:
 
 
 @pytest.mark.parametrize(
-    ("axis", "message"), [(3, "expected axis 3 to be one of them"), ((1, -2), "expected no axis twice")]
+    ("axis", "message"), [(3, "axis is 3, expected -3 to 2"), ((1, -2), "names an axis twice")]
 )
 def test_wrong_axes_are_refused(axis: Any, message: str) -> None:
     with pytest.raises(ShapeError, match=message):

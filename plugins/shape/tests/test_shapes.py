@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 import operad_shape as shape
-from operad.errors import DTypeError, ShapeError
+from operad.errors import DTypeError, ParamError, ShapeError
 
 ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
     (shape.Reshape, {"shape": (5, -1)}, [(2, 3)], "no length of the open axis"),
@@ -22,7 +22,7 @@ ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
     (shape.expand_dims, {"axis": 4}, [(2, 3)], "axis 4 is out of range"),
     (shape.squeeze, {"axis": (1,)}, [(1, 3)], "axis 1 of data (1, 3) has length 3"),
     (shape.transpose, {"axes": (0, 0)}, [(2, 3)], "not an order"),
-    (shape.depth_to_space, {"block_size": 2}, [(1, 3, 2, 2)], "divisible by"),
+    (shape.depth_to_space, {"block_size": 2}, [(1, 3, 2, 2)], "axis 1 is 3, which no size gives"),
     (shape.slice_, {"begin": (0,), "end": (1, 2)}, [(2, 3)], "equally long"),
     (shape.slice_, {"begin": (0,), "end": (1,), "step": (0,)}, [(2, 3)], "has a 0"),
     (shape.slice_like, {}, [(2, 3), (3, 3)], "axis 0 of shape_like (3, 3) is longer"),
@@ -31,12 +31,12 @@ ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
     (shape.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
     (shape.Concat, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), but axis 0 of arg0 is 2"),
     (shape.stack, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), expected (2, 3)"),
-    (shape.Pad, {"pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
+    (shape.Pad, {"mode": "constant", "pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
     (shape.Pad, {"pad_width": (0, 0, 3, 0), "mode": "reflect"}, [(2, 3)], "too short"),
     (shape.diag, {"axis1": 1}, [(2, 3)], "are one axis"),
     (shape.im2col, {"kernel": (3, 3)}, [(1, 1, 2, 2)], "does not fit"),
-    (shape.col2im, {"kernel": (2,), "output_size": (3,)}, [(1, 2, 5)], "expected (N, C * 2, 2)"),
-    (shape.slice_assign, {"begin": (0,), "end": (1,)}, [(2, 3), (2, 3)], "expected (1, 3), the part of lhs"),
+    (shape.col2im, {"kernel": (2,), "output_size": (3,)}, [(1, 2, 5)], "expected (1, 2, 2)"),
+    (shape.slice_assign, {"begin": (0,), "end": (1,)}, [(2, 3), (2, 3)], "expected (1, 3)"),
 ]
 
 
@@ -49,9 +49,14 @@ def test_what_does_not_fit_is_named(op: Any, params: dict[str, Any], shapes: lis
 
 
 def test_unknown_shapes_stay_unknown() -> None:
-    for op in (shape.Reshape(shape=(-1,)), shape.Flatten(), shape.diag(), shape.tile(reps=(2,))):
+    for op in (shape.Reshape(shape=(-1,)), shape.diag(), shape.tile(reps=(2,))):
         assert op.infer_shape([None]) == ([None], [None], [])
         assert op.infer_shape([(2, None)])[1] == [None]
+
+
+def test_flattening_keeps_the_first_length_also_where_others_are_unknown() -> None:
+    assert shape.Flatten().infer_shape([None])[1] == [(None, None)]
+    assert shape.Flatten().infer_shape([(2, None)])[1] == [(2, None)]
 
 
 def test_concat_infers_in_both_directions() -> None:
@@ -103,7 +108,7 @@ def test_names_are_mxnet_s() -> None:
 @pytest.mark.parametrize(
     "prop",
     [
-        shape.Pad(pad_width=(1, 1), constant_value=-1),
+        shape.Pad(mode="constant", pad_width=(1, 1), constant_value=-1),
         shape.slice_assign_scalar(begin=(0,), end=(1,), scalar=float("nan")),
     ],
     ids=lambda prop: prop.name,
@@ -116,3 +121,40 @@ def test_a_number_that_the_element_type_does_not_hold_is_refused(prop: Any) -> N
 def test_arrays_without_axes_are_stacked() -> None:
     found = od.nd.stack(od.nd.array(np.array(1.0)), od.nd.array(np.array(2.0)))
     np.testing.assert_array_equal(found.asnumpy(), [1, 2])
+
+
+@pytest.mark.parametrize("op", [shape.slice_like(), shape.reshape_like()], ids=lambda op: op.name)
+def test_an_array_of_which_the_shape_counts_may_have_any_type(op: Any) -> None:
+    single, integer = np.dtype("float32"), np.dtype("int64")
+    assert op.infer_type([single, integer]) == ([single, integer], [single], [])
+    assert op.differentiable_inputs() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("op", "params"),
+    [
+        (shape.Pad, "mode pad_width constant_value"),
+        (shape.stack, "axis num_args"),
+        (shape.Concat, "num_args dim"),
+        (shape.SliceChannel, "num_outputs axis squeeze_axis"),
+        (shape.split_v2, "indices axis squeeze_axis sections"),
+        (shape.slice_assign_scalar, "scalar begin end step"),
+        (shape.col2im, "output_size kernel stride dilate pad"),
+    ],
+)
+def test_parameters_have_mxnets_order(op: Any, params: str) -> None:
+    assert list(op.params) == params.split()
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "missing"),
+    [
+        (shape.Pad, {"pad_width": (0, 0)}, "mode"),
+        (shape.slice_axis, {"axis": 0, "begin": 1}, "end"),
+        (shape.split_v2, {"sections": 2}, "indices"),
+    ],
+)
+def test_what_mxnet_requires_is_required(op: Any, given: dict[str, Any], missing: str) -> None:
+    with pytest.raises(ParamError, match=f"parameter '{missing}' is missing"):
+        op(**given)
+    assert shape.slice_axis(axis=0, begin=1, end=None).infer_shape([(3,)])[1] == [(2,)]

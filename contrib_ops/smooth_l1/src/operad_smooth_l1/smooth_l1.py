@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Scalar, mapper, sign, unary
+from operad_sdk import Array, Contract, Scalar, mapper, sign
+from operad_sdk.declare import unary
 
 
 @mapper
@@ -17,12 +18,12 @@ def huber(a: float, sigma: float) -> float:
 
 
 @mapper
-def huber_gradient(ograd: float, a: float, sigma: float) -> float:
-    """The slope at one point, times the gradient that arrives there."""
+def huber_gradient(head: float, a: float, sigma: float) -> float:
+    """The gradient from above times the slope: `sigma^2 a` within, the sign of `a` beyond."""
     s2 = sigma * sigma
     if abs(a) > 1 / s2:
-        return ograd * sign(a)
-    return ograd * s2 * a
+        return head * sign(a)
+    return head * s2 * a
 
 
 def _integral_of_slope(data: Array, scalar: float) -> Array:
@@ -37,7 +38,7 @@ def _integral_of_slope(data: Array, scalar: float) -> Array:
     scalar=Scalar("sigma", default=1.0, above=0.0, doc="The pieces meet where |x| is 1 / sigma²."),
     contract=Contract(reference=_integral_of_slope),
 )
-def smooth_l1(x: Array, sigma: float, out: Array) -> None:
+def smooth_l1(x: Array, sigma: float, output: Array) -> None:
     """sigma² x² / 2 where |x| <= 1 / sigma², and |x| - 1 / (2 sigma²) beyond.
 
     Shapes:
@@ -51,9 +52,9 @@ def smooth_l1(x: Array, sigma: float, out: Array) -> None:
 
     Source: smooth_l1, src/operator/tensor/elemwise_binary_scalar_op_extended.cc.
     """
-    huber.map(x, sigma, out=out)
+    huber.map(x, sigma, out=output)
 
 
-@smooth_l1.gradient(inplace="ograd")
-def _(ograd: Array, x: Array, sigma: float, out: Array) -> None:
-    huber_gradient.map(ograd, x, sigma, out=out)
+@smooth_l1.gradient(inplace="output_grad")
+def _(output_grad: Array, x: Array, sigma: float, x_grad: Array) -> None:
+    huber_gradient.map(output_grad, x, sigma, out=x_grad)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, final
 
-from operad.operator import BackwardEntry, OperatorProperty, Shape, SimpleOpProperty
+from operad.operator import BackwardEntry, OperatorProperty, Shape
 from operad.resource import ResourceRequest
 
 
@@ -66,7 +66,7 @@ def gradients(prop: OperatorProperty) -> list[DeclaredGradient]:
         if flows[index]:
             wanted = [place == index for place in range(len(flows))]
             reads = [names.of(entry) for entry in prop.backward_dependency(wanted)]
-            found.append(DeclaredGradient(argument, reads, _form(prop, index)))
+            found.append(DeclaredGradient(argument, reads, _form(prop, wanted)))
     return found
 
 
@@ -91,6 +91,9 @@ def resources(
     return None if shapes is None else [request.value for request in requests(shapes)]
 
 
-def _form(prop: OperatorProperty, index: int) -> str | None:
-    gradient = prop.simple.gradients[index] if isinstance(prop, SimpleOpProperty) else None
-    return None if gradient is None else gradient.form
+def _form(prop: OperatorProperty, wanted: list[bool]) -> str | None:
+    """MXNet's name of a gradient that reads the head gradient only, also the output, also the inputs."""
+    if len(wanted) > 2 or len(prop.list_outputs()) > 1 or prop.list_auxiliary_states():
+        return None
+    kinds = {entry.kind for entry in prop.backward_dependency(wanted)}
+    return "T2" if "in_data" in kinds else "T1" if "out_data" in kinds else "T0"

@@ -48,7 +48,7 @@ class ArgumentGradient:
     Attributes:
         argument: Whose gradient.
         reads: Arrays kept for it: gradients of outputs (NAME_grad), arguments, outputs.
-        form: MXNet's T0, T1 or T2 for an operator of one function, else null.
+        form: MXNet's T0, T1 or T2 for an operator of one or two arrays and one output, else null.
     """
 
     argument: str

@@ -42,8 +42,8 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
                     break
             else:
                 return plain(args, out, ctx)
-        inputs, given = split_arguments(op, args, params, Arithmetic, "NDArray")
-        return invoker(op, given)(inputs, out, ctx)
+        tensors, by_name, given = split_arguments(op, args, params, Arithmetic, "NDArray")
+        return invoker(op, given)(_ordered(op, tensors, by_name, given), out, ctx)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.__doc__
@@ -53,8 +53,8 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
 
 def split_arguments(
     op: type[OperatorProperty], args: Sequence[Any], named: dict[str, Any], tensor: type, tensor_name: str
-) -> tuple[list[Any], dict[str, Any]]:
-    """Sort a call's arguments into tensors, in the operator's order, and parameters.
+) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Sort a call's arguments into tensors by position, tensors by name, and parameters.
 
     Args:
         op: The operator called.
@@ -63,10 +63,12 @@ def split_arguments(
         tensor: The class of tensor arguments: that of `NDArray` here, `Symbol` in `operad.sym`.
         tensor_name: What errors call it.
     Raises:
-        ArgumentError: An argument is missing, named twice, or neither tensor nor parameter.
+        ArgumentError: An argument is named twice, or neither tensor nor parameter.
     """
     if args and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
         args = [*args[0], *args[1:]]
+    if op.optional_inputs is not None:
+        args, named = _without_absent(op.optional_inputs, args, named, tensor)
     tensors = [arg for arg in args if isinstance(arg, tensor)]
     if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
         position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
@@ -79,7 +81,24 @@ def split_arguments(
     by_name = {key: value for key, value in named.items() if isinstance(value, tensor)}
     if op.key_var_num_args is not None:
         params.setdefault(op.key_var_num_args, len(tensors) + len(by_name))
-    return _ordered(op, tensors, by_name, params), params
+    return tensors, by_name, params
+
+
+def _without_absent(
+    inputs: Sequence[str], args: Sequence[Any], named: dict[str, Any], tensor: type
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments without None in the place, or under the name, of a tensor that may be absent."""
+    named = {key: value for key, value in named.items() if value is not None or key not in inputs}
+    count = 0
+    while count < min(len(args), len(inputs)) and (args[count] is None or isinstance(args[count], tensor)):
+        count += 1
+    if all(arg is not None for arg in args[:count]):  # not `None in`, which would compare arrays
+        return args, named
+    given = {name: arg for name, arg in zip(inputs, args[:count], strict=False) if arg is not None}
+    twice = given.keys() & named.keys()
+    if twice:
+        raise ArgumentError(f"argument {min(twice)!r} is given by position and by name")
+    return args[count:], {**named, **given}
 
 
 def _positional_params(
@@ -104,7 +123,7 @@ def _ordered(
     if not by_name:
         return tensors
     prop = invoker(op, params).prop
-    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    names = prop.list_inputs()
     slots: dict[str, Any] = dict(zip(names, tensors, strict=False))
     for key, value in by_name.items():
         if key not in names:

@@ -42,7 +42,10 @@ _TYPE_WORDS: Final = {
 class Param:
     """One declared parameter; made by `param`."""
 
-    __slots__ = ("_convert_type", "bounds", "choices", "default", "doc", "name", "optional", "type")
+    __slots__ = (
+        "_convert_type", "bounds", "choices", "default", "doc", "fill", "ignored", "name", "optional", "per",
+        "run_time", "type",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -59,12 +62,30 @@ class Param:
         self.choices = choices
         self.doc = doc
         self.optional = default is None
+        self.per = ""
+        self.fill: Any = None
+        self.ignored = ""
+        self.run_time = False
         self._convert_type: Any = None
 
     @property
     def is_required(self) -> bool:
         """Whether the parameter has no default."""
         return self.default is REQUIRED
+
+    def for_axes(self, value: Any, count: int) -> Any:
+        """A tuple of `count` items: `value`, or the fill value for each where it is empty or None.
+
+        Raises:
+            ParamError: It has another number of items.
+        """
+        if not value:
+            return (self.fill,) * count
+        if len(value) != count:
+            raise ParamError(
+                f"parameter {self.name!r} is {value!r}, expected {count} items, as many as {self.per!r} has"
+            )
+        return value
 
     def parse(self, value: Any) -> Any:
         """`value` as this parameter's type, from a Python value or MXNet's string form.
@@ -129,6 +150,11 @@ def param(
     lt: float | None = None,
     choices: tuple[Any, ...] | None = None,
     doc: str = "",
+    per: str = "",
+    fill: Any = None,
+    ignored: str = "",
+    run_time: bool = False,
+    optional: bool = False,
 ) -> Any:
     """Declare a parameter as a class attribute of an `OperatorProperty`.
 
@@ -140,11 +166,19 @@ def param(
         ge: Inclusive lower bound, of every element for tuples; `gt`, `le`, `lt` likewise.
         choices: The values allowed.
         doc: One sentence for documentation and error messages.
+        per: Another parameter, a tuple, for each of whose items this one has one too: `stride` per `kernel`.
+        fill: With `per`: the value of every item where none are given.
+        ignored: Why the parameter is accepted, for MXNet's files and calls, and changes nothing.
+        run_time: Whether its value may change at every call, as `lr` does.
+        optional: Whether None is a value too; always where it is the default.
     """
     bounds = {
         key: bound for key, bound in (("ge", ge), ("gt", gt), ("le", le), ("lt", lt)) if bound is not None
     }
-    return Param(type, default, bounds, choices, doc)
+    declared = Param(type, default, bounds, choices, doc or ignored)
+    declared.per, declared.fill, declared.ignored, declared.run_time = per, fill, ignored, run_time
+    declared.optional |= optional
+    return declared
 
 
 @final
@@ -196,6 +230,12 @@ class ParamSet(Mapping[str, Param]):
                 parsed[name] = declared.parse(values[name])
             except ParamError as error:
                 raise ParamError(f"{operator}: {error}") from error.__cause__
+        for name, declared in self._params.items():
+            if declared.per:
+                try:
+                    parsed[name] = declared.for_axes(parsed[name], len(parsed[declared.per] or ()))
+                except ParamError as error:
+                    raise ParamError(f"{operator}: {error}") from None
         return parsed
 
     def _suggest(self, name: str) -> str:

@@ -16,7 +16,7 @@ the property; gradients that are not requested release the buffers only they nee
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -132,6 +132,8 @@ class OperatorProperty(ABC):
         kernels: The ways to compute it, in the order they were registered.
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
+        optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
+            parameters; a call may then give None for one that is absent. None: there are no such tensors.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -142,12 +144,16 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     key_var_num_args: ClassVar[str | None] = None
+    optional_inputs: ClassVar[tuple[str, ...] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         declared: dict[str, Param] = {}
         for base in reversed(cls.__mro__):
-            declared.update((name, value) for name, value in vars(base).items() if isinstance(value, Param))
+            # The order of a call is that of writing: what is declared again moves to its new place.
+            for name, value in (_own_params(base) if base is cls else _params_of(base)).items():
+                declared.pop(name, None)
+                declared[name] = value
         cls.params = ParamSet(declared)
         if "name" not in vars(cls):
             cls.name = cls.__name__
@@ -180,6 +186,14 @@ class OperatorProperty(ABC):
     def list_auxiliary_states(self) -> list[str]:
         """Names of the states that `forward` updates, such as moving averages."""
         return []
+
+    def list_inputs(self) -> list[str]:
+        """Names of all tensors in the order of a call, and of a node's inputs in a file.
+
+        The default is the arguments and then the states; MXNet has operators whose states stand among
+        the arguments.
+        """
+        return [*self.list_arguments(), *self.list_auxiliary_states()]
 
     @property
     def num_visible_outputs(self) -> int:
@@ -284,6 +298,16 @@ class OperatorProperty(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).params)
         return f"{self.name}({shown})"
+
+
+def _own_params(cls: type) -> dict[str, Param]:
+    return {name: value for name, value in vars(cls).items() if isinstance(value, Param)}
+
+
+def _params_of(base: type) -> Mapping[str, Param]:
+    """What a base class declares: all of a property's parameters, or a mixin's own."""
+    known: ParamSet | None = vars(base).get("params")
+    return known if isinstance(known, ParamSet) else _own_params(base)
 
 
 def _size(shape: Shape) -> int:

@@ -52,13 +52,9 @@ def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symb
 def _split(
     op: type[OperatorProperty], args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[dict[str, Entry], dict[str, Any]]:
-    by_name = {key: value for key, value in named.items() if isinstance(value, Symbol)}
-    others = {key: value for key, value in named.items() if key not in by_name}
-    if op.key_var_num_args is not None and op.key_var_num_args not in others and by_name:
-        others[op.key_var_num_args] = len(by_name) + sum(isinstance(arg, Symbol) for arg in args)
-    positional, params = split_arguments(op, args, others, Symbol, "Symbol")
+    positional, by_name, params = split_arguments(op, args, named, Symbol, "Symbol")
     prop = op(**params)
-    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    names = prop.list_inputs()
     if len(positional) > len(names):
         raise ArgumentError(
             f"{op.name}: got {len(positional)} symbols, expected at most {len(names)}: {names}"

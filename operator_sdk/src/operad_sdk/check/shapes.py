@@ -57,7 +57,9 @@ def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> li
 
 
 def _alike(prop: OperatorProperty) -> bool:
-    return isinstance(prop, SimpleOpProperty) and prop.simple.shape_function is None
+    if isinstance(prop, SimpleOpProperty):
+        return prop.simple.shape_function is None
+    return bool(getattr(prop, "is_elementwise", False))
 
 
 def _searched(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
 from operad.dtypes import DType, as_dtype
-from operad.errors import DTypeError
+from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
+from operad_sdk.shapes.expressions import GivenTuple
 from operad_sdk.shapes.grammar import Axis, Item, Spec
 from operad_sdk.shapes.solver import complete, solve
 
@@ -24,6 +25,7 @@ class Tensor(NamedTuple):
     axes: tuple[Axis, ...]
     type: DType | str
     shape_text: str
+    is_state: bool = False
 
 
 @final
@@ -32,7 +34,10 @@ class BoundSpec:
 
     Attributes:
         operator: The operator's name, for messages.
-        arguments: Tensors in call order; `auxiliary` and `outputs` likewise.
+        inputs: Arguments and auxiliary states in call order.
+        arguments: The inputs that are no states; `auxiliary` are the states.
+        outputs: Hidden ones last.
+        groups: The names of each repeated item's tensors, by its name.
         num_visible_outputs: How many outputs are not hidden.
         env: Values of the parameters that the line names.
         sequences: Names that stand for any number of axes.
@@ -43,6 +48,8 @@ class BoundSpec:
         "arguments",
         "auxiliary",
         "env",
+        "groups",
+        "inputs",
         "joint_axes",
         "num_visible_outputs",
         "operator",
@@ -53,10 +60,12 @@ class BoundSpec:
     def __init__(self, operator: str, spec: Spec, env: dict[str, Any]) -> None:
         self.operator = operator
         self.env = env
-        self.sequences = spec.sequences - env.keys()
-        self.arguments = self._tensors(spec.arguments)
-        self.auxiliary = self._tensors(spec.auxiliary)
+        self.groups: dict[str, tuple[str, ...]] = {}
+        self.inputs = self._tensors(spec.inputs)
+        self.arguments = tuple(tensor for tensor in self.inputs if not tensor.is_state)
+        self.auxiliary = tuple(tensor for tensor in self.inputs if tensor.is_state)
         self.outputs = self._tensors(spec.outputs)
+        self.sequences = (spec.sequences | self._numbered_sequences()) - env.keys()
         self.joint_axes = [
             (tensor, axis)
             for tensor in self.arguments + self.auxiliary + self.outputs
@@ -71,20 +80,30 @@ class BoundSpec:
         Raises:
             ShapeError: Shapes contradict the line or each other.
         """
-        env = solve(self, list(zip(self.arguments, in_shapes, strict=True)))
-        arguments = [
-            complete(self, t, env, given) for t, given in zip(self.arguments, in_shapes, strict=True)
-        ]
-        outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
-        return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+        inputs = list(zip(self.arguments, in_shapes, strict=True))
+        try:
+            env = solve(self, inputs)
+            arguments = [complete(self, tensor, env, given) for tensor, given in inputs]
+            outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
+            return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+        except ShapeError as error:
+            raise self._named(error) from error.__cause__
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
         """The arguments' shapes from all that is known."""
         inputs = list(zip(self.arguments, in_shapes, strict=True))
-        env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
-        return [complete(self, tensor, env, given) for tensor, given in inputs]
+        try:
+            env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
+            return [complete(self, tensor, env, given) for tensor, given in inputs]
+        except ShapeError as error:
+            raise self._named(error) from error.__cause__
+
+    def _named(self, error: ShapeError) -> ShapeError:
+        """`error`, beginning with the operator's name, which functions of shapes do not know."""
+        text = str(error)
+        return error if text.startswith(f"{self.operator}:") else ShapeError(f"{self.operator}: {text}")
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Complete element types.
@@ -136,12 +155,21 @@ class BoundSpec:
         for item in items:
             if item.condition is not None and not item.condition.value(self.env, None):
                 continue
-            names = [item.name]
-            if item.repeat is not None:
-                names = [f"{item.name}{i}" for i in range(item.repeat.value(self.env, None))]
             dtype = self._type(item)
-            tensors += [Tensor(name, item.axes, dtype, item.shape_text) for name in names]
+            if item.repeat is None:
+                tensors.append(Tensor(item.name, item.axes, dtype, item.shape_text, item.is_state))
+                continue
+            count = item.repeat.value(self.env, None)
+            self.groups[item.name] = tuple(f"{item.name}{i}" for i in range(count))
+            for i, name in enumerate(self.groups[item.name]):
+                axes = item.numbered(i) if item.is_each_its_own else item.axes
+                tensors.append(Tensor(name, axes, dtype, item.shape_text, item.is_state))
         return tuple(tensors)
+
+    def _numbered_sequences(self) -> frozenset[str]:
+        """The names that `S[i]` stands for, which are sequences where they are starred."""
+        axes = [axis for tensor in self.inputs + self.outputs for axis in tensor.axes if axis.is_starred]
+        return frozenset(name for axis in axes for name in axis.expression.indexed if "__" in name)
 
     def _type(self, item: Item) -> DType | str:
         value = self.env.get(item.type, _ABSENT)
@@ -186,5 +214,15 @@ def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
                 f"{operator}: {item.text!r} depends on {unknown[0]!r}, which is no parameter; "
                 f"it has {', '.join(parameters) or 'none'}"
             )
-    env = {name: value for name, value in parameters.items() if name in spec.names}
+        own = frozenset[str]().union(*(axis.expression.functions for axis in item.axes)) - parameters.keys()
+        if own:
+            raise SpecError(
+                f"{operator}: {item.text!r} calls {min(own)!r}, which is no function of the shape language; "
+                "give it as one of the operator's `functions`"
+            )
+    env = {
+        name: GivenTuple(value) if type(value) is tuple and None in value else value
+        for name, value in parameters.items()
+        if name in spec.names | spec.functions
+    }
     return BoundSpec(operator, spec, env)

@@ -8,6 +8,9 @@ Expressions are Python's, restricted: names, integers, `+ - * // %`, comparison,
 An expression can be evaluated, where the value of an unknown name is None and so is everything
 computed from it, and it can be solved for its only unknown name where it is affine in it. Nothing
 else is solved: `(W - 3)//2 + 1 == 5` leaves W unknown, because 11 and 12 both fit.
+
+A function of whole sequences may give a sequence, and then stands under a star for all its axes:
+`*broadcast(A, B)`, `*reduced(S, axis, keepdims)`, or a function of the operator's own.
 """
 
 from __future__ import annotations
@@ -27,6 +30,13 @@ Env = Mapping[str, Any]
 
 Affine = tuple[int, int]
 """`(a, b)` for `a * x + b`, where x is the unknown."""
+
+
+@final
+class GivenTuple(tuple[Any, ...]):
+    """A parameter's tuple, in which None is a value and not an unknown length."""
+
+    __slots__ = ()
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -61,8 +71,69 @@ _COMPARE: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.IsNot: operator.is_not,
     ast.In: lambda item, items: item in items,
 }
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to.
+
+    Raises:
+        ShapeError: They do not broadcast.
+    """
+    rank = max(map(len, shapes), default=0)
+    result = []
+    for place in range(-rank, 0):
+        lengths = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+        if len(lengths) > 1:
+            raise ShapeError(
+                f"shapes {' and '.join(map(str, shapes))} do not broadcast: axis {rank + place} is "
+                f"{' and '.join(map(str, sorted(lengths)))}, expected equal lengths or 1"
+            )
+        result.append(lengths.pop() if lengths else 1)
+    return tuple(result)
+
+
+def reduced(
+    shape: tuple[int, ...], axis: Any, keepdims: bool = False, exclude: bool = False
+) -> tuple[int, ...]:
+    """The shape that is left when `axis` (one, several, or all where None or ()) is reduced.
+
+    As in MXNet 1.x nothing is ever 0-d: where no axis is left there is one of length 1. Lengths may be
+    None in a shape line, where they are not known yet.
+
+    Raises:
+        ShapeError: An axis is not there, or named twice.
+    """
+    axes = reduced_axes(len(shape), axis, exclude)
+    if keepdims:
+        return tuple(1 if place in axes else length for place, length in enumerate(shape))
+    return tuple(length for place, length in enumerate(shape) if place not in axes) or (1,)
+
+
+def reduced_axes(ndim: int, axis: Any, exclude: bool = False) -> tuple[int, ...]:
+    """The axes that `axis` names, or with `exclude` all others, counted from the front and in order.
+
+    None and () name all axes; as in MXNet 1.x, `exclude` then changes nothing.
+
+    Raises:
+        ShapeError: An axis is not there, or named twice.
+    """
+    given = (axis,) if isinstance(axis, int) else tuple(axis or ())
+    for one in given:
+        if not -ndim <= one < ndim:
+            raise ShapeError(f"axis is {one}, expected {-ndim} to {ndim - 1} for {ndim} axes")
+    named = [one % ndim for one in given]
+    if len(set(named)) < len(named):
+        raise ShapeError(f"axis is {axis}, which names an axis twice")
+    if not given:
+        return tuple(range(ndim))
+    return tuple(place for place in range(ndim) if (place in named) != exclude)
+
+
 _OF_NUMBERS: Final[dict[str, Callable[..., Any]]] = {"max": max, "min": min, "ceil_div": ceil_div}
 _OF_SEQUENCES: Final[dict[str, Callable[..., Any]]] = {"prod": prod, "sum": sum, "len": len}
+_GIVE_SEQUENCES: Final[dict[str, Callable[..., Any]]] = {"broadcast": broadcast, "reduced": reduced}
+_TAKE_UNKNOWN_LENGTHS: Final = frozenset(("reduced",))
+"""Functions that only choose among lengths, so that an unknown one stays what it is."""
 
 
 class Expression(ABC):
@@ -72,14 +143,18 @@ class Expression(ABC):
         names: Every name in it.
         indexed: Names that stand for one item of a sequence when the expression is starred.
         tests: Names that decide between expressions; they must be parameters.
+        functions: Functions of the operator's own that it calls.
+        gives_sequence: Whether its value is a whole sequence.
     """
 
-    __slots__ = ("indexed", "names", "tests")
+    __slots__ = ("functions", "gives_sequence", "indexed", "names", "tests")
 
     def __init__(self, *parts: Expression) -> None:
         self.names: frozenset[str] = frozenset[str]().union(*(part.names for part in parts))
         self.indexed: frozenset[str] = frozenset[str]().union(*(part.indexed for part in parts))
         self.tests: frozenset[str] = frozenset[str]().union(*(part.tests for part in parts))
+        self.functions: frozenset[str] = frozenset[str]().union(*(part.functions for part in parts))
+        self.gives_sequence = False
 
     @abstractmethod
     def value(self, env: Env, index: int | None) -> Any:
@@ -178,6 +253,47 @@ class _Call(Expression):
 
 
 @final
+class _Whole(Expression):
+    """A function of whole sequences and parameters that gives a sequence.
+
+    A parameter that is None is a value like any other; a name that is not in the environment is
+    unknown, and so is a sequence with an unknown length in it.
+    """
+
+    __slots__ = ("_name", "_parts")
+
+    def __init__(self, name: str, parts: list[Expression]) -> None:
+        super().__init__(*parts)
+        self._name = name
+        self._parts = parts
+        self.indexed = frozenset()
+        self.gives_sequence = True
+        if name not in _GIVE_SEQUENCES:
+            self.functions = self.functions | {name}
+
+    def value(self, env: Env, index: int | None) -> Any:
+        values = []
+        for part in self._parts:
+            if any(name not in env for name in part.names):
+                return None
+            value = part.value(env, None)
+            is_taken = isinstance(value, tuple) and self._name in _TAKE_UNKNOWN_LENGTHS
+            if not is_taken and _has_unknown(value, part):
+                return None
+            values.append(value)
+        shape = (_GIVE_SEQUENCES.get(self._name) or env[self._name])(*values)
+        return shape if index is None or shape is None else shape[index]
+
+
+def _has_unknown(value: Any, part: Expression) -> bool:
+    if value is None:
+        return not isinstance(part, Name)  # a name's value is a parameter's
+    if type(value) is not tuple or isinstance(part, _Constant):
+        return False
+    return any(item is None or (isinstance(item, tuple) and None in item) for item in value)
+
+
+@final
 class _Test(Expression):
     """Plain Python over parameters, for which None is a value like any other."""
 
@@ -221,7 +337,7 @@ def compile_expression(node: ast.expr) -> Expression:
     match node:
         case ast.Constant(value=v) if v is ...:
             return Name("...")
-        case ast.Constant(value=int() | str() | None as v):
+        case ast.Constant(value=int() | str() | None as v):  # True and False are ints
             return _Constant(v)
         case ast.Name(id=name):
             return Name(name)
@@ -245,7 +361,9 @@ def compile_expression(node: ast.expr) -> Expression:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_NUMBERS | _OF_SEQUENCES:
             function = (_OF_NUMBERS | _OF_SEQUENCES)[name]
             return _Call(function, [compiled(arg) for arg in args], unindexed=name in _OF_SEQUENCES)
-    functions = ", ".join([*_OF_NUMBERS, *_OF_SEQUENCES])
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            return _Whole(name, [compiled(arg) for arg in args])
+    functions = ", ".join([*_OF_NUMBERS, *_OF_SEQUENCES, *_GIVE_SEQUENCES])
     raise SpecError(
         f"cannot use {ast.unparse(node)!r}; expected names, integers, + - * // %, comparisons, "
         f"and/or/not, if-else, indexing, and {functions}"

@@ -3,7 +3,7 @@
 ::
 
     line    = [items] ["; aux" items] "->" items
-    item    = ["hidden"] name ["[" count "]"] ":" [type] "(" axes ")" ["if" test]
+    item    = ["state" | "hidden" ["train"]] name ["[" count "]"] ":" [type] "(" axes ")" ["if" test]
     axes    = nothing, or axis {"," axis}
     axis    = expression | "*" expression | "..."
     type    = an element type's name | "any" | a parameter | a variable such as T
@@ -11,7 +11,11 @@
 `"data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"`:
 a name that the operator has as a parameter (or other attribute) is that value, any other is a size
 to be found. `*S` is any number of axes, and `...` is the same without a name. `arg[num_args]:(...)`
-stands for arg0, arg1, and so on. Outputs marked `hidden` come last and are not shown to callers.
+stands for arg0, arg1, and so on; `S[i]` in it is a name for each of them, and `S` elsewhere all of these.
+`i` alone in it is the number of each: `output[n]:(*part(S, i, n))`.
+An item marked `state` is updated by the operator; it may stand anywhere among the arguments, and all of
+them may stand behind `; aux` instead. Outputs marked `hidden` come last and are not shown to callers;
+those marked `hidden train` may stay unwritten in prediction.
 All items without a type have one type in common; `any` is a type of its own.
 """
 
@@ -27,7 +31,11 @@ from typing import Final, NamedTuple, NoReturn, final
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes.expressions import Expression, compile_expression
 
-_HEAD: Final = re.compile(r"(?P<hidden>hidden\s+)?(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<count>.+)\])?$")
+_HEAD: Final = re.compile(
+    r"(?:(?P<hidden>hidden)\s+(?P<train>train\s+)?|(?P<state>state)\s+)?(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<count>.+)\])?$"
+)
+_EACH: Final = re.compile(r"\b([A-Za-z_]\w*)\[i\]")
+_NUMBER: Final = re.compile(r"\bi\b")
 _TYPE: Final = re.compile(r"[A-Za-z_]\w*$")
 
 
@@ -49,6 +57,8 @@ class Item(NamedTuple):
         type: Type word; empty: the common type.
         condition: Present only where this is true; None: always.
         shape_text: The axes as written, with parentheses.
+        is_train_only: Whether it may stay unwritten in prediction.
+        is_state: Whether it is an auxiliary state.
     """
 
     name: str
@@ -59,6 +69,18 @@ class Item(NamedTuple):
     is_hidden: bool
     shape_text: str
     text: str
+    is_train_only: bool = False
+    is_state: bool = False
+
+    def numbered(self, index: int) -> tuple[Axis, ...]:
+        """The axes of one of a repeated item, where `S[i]` is its own name, and `i` its number."""
+        inside = _EACH.sub(rf"\1__{index}", self.shape_text[1:-1])
+        return _Reader(self.text).axes(_NUMBER.sub(str(index), inside))
+
+    @property
+    def is_each_its_own(self) -> bool:
+        """Whether the axes of repeated items differ in names or numbers."""
+        return _NUMBER.search(self.shape_text) is not None
 
 
 @final
@@ -66,21 +88,33 @@ class Spec(NamedTuple):
     """A line that has been read.
 
     Attributes:
+        inputs: Arguments and states in the order of a call.
         names: Every name that its expressions and types use.
         sequences: Names that are many sizes: those used under a star and nowhere for one size.
+        functions: Functions of the operator's own that its expressions call.
     """
 
     text: str
-    arguments: tuple[Item, ...]
-    auxiliary: tuple[Item, ...]
+    inputs: tuple[Item, ...]
     outputs: tuple[Item, ...]
     names: frozenset[str]
     sequences: frozenset[str]
+    functions: frozenset[str]
+
+    @property
+    def arguments(self) -> tuple[Item, ...]:
+        """The inputs that are no states."""
+        return tuple(item for item in self.inputs if not item.is_state)
+
+    @property
+    def auxiliary(self) -> tuple[Item, ...]:
+        """The states."""
+        return tuple(item for item in self.inputs if item.is_state)
 
     @property
     def items(self) -> tuple[Item, ...]:
         """Everything in it, in order."""
-        return self.arguments + self.auxiliary + self.outputs
+        return self.inputs + self.outputs
 
 
 @cache
@@ -97,12 +131,14 @@ def parse(text: str) -> Spec:
     arguments, semicolon, auxiliary = left.partition(";")
     if semicolon and auxiliary.split()[:1] != ["aux"]:
         reader.fail(auxiliary, "expected 'aux' and the auxiliary states after ';'")
-    groups = [
-        tuple(map(reader.item, _split(part)))
-        for part in (arguments, auxiliary.strip().removeprefix("aux"), right)
-    ]
-    items = [item for group in groups for item in group]
-    spec = Spec(text, groups[0], groups[1], groups[2], _names(items), _sequences(items))
+    inputs = [*map(reader.item, _split(arguments))]
+    states = map(reader.item, _split(auxiliary.strip().removeprefix("aux")))
+    inputs += [item._replace(is_state=True) for item in states]
+    outputs = [*map(reader.item, _split(right))]
+    items = [*inputs, *outputs]
+    functions = frozenset[str]().union(*(part.functions for item in items for part in _expressions(item)))
+    names = _names(items)
+    spec = Spec(text, tuple(inputs), tuple(outputs), names, sequences_of(items), functions)
     reader.check(spec)
     return spec
 
@@ -136,16 +172,19 @@ class _Reader:
             self.fail(tail, "expected ',' or 'if' after the axes")
         return Item(
             head["name"],
-            self._axes(inside),
+            self.axes(inside),
             word,
             self._expression(head["count"]) if head["count"] else None,
             self._expression(tail.removeprefix("if ")) if tail else None,
             head["hidden"] is not None,
             f"({inside.strip()})",
             text.strip(),
+            head["train"] is not None,
+            head["state"] is not None,
         )
 
-    def _axes(self, inside: str) -> tuple[Axis, ...]:
+    def axes(self, inside: str) -> tuple[Axis, ...]:
+        """The axes between two parentheses."""
         return tuple(self._axis(part) for part in _split(inside))
 
     def _axis(self, text: str) -> Axis:
@@ -169,26 +208,34 @@ class _Reader:
         """Refuse lines that are well formed and make no sense."""
         if not spec.outputs:
             self.fail(spec.text, "there is no output")
-        for group in (spec.arguments + spec.auxiliary, spec.outputs):
+        for group in (spec.inputs, spec.outputs):
             names = Counter(item.name for item in group if item.condition is None)
             for name, times in names.items():
                 if times > 1:
                     self.fail(name, f"{name!r} is there twice")
-        for item in spec.arguments + spec.auxiliary:
+        for item in spec.inputs:
             if item.is_hidden:
                 self.fail(item.text, "only outputs can be hidden")
+        for item in spec.outputs:
+            if item.is_state:
+                self.fail(item.text, "an output cannot be a state")
         hidden = [item.is_hidden for item in spec.outputs]
         if hidden != sorted(hidden):
             self.fail(spec.outputs[hidden.index(True)].text, "hidden outputs come last")
 
 
+def _expressions(item: Item) -> list[Expression]:
+    parts = [axis.expression for axis in item.axes]
+    return [*parts, *(part for part in (item.repeat, item.condition) if part)]
+
+
 def _names(items: Sequence[Item]) -> frozenset[str]:
-    parts = [axis.expression for item in items for axis in item.axes]
-    parts += [part for item in items for part in (item.repeat, item.condition) if part]
+    parts = [part for item in items for part in _expressions(item)]
     return frozenset(item.type for item in items).union(*(part.names for part in parts))
 
 
-def _sequences(items: Sequence[Item]) -> frozenset[str]:
+def sequences_of(items: Sequence[Item]) -> frozenset[str]:
+    """The names that are many sizes."""
     axes = [axis for item in items for axis in item.axes]
     starred = {name for axis in axes if axis.is_starred for name in axis.expression.indexed}
     plain = {name for axis in axes if not axis.is_starred for name in axis.expression.indexed}

@@ -29,6 +29,7 @@ def solve(bound: BoundSpec, known: Sequence[tuple[Tensor, PartialShape]]) -> dic
         ShapeError: The shapes contradict the line, the parameters or each other.
     """
     env = dict(bound.env)
+    groups = _groups_of(bound)
     waiting = [_Shape(bound, tensor, shape) for tensor, shape in known if shape is not None]
     sources: dict[str, str] = {}
     _spread_lengths(bound, env)
@@ -40,7 +41,19 @@ def solve(bound: BoundSpec, known: Sequence[tuple[Tensor, PartialShape]]) -> dic
         spread = _spread_lengths(bound, env)
         if not learned and not spread:
             break
+    env.update({name: tuple(env.get(each) for each in parts) for name, parts in groups.items()})
     return env
+
+
+def _groups_of(bound: BoundSpec) -> dict[str, list[str]]:
+    """For each name that is used as `S[i]`, what it is called in each of the repeated tensors."""
+    groups: dict[str, list[str]] = {}
+    for tensor in bound.inputs:
+        for name in (name for axis in tensor.axes for name in axis.expression.names):
+            stem, numbered, index = name.rpartition("__")
+            if numbered and index.isdigit() and name not in groups.setdefault(stem, []):
+                groups[stem].append(name)
+    return groups
 
 
 def _spread_lengths(bound: BoundSpec, env: dict[str, Any]) -> bool:
@@ -133,7 +146,7 @@ class _Shape:
                     env[name] = (None,) * count
             for index in range(count):
                 size = self._shape[place]
-                if size is not None:
+                if size is not None and not (length is None and axis.expression.gives_sequence):
                     equations.append((axis, index if axis.is_starred else None, place, size))
                 place += 1
         return equations
@@ -144,6 +157,8 @@ class _Shape:
         if isinstance(expression, Name):
             self._learn_name(expression.name, index, size, env, sources)
             return True
+        if expression.gives_sequence:
+            return False
         unknown = [name for name in expression.names if Name(name).value(env, index) is None]
         if len(unknown) != 1:
             return False
@@ -187,6 +202,9 @@ class _Shape:
 
 def _length(bound: BoundSpec, tensor: Tensor, axis: Axis, env: Mapping[str, Any]) -> int | None:
     """How many axes a starred one stands for; None while that is unknown."""
+    if axis.expression.gives_sequence:
+        sequence = axis.expression.value(env, None)
+        return None if sequence is None else len(sequence)
     lengths = {
         name: len(env[name]) for name in sorted(axis.expression.indexed) if type(env.get(name)) is tuple
     }

@@ -6,119 +6,97 @@ next layer has run, and forward and backward can both work in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.dtypes import DType
-from operad.operator import InferredTypes
-from operad_activation.precision import check_floating, scratch, write
-from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad_activation.scratch import scratch
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import UNARY, OperatorProperty, gradient, operator
 
 
 def relu(data: Array, out: Array) -> None:
-    """The larger of `data` and 0."""
+    """`y = max(x, 0)`."""
     np.maximum(data, 0, out=out)
 
 
-def relu_slope(ograd: Array, value: Array, out: Array) -> None:
-    """`ograd` where the value is positive."""
-    np.multiply(ograd, value > 0, out=out)
+def relu_gradient(output_grad: Array, output: Array, out: Array) -> None:
+    """`dy/dx = 1` where `y > 0`, else 0."""
+    np.multiply(output_grad, output > 0, out=out)
 
 
 def sigmoid(data: Array, out: Array) -> None:
-    """`1 / (1 + exp(-data))`."""
-    np.negative(data, out=out)
+    """`y = 1 / (1 + e^-x)`."""
     with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is wanted
-        np.exp(out, out=out)
-    out += 1
-    np.reciprocal(out, out=out)
+        np.exp(np.negative(data, out=out), out=out)
+    np.reciprocal(np.add(out, 1, out=out), out=out)
 
 
-def sigmoid_slope(ograd: Array, value: Array, out: Array) -> None:
-    """`ograd * value * (1 - value)`."""
-    slope = scratch(out, ograd, value)
-    np.subtract(1, value, out=slope)
-    slope *= value
-    np.multiply(ograd, slope, out=out)
+def sigmoid_gradient(output_grad: Array, output: Array, out: Array) -> None:
+    """`dy/dx = y (1 - y)`."""
+    slope = np.subtract(1, output, out=scratch(out, output_grad, output))
+    np.multiply(output_grad, np.multiply(slope, output, out=slope), out=out)
 
 
-def tanh(data: Array, out: Array) -> None:
-    """The hyperbolic tangent."""
-    np.tanh(data, out=out)
-
-
-def tanh_slope(ograd: Array, value: Array, out: Array) -> None:
-    """`ograd * (1 - value**2)`."""
-    slope = scratch(out, ograd, value)
-    np.multiply(value, value, out=slope)
-    np.subtract(1, slope, out=slope)
-    np.multiply(ograd, slope, out=out)
+def tanh_gradient(output_grad: Array, output: Array, out: Array) -> None:
+    """`dy/dx = 1 - y^2`."""
+    slope = np.multiply(output, output, out=scratch(out, output_grad, output))
+    np.multiply(output_grad, np.subtract(1, slope, out=slope), out=out)
 
 
 def softrelu(data: Array, out: Array) -> None:
-    """`log(1 + exp(data))`, as `max(data, 0) + log1p(exp(-abs(data)))`, which cannot overflow."""
+    """`y = log(1 + e^x)`, as `max(x, 0) + log1p(e^-|x|)`, which cannot overflow."""
     # logaddexp(data, 0) is one pass, and half as fast.
-    tail = scratch(out, data)
-    np.absolute(data, out=tail)
-    np.negative(tail, out=tail)
-    np.exp(tail, out=tail)
-    np.log1p(tail, out=tail)
-    np.add(tail, np.maximum(data, 0), out=out)
+    tail = np.absolute(data, out=scratch(out, data))
+    np.exp(np.negative(tail, out=tail), out=tail)
+    np.add(np.log1p(tail, out=tail), np.maximum(data, 0), out=out)
 
 
-def softrelu_slope(ograd: Array, value: Array, out: Array) -> None:
-    """`ograd * (1 - exp(-value))`."""
-    slope = scratch(out, ograd)
-    np.negative(value, out=slope)
-    np.expm1(slope, out=slope)
-    np.negative(slope, out=slope)
-    np.multiply(ograd, slope, out=out)
+def softrelu_gradient(output_grad: Array, output: Array, out: Array) -> None:
+    """`dy/dx = 1 - e^-y`."""
+    slope = np.negative(output, out=scratch(out, output_grad))
+    np.negative(np.expm1(slope, out=slope), out=slope)
+    np.multiply(output_grad, slope, out=out)
 
 
 def softsign(data: Array, out: Array) -> None:
-    """`data / (1 + abs(data))`."""
-    size = scratch(out, data)
-    np.absolute(data, out=size)
-    size += 1
-    np.divide(data, size, out=out)
+    """`y = x / (1 + |x|)`."""
+    size = np.absolute(data, out=scratch(out, data))
+    np.divide(data, np.add(size, 1, out=size), out=out)
 
 
-def softsign_slope(ograd: Array, value: Array, out: Array) -> None:
-    """`ograd * (1 - abs(value))**2`."""
-    slope = scratch(out, ograd)
-    np.absolute(value, out=slope)
-    np.subtract(1, slope, out=slope)
-    slope *= slope
-    np.multiply(ograd, slope, out=out)
+def softsign_gradient(output_grad: Array, output: Array, out: Array) -> None:
+    """`dy/dx = (1 - |y|)^2`."""
+    slope = np.absolute(output, out=scratch(out, output_grad))
+    np.square(np.subtract(1, slope, out=slope), out=slope)
+    np.multiply(output_grad, slope, out=out)
 
 
 @final
 class Curve(NamedTuple):
-    """A function, called with (data, out), and its gradient, called with (ograd, value, out)."""
+    """One of the functions.
 
-    value: Callable[[Array, Array], None]
-    slope: Callable[[Array, Array, Array], None]
+    Attributes:
+        fill: Called with (data, out).
+        fill_gradient: Called with (output_grad, output, out), where `out` may be one of the others.
+        definition: What the contract checks compare with.
+    """
+
+    fill: Callable[[Array, Array], object]
+    fill_gradient: Callable[[Array, Array, Array], object]
+    definition: Callable[[Array], Any]
 
 
 CURVES: Final = {
-    "relu": Curve(relu, relu_slope),
-    "sigmoid": Curve(sigmoid, sigmoid_slope),
-    "softrelu": Curve(softrelu, softrelu_slope),
-    "softsign": Curve(softsign, softsign_slope),
-    "tanh": Curve(tanh, tanh_slope),
+    "relu": Curve(relu, relu_gradient, lambda data: (data + np.abs(data)) / 2),
+    "sigmoid": Curve(sigmoid, sigmoid_gradient, lambda data: (1 + np.tanh(data / 2)) / 2),
+    "softrelu": Curve(softrelu, softrelu_gradient, lambda data: np.log(1 + np.exp(data))),
+    "softsign": Curve(
+        softsign, softsign_gradient, lambda data: np.where(data < 0, data / (1 - data), data / (1 + data))
+    ),
+    "tanh": Curve(np.tanh, tanh_gradient, lambda data: 1 - 2 / (np.exp(2 * data) + 1)),
 }
-
-
-_FORMULAS: Final[dict[str, Callable[[Array], Array]]] = {
-    "relu": lambda data: (data + np.abs(data)) / 2,
-    "sigmoid": lambda data: (1 + np.tanh(data / 2)) / 2,
-    "softrelu": lambda data: np.log(1 + np.exp(data)),
-    "softsign": lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)),
-    "tanh": lambda data: 1 - 2 / (np.exp(2 * data) + 1),
-}
-"""What the contract checks compare with."""
 
 
 @operator("Activation")
@@ -138,24 +116,21 @@ class Activation(OperatorProperty):
     """
 
     act_type = param(str, choices=tuple(CURVES), doc="The function.")
-    spec = "data:(...) -> output:(...)"
-    contract = Contract(reference=lambda data, act_type: _FORMULAS[act_type](data))
-    forward_inplace = (("data", "output"),)
-    backward_inplace = (("output_grad", "data_grad"), ("output", "data_grad"))
+    spec = UNARY
+    accepts = "floating"
+    compute_dtype = "float32"
+    inplace = "data -> output"
+    contract = Contract(reference=lambda data, act_type: CURVES[act_type].definition(data))
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A floating type."""
-        check_floating(self.name, in_types)
-        return super().infer_type(in_types)
-
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array, act_type: str, output: Array) -> None:
         """Apply the function."""
-        write(CURVES[self.act_type].value, output, data)
+        CURVES[act_type].fill(data, output)
 
-    def backward(self, output_grad: Array, output: Array, data_grad: Output) -> None:
+    @gradient(inplace="output_grad, output")
+    def data_grad(output_grad: Array, output: Array, act_type: str, data_grad: Array) -> None:
         """Apply the slope, which the output's value determines."""
-        write(CURVES[self.act_type].slope, data_grad, output_grad, output)
+        CURVES[act_type].fill_gradient(output_grad, output, data_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float:
-        """Some functions take many operations an element."""
+        """Some functions take many operations for each element."""
         return super().cost(in_shapes, out_shapes) * (1 if self.act_type == "relu" else 8)

@@ -1,7 +1,7 @@
 """`softmax`, `softmin` and `log_softmax` along one axis.
 
-The largest element is subtracted first, so that no exponential overflows; half precision is computed
-in single precision. The gradients need only the output's value:
+The largest element is subtracted first, so that no exponential overflows. The gradients need only the
+output's value:
 
 * softmax: `(g - sum(g * y)) * y / temperature`
 * log_softmax: `(g - sum(g) * exp(y)) / temperature`
@@ -13,16 +13,15 @@ take no part: their value is 0, also in log_softmax, and so is their gradient.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from operad.dtypes import DType, as_dtype
 from operad.errors import ParamError
-from operad.operator import InferredShapes, InferredTypes, PartialShape, unify_shapes
-from operad_activation.precision import check_floating, scratch, write
-from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad.operator import InferredShapes, PartialShape, Shape
+from operad_activation.scratch import scratch
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 from operad_sdk.domains import Index
 
 _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
@@ -52,6 +51,11 @@ def _logarithms_of_shares(data: Array, *length: Array, axis: int, temperature: f
     return np.log(np.where(shares == 0, 1, shares))  # 0 beyond length
 
 
+def _lines(shape: Shape, axis: int) -> Shape:
+    """`shape` without `axis`."""
+    return tuple(length for place, length in enumerate(shape) if place not in (axis, axis + len(shape)))
+
+
 class _AlongAxis(OperatorProperty):
     """What the three have in common: parameters, shapes and types."""
 
@@ -60,61 +64,21 @@ class _AlongAxis(OperatorProperty):
     dtype = param("dtype", None, doc="Element type of the output; left out: that of data.")
     use_length = param(bool, False, doc="Take the argument length, how many elements of each line count.")
 
-    forward_inplace = (("data", "output"),)
-    backward_inplace = (("output_grad", "data_grad"), ("output", "data_grad"))
-
-    def list_arguments(self) -> list[str]:
-        """The data, and the lengths where they are used."""
-        return ["data", "length"] if self.use_length else ["data"]
+    spec = "data:(*S), length:any(*lines(S, axis)) if use_length -> output:dtype(*S)"
+    functions = {"lines": _lines}
+    accepts = "floating"
+    compute_dtype = "float32"
+    inplace = "data -> output"
+    element_cost = 8
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The output is like data; length is like data without the axis."""
-        data = in_shapes[0]
-        if data is None:
-            return list(in_shapes), [None], []
-        place = _axis_place(self.name, self.axis, len(data))
-        if not self.use_length:
-            return [data], [data], []
-        lines = unify_shapes(in_shapes[1], (*data[:place], *data[place + 1 :]), f"{self.name}: length")
-        return [data, lines], [data], []
-
-    def infer_shape_backward(
-        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
-    ) -> list[PartialShape]:
-        """The data is like the output."""
-        data = unify_shapes(in_shapes[0], out_shapes[0], f"{self.name}: data")
-        return self.infer_shape([data, *in_shapes[1:]])[0]
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The output has the type asked for; length has any."""
-        check_floating(self.name, in_types)
-        return list(in_types), [as_dtype(self.dtype) if self.dtype else in_types[0]], []
-
-    def cost(self, in_shapes: Any, out_shapes: Any) -> float:
-        """Exponentials take many operations an element."""
-        return super().cost(in_shapes, out_shapes) * 8
-
-    def _scaled(self, array: Array) -> None:
-        if self.temperature not in (None, 1.0):
-            array /= self.temperature
-
-    def _mask(self, data: Array, length: Array | None) -> Array | None:
-        """Which elements lie beyond `length`."""
-        if length is None:
-            return None
-        place = self.axis % data.ndim
-        shape = [1] * data.ndim
-        shape[place] = -1
-        places = np.arange(data.shape[place], like=data).reshape(shape)
-        return places >= np.expand_dims(length, place)
-
-    def _write_shifted(self, data: Array, mask: Array | None, out: Array) -> None:
-        """Write data, less the largest of each line and divided by the temperature."""
-        if mask is not None:
-            data = np.where(mask, data.dtype.type(-np.inf), data)
-        with np.errstate(invalid="ignore"):  # a line that is all -inf is NaN
-            np.subtract(data, data.max(self.axis, keepdims=True, initial=-np.inf), out=out)
-        self._scaled(out)
+        """As `spec`, where the axis is there."""
+        if in_shapes[0] is not None and not -len(in_shapes[0]) <= self.axis < len(in_shapes[0]):
+            ndim = len(in_shapes[0])
+            raise ParamError(
+                f"{self.name}: axis is {self.axis}, expected -{ndim} to {ndim - 1} for data of {ndim} axes"
+            )
+        return super().infer_shape(in_shapes)
 
 
 @operator("softmax")
@@ -137,35 +101,22 @@ class softmax(_AlongAxis):
 
     contract = Contract(inputs=_LENGTHS, reference=_shares)
 
-    def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
+    def forward(
+        data: Array, length: Array | None, axis: int, temperature: float | None, output: Array
+    ) -> None:
         """Shift, exponentiate, divide by the sum."""
-        write(partial(self._write, mask=self._mask(data, length)), output, data)
+        fill_softmax(data, axis, output, temperature, _beyond(data, length, axis))
 
-    def backward(self, output_grad: Array, output: Array, data_grad: Output) -> None:
-        """From the output's value."""
-        write(self._write_gradient, data_grad, output_grad, output)
-
-    def _write(self, data: Array, out: Array, mask: Array | None) -> None:
-        self._write_shifted(data, mask, out)
-        np.exp(out, out=out)
-        if mask is not None:
-            np.copyto(out, 0, where=mask)  # a line of length 0 is NaN so far
-        total = out.sum(self.axis, keepdims=True)
-        if mask is not None:
-            total[total == 0] = 1
-        out /= total
-
-    def _write_gradient(self, ograd: Array, value: Array, out: Array) -> None:
-        product = scratch(out, ograd, value)
-        np.multiply(ograd, value, out=product)
-        total = product.sum(self.axis, keepdims=True)
-        np.subtract(ograd, total, out=product)
-        np.multiply(product, value, out=out)
-        self._scaled(out)
+    @gradient(inplace="output_grad, output")
+    def data_grad(
+        output_grad: Array, output: Array, axis: int, temperature: float | None, data_grad: Array
+    ) -> None:
+        """`d/dx = (g - sum(g * y)) * y / temperature`."""
+        fill_softmax_gradient(output_grad, output, axis, data_grad, temperature)
 
 
 @operator("softmin")
-class softmin(softmax):
+class softmin(_AlongAxis):
     """The softmax of `-data`.
 
     Shapes:
@@ -184,17 +135,20 @@ class softmin(softmax):
 
     contract = Contract(inputs=_LENGTHS, reference=_shares_of_negated)
 
-    def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
+    def forward(
+        data: Array, length: Array | None, axis: int, temperature: float | None, output: Array
+    ) -> None:
         """The softmax of the negated data."""
-        write(partial(self._write_negated, mask=self._mask(data, length)), output, data)
+        mask = _beyond(data, length, axis)
+        fill_softmax(np.negative(data, out=output), axis, output, temperature, mask)
 
-    def _write_negated(self, data: Array, out: Array, mask: Array | None) -> None:
-        np.negative(data, out=out)
-        self._write(out, out, mask)
-
-    def _write_gradient(self, ograd: Array, value: Array, out: Array) -> None:
-        super()._write_gradient(ograd, value, out)
-        np.negative(out, out=out)
+    @gradient(inplace="output_grad, output")
+    def data_grad(
+        output_grad: Array, output: Array, axis: int, temperature: float | None, data_grad: Array
+    ) -> None:
+        """`d/dx = -(g - sum(g * y)) * y / temperature`."""
+        fill_softmax_gradient(output_grad, output, axis, data_grad, temperature)
+        np.negative(data_grad, out=data_grad)
 
 
 @operator("log_softmax")
@@ -216,38 +170,80 @@ class log_softmax(_AlongAxis):
 
     contract = Contract(inputs=_LENGTHS, reference=_logarithms_of_shares)
 
-    def forward(self, data: Array, output: Output, length: Array | None = None) -> None:
-        """Shift, subtract the logarithm of the sum of exponentials."""
-        write(partial(self._write, mask=self._mask(data, length)), output, data)
-
-    def backward(
-        self, output_grad: Array, output: Array, data_grad: Output, length: Array | None = None
+    def forward(
+        data: Array, length: Array | None, axis: int, temperature: float | None, output: Array
     ) -> None:
-        """From the output's value."""
-        mask = self._mask(output, length)
-        write(partial(self._write_gradient, mask=mask), data_grad, output_grad, output)
-
-    def _write(self, data: Array, out: Array, mask: Array | None) -> None:
-        self._write_shifted(data, mask, out)
+        """Shift, subtract the logarithm of the sum of exponentials."""
+        mask = _beyond(data, length, axis)
+        _fill_shifted(data, axis, output, temperature, mask)
         with np.errstate(divide="ignore"):  # a line of length 0
-            out -= np.log(np.exp(out).sum(self.axis, keepdims=True))
+            output -= np.log(np.exp(output).sum(axis, keepdims=True))
         if mask is not None:
-            np.copyto(out, 0, where=mask)
+            np.copyto(output, 0, where=mask)
 
-    def _write_gradient(self, ograd: Array, value: Array, out: Array, mask: Array | None) -> None:
+    @gradient(inplace="output_grad, output")
+    def data_grad(
+        output_grad: Array,
+        output: Array,
+        length: Array | None,
+        axis: int,
+        temperature: float | None,
+        data_grad: Array,
+    ) -> None:
+        """`d/dx = (g - sum(g) * exp(y)) / temperature`."""
+        mask = _beyond(output, length, axis)
         if mask is not None:
-            ograd = np.where(mask, 0, ograd)
-        share = np.exp(value)
-        share *= ograd.sum(self.axis, keepdims=True)
-        np.subtract(ograd, share, out=out)
+            output_grad = np.where(mask, 0, output_grad)
+        share = np.exp(output)
+        share *= output_grad.sum(axis, keepdims=True)
+        np.subtract(output_grad, share, out=data_grad)
         if mask is not None:
-            np.copyto(out, 0, where=mask)
-        self._scaled(out)
+            np.copyto(data_grad, 0, where=mask)
+        _divide(data_grad, temperature)
 
 
-def _axis_place(operator: str, axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise ParamError(
-            f"{operator}: axis is {axis}, expected -{ndim} to {ndim - 1} for data of {ndim} axes"
-        )
-    return axis % ndim
+def fill_softmax(
+    data: Array, axis: int, out: Array, temperature: float | None = None, mask: Array | None = None
+) -> None:
+    """Write the softmax of `data` into `out`, which may be `data`; 0 where `mask`."""
+    _fill_shifted(data, axis, out, temperature, mask)
+    np.exp(out, out=out)
+    if mask is not None:
+        np.copyto(out, 0, where=mask)  # a line of length 0 is NaN so far
+    total = out.sum(axis, keepdims=True)
+    if mask is not None:
+        total[total == 0] = 1
+    out /= total
+
+
+def fill_softmax_gradient(
+    output_grad: Array, output: Array, axis: int, out: Array, temperature: float | None = None
+) -> None:
+    """Write `(g - sum(g * y)) * y / temperature` into `out`, which may be one of the others."""
+    product = np.multiply(output_grad, output, out=scratch(out, output_grad, output))
+    np.subtract(output_grad, product.sum(axis, keepdims=True), out=product)
+    np.multiply(product, output, out=out)
+    _divide(out, temperature)
+
+
+def _fill_shifted(data: Array, axis: int, out: Array, temperature: float | None, mask: Array | None) -> None:
+    """Write data, less the largest of each line and divided by the temperature."""
+    if mask is not None:
+        data = np.where(mask, data.dtype.type(-np.inf), data)
+    with np.errstate(invalid="ignore"):  # a line that is all -inf is NaN
+        np.subtract(data, data.max(axis, keepdims=True, initial=-np.inf), out=out)
+    _divide(out, temperature)
+
+
+def _divide(array: Array, temperature: float | None) -> None:
+    if temperature not in (None, 1.0):
+        array /= temperature
+
+
+def _beyond(data: Array, length: Array | None, axis: int) -> Array | None:
+    """Which elements lie beyond `length`."""
+    if length is None:
+        return None
+    shape = [1] * data.ndim
+    shape[axis] = -1
+    return np.asarray(np.arange(data.shape[axis], like=data).reshape(shape) >= np.expand_dims(length, axis))

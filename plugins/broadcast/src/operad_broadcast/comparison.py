@@ -6,69 +6,54 @@ MXNet 1.x. Nothing here has a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from operad_broadcast.documentation import doc
-from operad_broadcast.shapes import shape_for
-from operad_sdk import Contract, SimpleFunction, from_ufunc
-
-# What the contract checks compare with: each condition by subtraction and multiplication.
-_HOLDS: Final[Mapping[np.ufunc, Callable[[Any, Any], Any]]] = {
-    np.equal: lambda lhs, rhs: np.sign(lhs - rhs) == 0,
-    np.not_equal: lambda lhs, rhs: np.sign(lhs - rhs) ** 2,
-    np.greater: lambda lhs, rhs: np.sign(lhs - rhs) == 1,
-    np.greater_equal: lambda lhs, rhs: np.sign(lhs - rhs) != -1,
-    np.less: lambda lhs, rhs: np.sign(lhs - rhs) == -1,
-    np.less_equal: lambda lhs, rhs: np.sign(lhs - rhs) != 1,
-    np.logical_and: lambda lhs, rhs: np.sign(lhs * rhs) ** 2,
-    np.logical_or: lambda lhs, rhs: np.sign(lhs**2 + rhs**2),
-    np.logical_xor: lambda lhs, rhs: np.abs(np.sign(lhs) ** 2 - np.sign(rhs) ** 2),
-}
+from operad_sdk.declare import BROADCAST, OperatorProperty, define
 
 
-def _condition(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
-    text = doc(name, f"1 where {condition}, else 0.", "[0, 2]", output)
-    made = from_ufunc(ufunc, name=name, doc=text, contract=Contract(reference=_HOLDS[ufunc]))
-    made.shape(shape_for(name))
-    return made
+def _condition(
+    name: str, ufunc: np.ufunc, sign: str, output: str, holds: Callable[[Any, Any], Any]
+) -> type[OperatorProperty]:
+    """The condition `lhs sign rhs`.
+
+    Args:
+        output: What it gives for the column 1, 2 and the row 0, 2.
+        holds: The same by subtraction and multiplication, for the contract checks.
+    """
+    return define(
+        f"broadcast_{name}", BROADCAST, ufunc, summary=f"1 where `lhs {sign} rhs`, else 0.",
+        example=("[[1], [2]]", "[0, 2]", output), inplace="lhs, rhs", reference=holds,
+    )  # fmt: skip
 
 
 broadcast_equal = _condition(
-    np.equal, "broadcast_equal", "the elements are equal", "[[0., 0.],\n           [0., 1.]]"
+    "equal", np.equal, "==", "[[0., 0.],\n       [0., 1.]]", lambda a, b: np.sign(a - b) == 0
 )
 broadcast_not_equal = _condition(
-    np.not_equal, "broadcast_not_equal", "the elements differ", "[[1., 1.],\n           [1., 0.]]"
+    "not_equal", np.not_equal, "!=", "[[1., 1.],\n       [1., 0.]]", lambda a, b: np.sign(a - b) ** 2
 )
 broadcast_greater = _condition(
-    np.greater, "broadcast_greater", "the left element is larger", "[[1., 0.],\n           [1., 0.]]"
+    "greater", np.greater, ">", "[[1., 0.],\n       [1., 0.]]", lambda a, b: np.sign(a - b) == 1
 )
 broadcast_greater_equal = _condition(
-    np.greater_equal,
-    "broadcast_greater_equal",
-    "the left element is not smaller",
-    "[[1., 0.],\n           [1., 1.]]",
+    "greater_equal", np.greater_equal, ">=", "[[1., 0.],\n       [1., 1.]]", lambda a, b: np.sign(a - b) != -1
 )
 broadcast_lesser = _condition(
-    np.less, "broadcast_lesser", "the left element is smaller", "[[0., 1.],\n           [0., 0.]]"
+    "lesser", np.less, "<", "[[0., 1.],\n       [0., 0.]]", lambda a, b: np.sign(a - b) == -1
 )
 broadcast_lesser_equal = _condition(
-    np.less_equal,
-    "broadcast_lesser_equal",
-    "the left element is not larger",
-    "[[0., 1.],\n           [0., 1.]]",
+    "lesser_equal", np.less_equal, "<=", "[[0., 1.],\n       [0., 1.]]", lambda a, b: np.sign(a - b) != 1
 )
 broadcast_logical_and = _condition(
-    np.logical_and, "broadcast_logical_and", "neither element is 0", "[[0., 1.],\n           [0., 1.]]"
+    "logical_and", np.logical_and, "and", "[[0., 1.],\n       [0., 1.]]", lambda a, b: np.sign(a * b) ** 2
 )
 broadcast_logical_or = _condition(
-    np.logical_or, "broadcast_logical_or", "an element is not 0", "[[1., 1.],\n           [1., 1.]]"
+    "logical_or", np.logical_or, "or", "[[1., 1.],\n       [1., 1.]]", lambda a, b: np.sign(a**2 + b**2)
 )
 broadcast_logical_xor = _condition(
-    np.logical_xor,
-    "broadcast_logical_xor",
-    "exactly one element is not 0",
-    "[[1., 0.],\n           [1., 0.]]",
-)
+    "logical_xor", np.logical_xor, "xor", "[[1., 0.],\n       [1., 0.]]",
+    lambda a, b: np.abs(np.sign(a) ** 2 - np.sign(b) ** 2),
+)  # fmt: skip

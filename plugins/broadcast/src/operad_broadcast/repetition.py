@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,21 +9,50 @@ import numpy as np
 
 from operad.errors import ParamError, ShapeError
 from operad.operator import InferredShapes
-from operad_broadcast.shapes import sum_to
-from operad_sdk import (
-    Array,
-    Contract,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, PartialShape, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
-def _lengthened(data: Array, axis: Iterable[int], size: Iterable[int]) -> Array:
+def _repeated(shape: Sequence[Any], wanted: Sequence[Any], what: str) -> PartialShape:
+    """`wanted`, if an array of `shape`, which is `what`, can be repeated to it; lengths may be unknown.
+
+    Raises:
+        ShapeError: An axis has another length, and that is not 1.
+    """
+    for axis, (length, target) in enumerate(zip(shape, wanted, strict=True)):
+        if None not in (length, target) and length not in (1, target):
+            raise ShapeError(
+                f"{what} has shape {tuple(shape)}, which does not broadcast to {tuple(wanted)}: "
+                f"axis {axis} is {length}, expected 1 or {target}"
+            )
+    return tuple(wanted)
+
+
+def _lengthened(shape: Shape, axis: Sequence[int], size: Sequence[int]) -> Shape:
+    """`shape` with the lengths `size` on the axes `axis`, which have length 1."""
+    out = list(shape)
+    for one, length in zip(axis, size, strict=True):
+        if not -len(out) <= one < len(out):
+            raise ShapeError(f"data has shape {shape}, which has no axis {one}")
+        if shape[one] != 1:
+            raise ShapeError(f"data has shape {shape}, expected length 1 on axis {one}")
+        out[one] = length
+    return tuple(out)
+
+
+def _like(lhs: Shape, rhs: Shape, lhs_axes: Shape | None, rhs_axes: Shape | None) -> PartialShape:
+    """The shape of `rhs`; or that of `lhs` with lengths of `rhs` on the axes given."""
+    if lhs_axes is None and len(lhs) != len(rhs):
+        raise ShapeError(f"lhs has shape {lhs}, expected {len(rhs)} axes as in rhs {rhs}")
+    wanted = list(rhs if lhs_axes is None else lhs)
+    for left, right in zip(lhs_axes or (), rhs_axes or (), strict=True):
+        if not (-len(lhs) <= left < len(lhs) and -len(rhs) <= right < len(rhs)):
+            raise ShapeError(f"axis {left} of lhs {lhs} or {right} of rhs {rhs} is not there")
+        wanted[left] = rhs[right]
+    return _repeated(lhs, wanted, "lhs")
+
+
+def _plus_zeros(data: Array, axis: Iterable[int], size: Iterable[int]) -> Array:
     """The data added to zeros of the shape wanted, for the contract checks."""
     shape = list(data.shape)
     for one, length in zip(axis, size, strict=True):
@@ -32,54 +60,9 @@ def _lengthened(data: Array, axis: Iterable[int], size: Iterable[int]) -> Array:
     return data + np.zeros(shape)
 
 
-def _like(lhs: Array, rhs: Array, lhs_axes: Shape | None, rhs_axes: Shape | None) -> Array:
+def _like_by_zeros(lhs: Array, rhs: Array, lhs_axes: Shape | None, rhs_axes: Shape | None) -> Array:
     left = range(lhs.ndim) if lhs_axes is None else lhs_axes
-    return _lengthened(lhs, left, [rhs.shape[axis] for axis in rhs_axes or left])
-
-
-class Repetition(OperatorProperty):
-    """An operator that repeats some axes of its data."""
-
-    def repeated(self, shape: Sequence[Any], wanted: Sequence[Any]) -> PartialShape:
-        """`wanted`, if `shape` can be repeated to it.
-
-        Args:
-            shape: The data's.
-            wanted: As many axes, of which some may be unknown.
-        Raises:
-            ShapeError: An axis has another length, and that is not 1.
-        """
-        name = self.list_arguments()[0]
-        for axis, (length, target) in enumerate(zip(shape, wanted, strict=True)):
-            if None not in (length, target) and length not in (1, target):
-                raise ShapeError(
-                    f"{self.name}: {name} has shape {tuple(shape)}, which does not broadcast to "
-                    f"{tuple(wanted)}: axis {axis} is {length}, expected 1 or {target}"
-                )
-        return tuple(wanted)
-
-
-class UnaryRepetition(Repetition):
-    """A repetition that parameters describe."""
-
-    @abstractmethod
-    def out_shape(self, shape: Sequence[Any]) -> PartialShape:
-        """The output's shape for data of `shape`."""
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The output's shape follows from the data's."""
-        shape = in_shapes[0]
-        return [shape], [None if shape is None else self.out_shape(shape)], []
-
-    def forward(self, data: Array, output: Output) -> None:
-        """One copy, which repeats."""
-        output.assign(data)
-
-    @gradient
-    def data_gradient(self, output_grad: Array, data_grad: Output) -> None:
-        """The sum over repetitions."""
-        with data_grad.writing() as out:
-            sum_to(output_grad, out)
+    return _plus_zeros(lhs, left, [rhs.shape[axis] for axis in rhs_axes or left])
 
 
 def _repeatable(prop: BroadcastTo, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
@@ -87,8 +70,19 @@ def _repeatable(prop: BroadcastTo, choose: Callable[[Sequence[int]], int]) -> li
     return [tuple(choose((1, target) if target else (1, 2, 3, 1, 2, 3, 0)) for target in prop.shape)]
 
 
+class Repetition(OperatorProperty):
+    """An operator that repeats its first argument along some axes; its gradient is summed over them."""
+
+    compute_dtype = "float32"
+
+    @property
+    def broadcast_arguments(self) -> frozenset[int]:
+        """The first."""
+        return frozenset([0])
+
+
 @operator("broadcast_to")
-class BroadcastTo(UnaryRepetition):
+class BroadcastTo(Repetition):
     """The data with axes of length 1 repeated to a shape.
 
     Shapes:
@@ -109,18 +103,30 @@ class BroadcastTo(UnaryRepetition):
         shapes=_repeatable, reference=lambda data, shape: data + np.zeros([length or 1 for length in shape])
     )
 
-    def out_shape(self, shape: Sequence[Any]) -> PartialShape:
-        """As many axes as the data has."""
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """As many axes as the data has, of which some may be unknown."""
+        (shape,) = in_shapes
+        if shape is None:
+            return [None], [None], []
         if len(shape) != len(self.shape):
             raise ShapeError(
-                f"broadcast_to: data has shape {tuple(shape)}, expected {len(self.shape)} axes as in "
+                f"broadcast_to: data has shape {shape}, expected {len(self.shape)} axes as in "
                 f"shape={self.shape}"
             )
-        return self.repeated(shape, [t or length for t, length in zip(self.shape, shape, strict=True)])
+        wanted = [target or length for target, length in zip(self.shape, shape, strict=True)]
+        return [shape], [_repeated(shape, wanted, "broadcast_to: data")], []
+
+    def forward(data: Array) -> Array:
+        """The data, which is repeated where it is stored."""
+        return data
+
+    def data_grad(output_grad: Array) -> Array:
+        """`dy/dx = 1` for each repetition."""
+        return output_grad
 
 
 @operator("broadcast_axis")
-class BroadcastAxis(UnaryRepetition):
+class BroadcastAxis(Repetition):
     """The data with given axes of length 1 repeated.
 
     Shapes:
@@ -139,7 +145,9 @@ class BroadcastAxis(UnaryRepetition):
 
     axis = param("shape", (), doc="The axes to repeat.")
     size = param("shape", (), ge=0, doc="How long each of them becomes.")
-    contract = Contract(reference=_lengthened)
+    functions = {"lengthened": _lengthened}
+    spec = "data:(*S) -> output:(*lengthened(S, axis, size))"
+    contract = Contract(reference=_plus_zeros)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -148,18 +156,7 @@ class BroadcastAxis(UnaryRepetition):
                 f"broadcast_axis: axis is {self.axis} and size {self.size}, expected equally many"
             )
 
-    def out_shape(self, shape: Sequence[Any]) -> PartialShape:
-        """The data's shape with lengths replaced."""
-        out = list(shape)
-        for axis, size in zip(self.axis, self.size, strict=True):
-            if not -len(out) <= axis < len(out):
-                raise ShapeError(f"broadcast_axis: data has shape {tuple(shape)}, which has no axis {axis}")
-            if shape[axis] not in (1, None):
-                raise ShapeError(
-                    f"broadcast_axis: data has shape {tuple(shape)}, expected length 1 on axis {axis}"
-                )
-            out[axis] = size
-        return tuple(out)
+    forward, data_grad = BroadcastTo.forward, BroadcastTo.data_grad
 
 
 @operator("broadcast_like")
@@ -168,7 +165,7 @@ class BroadcastLike(Repetition):
 
     Shapes:
         lhs: (...)
-        rhs: As many axes; any number with `lhs_axes` and `rhs_axes`.
+        rhs: As many axes; any number with `lhs_axes` and `rhs_axes`. Of any element type.
         output: As rhs; or as lhs, with the length of each of `rhs_axes` on that of `lhs_axes`.
 
     Example:
@@ -182,7 +179,9 @@ class BroadcastLike(Repetition):
 
     lhs_axes = param("shape", None, doc="Axes of lhs to repeat; left out: all.")
     rhs_axes = param("shape", None, doc="Axes of rhs whose lengths they take.")
-    contract = Contract(reference=_like)
+    functions = {"like": _like}
+    spec = "lhs:(*A), rhs:any(*B) -> output:(*like(A, B, lhs_axes, rhs_axes))"
+    contract = Contract(reference=_like_by_zeros)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -192,32 +191,10 @@ class BroadcastLike(Repetition):
                 "expected equally many, or neither"
             )
 
-    def list_arguments(self) -> list[str]:
-        """Two."""
-        return ["lhs", "rhs"]
+    def forward(lhs: Array) -> Array:
+        """`lhs`, which is repeated where it is stored."""
+        return lhs
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The output's shape once both are known."""
-        lhs, rhs = in_shapes
-        if lhs is None or rhs is None:
-            return [lhs, rhs], [None], []
-        if self.lhs_axes is None and len(lhs) != len(rhs):
-            raise ShapeError(f"broadcast_like: lhs has shape {lhs}, expected {len(rhs)} axes as in rhs {rhs}")
-        wanted = list(rhs if self.lhs_axes is None else lhs)
-        for left, right in zip(self.lhs_axes or (), self.rhs_axes or (), strict=True):
-            if not (-len(lhs) <= left < len(lhs) and -len(rhs) <= right < len(rhs)):
-                raise ShapeError(
-                    f"broadcast_like: axis {left} of lhs {lhs} or {right} of rhs {rhs} is not there"
-                )
-            wanted[left] = rhs[right]
-        return [lhs, rhs], [self.repeated(lhs, wanted)], []
-
-    def forward(self, lhs: Array, output: Output) -> None:
-        """One copy, which repeats."""
-        output.assign(lhs)
-
-    @gradient
-    def lhs_gradient(self, output_grad: Array, lhs_grad: Output) -> None:
-        """The sum over repetitions; `rhs` has no gradient."""
-        with lhs_grad.writing() as out:
-            sum_to(output_grad, out)
+    def lhs_grad(output_grad: Array) -> Array:
+        """`dy/dx = 1` for each repetition; `rhs` has no gradient."""
+        return output_grad

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import prod
 
 from operad.errors import ShapeError
-from operad.operator import InferredShapes, PartialShape
+from operad.operator import InferredShapes
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions, widened, write
-from operad_sdk import Array, Contract, OpContext, Output, Shape, gradient, operator, param
+from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_sdk import Array, Contract, OpContext, PartialShape, Shape
+from operad_sdk.declare import operator
 
 
 @operator("Convolution")
@@ -33,8 +33,6 @@ class Convolution(Layer):
 
     Source: ConvolutionParam, src/operator/nn/convolution-inl.h. Differs: channels come first.
     """
-
-    no_bias = param(bool, False, doc="Leave the bias out.")
 
     spec = (
         "data:(N, C, *S), weight:(num_filter, C//num_group, *kernel), bias:(num_filter) if not no_bias "
@@ -59,38 +57,29 @@ class Convolution(Layer):
         return 2.0 * prod(out_shapes[0]) * prod(in_shapes[1][1:])
 
     def forward(
-        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Output
+        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
     ) -> None:
         """Unroll rows, multiply, and add the bias on the way to the output."""
-        xp, geometry, filters = op_ctx.xp, self.geometry(data.shape, output.shape, self.pad), widened(weight)
-        scratch = scratch_for(op_ctx, geometry, filters.dtype)
-        shift = None if bias is None else widened(bias)
-        images = with_three_axes(data)
-        write(xp, output, partial(correlate, op_ctx, geometry, images, filters, shift, scratch))
+        geometry = self.geometry(data.shape, output.shape, self.pad)
+        scratch = scratch_for(op_ctx, geometry, weight.dtype)
+        images, out = with_three_axes(data), with_three_axes(output)
+        correlate(op_ctx, geometry, images, weight, bias, scratch, out)
 
-    @gradient
-    def data_gradient(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output) -> None:
+    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
         """The adjoint by the data, which needs the weight alone."""
-        xp, filters = op_ctx.xp, widened(weight)
         geometry = self.geometry(data_grad.shape, output_grad.shape, self.pad)
-        scratch = scratch_for(op_ctx, geometry, filters.dtype)
-        ograd = with_three_axes(output_grad)
-        write(
-            xp, data_grad, partial(correlate_data_gradient, op_ctx, geometry, filters, ograd, None, scratch)
-        )
+        scratch = scratch_for(op_ctx, geometry, weight.dtype)
+        heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
+        correlate_data_gradient(op_ctx, geometry, weight, heads, None, scratch, out)
 
-    @gradient
-    def weight_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Output
-    ) -> None:
+    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """The adjoint by the weight, which needs the data alone."""
         geometry = self.geometry(data.shape, output_grad.shape, self.pad)
-        images, ograd = with_three_axes(data), with_three_axes(widened(output_grad))
-        scratch = scratch_for(op_ctx, geometry, ograd.dtype)
-        total = correlate_weight_gradient(op_ctx, geometry, images, ograd, scratch)
-        weight_grad.assign(total.reshape(weight_grad.shape))
+        images, heads = with_three_axes(data), with_three_axes(output_grad)
+        scratch = scratch_for(op_ctx, geometry, heads.dtype)
+        total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
+        weight_grad[...] = total.reshape(weight_grad.shape)
 
-    @gradient(when=lambda prop: not prop.no_bias)
-    def bias_gradient(self, output_grad: Array, bias_grad: Output) -> None:
+    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """The sum over all positions."""
-        bias_grad.assign(sum_over_positions(output_grad))
+        sum_over_positions(output_grad, bias_grad)

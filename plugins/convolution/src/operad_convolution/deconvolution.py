@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import prod
 from typing import Any
 
 from operad.errors import ParamError, ShapeError
-from operad.operator import InferredShapes, PartialShape
+from operad.operator import InferredShapes
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions, widened, write
-from operad_sdk import Array, Contract, OpContext, Output, Shape, gradient, operator, param
+from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
+from operad_sdk.declare import operator
 
 
 @operator("Deconvolution")
@@ -35,9 +35,12 @@ class Deconvolution(Layer):
     Source: DeconvolutionParam, src/operator/nn/deconvolution-inl.h. Differs: channels come first.
     """
 
-    adj = param("shape", (), ge=0, doc="Further positions at the end, less than stride; left out: none.")
+    adj = param("shape", (), ge=0, per="kernel", fill=0, doc="Further positions at the end, less than stride; left out: none.")
     target_shape = param("shape", (), ge=0, doc="Spatial size of the output, from which pad and adj follow.")
+    num_filter, num_group = Layer.num_filter, Layer.num_group
+    workspace = param(int, 512, ge=0, ignored="MXNet's limit of scratch memory in MB.")
     no_bias = param(bool, True, doc="Leave the bias out.")
+    cudnn_tune, cudnn_off, layout = Layer.cudnn_tune, Layer.cudnn_off, Layer.layout
     contract = Contract(
         params={
             **PARAMS,
@@ -50,8 +53,7 @@ class Deconvolution(Layer):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self.fill_in("adj", 0)
-        if any(extra >= step for extra, step in zip(self.adj, self.stride, strict=True)):
+        if not any(self.target_shape) and any(extra >= step for extra, step in zip(self.adj, self.stride, strict=True)):
             raise ParamError(f"{self.name}: adj is {self.adj}, expected less than stride {self.stride}")
         if not any(self.target_shape):
             self.target_shape = ()  # MXNet writes zeros for none
@@ -89,39 +91,32 @@ class Deconvolution(Layer):
         return 2.0 * prod(in_shapes[0]) * prod(in_shapes[1][1:])
 
     def forward(
-        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Output
+        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
     ) -> None:
         """The adjoint of a convolution from the output to the data."""
-        xp, geometry, filters = op_ctx.xp, self._transposed(data.shape, output.shape), widened(weight)
-        scratch = scratch_for(op_ctx, geometry, filters.dtype)
-        shift = None if bias is None else widened(bias)
-        images = with_three_axes(data)
-        write(xp, output, partial(correlate_data_gradient, op_ctx, geometry, filters, images, shift, scratch))
+        geometry = self._transposed(data.shape, output.shape)
+        scratch = scratch_for(op_ctx, geometry, weight.dtype)
+        images, out = with_three_axes(data), with_three_axes(output)
+        correlate_data_gradient(op_ctx, geometry, weight, images, bias, scratch, out)
 
-    @gradient
-    def data_gradient(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output) -> None:
+    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
         """The convolution itself."""
-        xp, filters = op_ctx.xp, widened(weight)
         geometry = self._transposed(data_grad.shape, output_grad.shape)
-        scratch = scratch_for(op_ctx, geometry, filters.dtype)
-        images = with_three_axes(output_grad)
-        write(xp, data_grad, partial(correlate, op_ctx, geometry, images, filters, None, scratch))
+        scratch = scratch_for(op_ctx, geometry, weight.dtype)
+        heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
+        correlate(op_ctx, geometry, heads, weight, None, scratch, out)
 
-    @gradient
-    def weight_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Output
-    ) -> None:
+    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """As in a convolution whose input is the output's gradient."""
         geometry = self._transposed(data.shape, output_grad.shape)
-        images, ograd = with_three_axes(output_grad), with_three_axes(widened(data))
-        scratch = scratch_for(op_ctx, geometry, ograd.dtype)
-        total = correlate_weight_gradient(op_ctx, geometry, images, ograd, scratch)
-        weight_grad.assign(total.reshape(weight_grad.shape))
+        images, heads = with_three_axes(output_grad), with_three_axes(data)
+        scratch = scratch_for(op_ctx, geometry, heads.dtype)
+        total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
+        weight_grad[...] = total.reshape(weight_grad.shape)
 
-    @gradient(when=lambda prop: not prop.no_bias)
-    def bias_gradient(self, output_grad: Array, bias_grad: Output) -> None:
+    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """The sum over all positions."""
-        bias_grad.assign(sum_over_positions(output_grad))
+        sum_over_positions(output_grad, bias_grad)
 
     def _transposed(self, data: Shape, output: Shape) -> Geometry:
         """The convolution of which this is the transpose."""

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from operad.dtypes import DType
-from operad.errors import DTypeError, ParamError, ShapeError
-from operad.operator import InferredTypes, PartialShape
+from operad.errors import ParamError, ShapeError
 from operad_convolution.correlate import scratch_size
-from operad_convolution.geometry import Geometry, with_three_axes
-from operad_sdk import Array, OpContext, OperatorProperty, Output, ResourceRequest, Shape, param
+from operad_convolution.geometry import Geometry
+from operad_sdk import Array, OpContext, PartialShape, ResourceRequest, Shape, param
+from operad_sdk.declare import OperatorProperty
 
 
 class Layer(OperatorProperty):
     """Parameters, types and scratch memory of layers with filters."""
 
     kernel = param("shape", ge=1, doc="Size of the filters: (w,), (h, w) or (d, h, w).")
-    stride = param("shape", (), ge=1, doc="Distance of neighbouring windows; left out: 1.")
-    dilate = param("shape", (), ge=1, doc="Distance of a window's elements; left out: 1.")
-    pad = param("shape", (), ge=0, doc="Zeros on either side; left out: none.")
+    stride = param(
+        "shape", (), ge=1, per="kernel", fill=1, doc="Distance of neighbouring windows; left out: 1."
+    )
+    dilate = param("shape", (), ge=1, per="kernel", fill=1, doc="Distance of a window's elements; left out: 1.")
+    pad = param("shape", (), ge=0, per="kernel", fill=0, doc="Zeros on either side; left out: none.")
     num_filter = param(int, ge=1, doc="Channels of the output.")
     num_group = param(int, 1, ge=1, doc="Parts of the channels that are treated apart.")
-    workspace = param(int, 1024, ge=0, doc="MXNet's limit of scratch memory in MB; unused.")
-    cudnn_tune = param(str, None, choices=("fastest", "limited_workspace", "off"), doc="Unused.")
-    cudnn_off = param(bool, False, doc="Unused.")
+    workspace = param(int, 1024, ge=0, ignored="MXNet's limit of scratch memory in MB.")
+    no_bias = param(bool, False, doc="Leave the bias out.")
+    cudnn_tune = param(
+        str, None, choices=("fastest", "limited_workspace", "off"), ignored="There is no cuDNN here."
+    )
+    cudnn_off = param(bool, False, ignored="There is no cuDNN here.")
     layout = param(str, None, choices=("NCW", "NCHW", "NCDHW"), doc="Order of the axes.")
+
+    accepts = "floating"
+    compute_dtype = "float32"
+    resource = ResourceRequest.TEMP_SPACE  # for what is unrolled
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -38,23 +45,6 @@ class Layer(OperatorProperty):
             raise ParamError(
                 f"{self.name}: layout is {self.layout!r}, but kernel {self.kernel} has {axes} axes"
             )
-        self.fill_in("stride", 1)
-        self.fill_in("dilate", 1)
-        self.fill_in("pad", 0)
-
-    def fill_in(self, name: str, missing: int) -> None:
-        """Give a parameter that was left out one element for each axis of the kernel.
-
-        Raises:
-            ParamError: It has another number of elements.
-        """
-        axes = len(self.kernel)
-        given = getattr(self, name) or (missing,) * axes
-        if len(given) != axes:
-            raise ParamError(
-                f"{self.name}: {name} is {given}, expected {axes} elements as in kernel {self.kernel}"
-            )
-        setattr(self, name, given)
 
     def check_channels(self, data: PartialShape) -> None:
         """Refuse groups that are not whole.
@@ -74,19 +64,6 @@ class Layer(OperatorProperty):
                 f"expected a multiple of num_group, {self.num_group}"
             )
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A floating type throughout."""
-        for name, dtype in zip(self.list_arguments(), in_types, strict=True):
-            if dtype is not None and dtype.kind != "f":
-                raise DTypeError(
-                    f"{self.name}: {name} is {dtype}, expected a floating type; cast with astype"
-                )
-        return super().infer_type(in_types)
-
-    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
-        """Scratch memory for what is unrolled."""
-        return [ResourceRequest.TEMP_SPACE]
-
     def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """As in the forward pass."""
         return [ResourceRequest.TEMP_SPACE]
@@ -96,27 +73,11 @@ class Layer(OperatorProperty):
         return Geometry.of(images, out, self.kernel, self.stride, self.dilate, pad, self.num_group)
 
 
-def widened(array: Array) -> Array:
-    """`array`, in single precision if it is half, which BLAS lacks."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
-
-
 def scratch_for(op_ctx: OpContext, geometry: Geometry, dtype: DType) -> Array:
     """Scratch memory for one pass: (threads, elements)."""
     return op_ctx.requested[0].get_space((op_ctx.num_threads, scratch_size(geometry)), dtype)
 
 
-def write(xp: Any, output: Output, function: Callable[[Array], None]) -> None:
-    """Have `function` fill `output`, seen with three spatial axes, in at least single precision."""
-    if output.dtype == np.float16:
-        wide = xp.empty(output.shape, np.float32)
-        function(with_three_axes(wide))
-        output.assign(wide)
-        return
-    with output.writing() as out:
-        function(with_three_axes(out))
-
-
-def sum_over_positions(ograd: Array) -> Array:
+def sum_over_positions(output_grad: Array, bias_grad: Array) -> None:
     """The gradient of a bias."""
-    return widened(ograd).sum((0, *range(2, ograd.ndim)))
+    output_grad.sum((0, *range(2, output_grad.ndim)), out=bias_grad)

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ShapeError
-from operad.operator import InferredShapes, PartialShape
 from operad_convolution.deconvolution import Deconvolution
-from operad_convolution.layer import widened
-from operad_sdk import (
-    Array,
-    OpContext,
-    OperatorProperty,
-    Output,
-    ResourceRequest,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, OpContext, ResourceRequest, Shape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 
 
 def _is_nearest(prop: Any) -> bool:
@@ -28,6 +19,25 @@ def _is_nearest(prop: Any) -> bool:
 
 def _is_bilinear(prop: Any) -> bool:
     return not _is_nearest(prop)
+
+
+def _enlarged(shapes: Sequence[Shape], scale: int, mode: str) -> Shape:
+    """The output's size is the first input's, scaled; the others must repeat to it."""
+    for index, shape in enumerate(shapes):
+        if len(shape) != 4:
+            raise ShapeError(f"UpSampling: arg{index} has shape {shape}, expected (N, C, H, W)")
+    batch, channels, *size = shapes[0]
+    out = [axis * scale for axis in size]
+    for index, shape in enumerate(shapes):
+        fits = shape[0] == batch and all(
+            axis and wanted % axis == 0 for axis, wanted in zip(shape[2:], out, strict=True)
+        )
+        if not fits or (mode == "sum" and shape[1] != channels):
+            raise ShapeError(
+                f"UpSampling: arg{index} has shape {shape}, expected one that repeats to "
+                f"{(batch, channels, *out)}"
+            )
+    return (batch, channels if mode == "sum" else sum(shape[1] for shape in shapes), *out)
 
 
 @operator("UpSampling")
@@ -61,34 +71,15 @@ class UpSampling(OperatorProperty):
     workspace = param(int, 512, ge=0, doc="MXNet's limit of scratch memory in MB; unused.")
 
     key_var_num_args = "num_args"
+    compute_dtype = "float32"
 
-    def spec(self) -> str:
-        """One line of the shape language; that inputs fit the output, it does not say."""
-        if _is_bilinear(self):
-            side = "2*scale - scale % 2"
-            return f"data:(N, C, H, W), weight:(C, 1, {side}, {side}) -> output:(N, C, scale*H, scale*W)"
-        is_sum = self.multi_input_mode == "sum"
-        channels = ["C" if is_sum else f"C{i}" for i in range(self.num_args)]
-        arguments = ", ".join(f"arg{i}:(N, {c}, H{i}, W{i})" for i, c in enumerate(channels))
-        return f"{arguments} -> output:(N, {'C' if is_sum else ' + '.join(channels)}, scale*H0, scale*W0)"
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The output's size is the first input's, scaled."""
-        if _is_bilinear(self):
-            return super().infer_shape(in_shapes)
-        shapes = list(in_shapes)
-        if any(shape is None or None in shape for shape in shapes):
-            return shapes, [None], []
-        for name, shape in zip(self.list_arguments(), shapes, strict=True):
-            if shape is None or len(shape) != 4:
-                raise ShapeError(f"{self.name}: {name} has shape {shape}, expected (N, C, H, W)")
-        (batch, channels, *size), *_ = (tuple(axis or 0 for axis in shape or ()) for shape in shapes)
-        out = [axis * self.scale for axis in size]
-        for index, shape in enumerate(shapes):
-            self._check_input(index, [axis or 0 for axis in shape or ()], [batch, channels, *out])
-        if self.multi_input_mode == "concat":
-            channels = sum(shape[1] or 0 for shape in shapes if shape is not None)
-        return shapes, [(batch, channels, *out)], []
+    spec = (
+        "arg[num_args]:(*A[i]) if sample_type == 'nearest', data:(N, C, H, W) if sample_type == 'bilinear', "
+        "weight:(C, 1, 2*scale - scale%2, 2*scale - scale%2) if sample_type == 'bilinear' "
+        "-> output:(*enlarged(A, scale, multi_input_mode)) if sample_type == 'nearest', "
+        "output:(N, C, scale*H, scale*W) if sample_type == 'bilinear'"
+    )
+    functions = {"enlarged": _enlarged}
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Scratch memory, for bilinear."""
@@ -101,60 +92,50 @@ class UpSampling(OperatorProperty):
     def forward(
         self,
         op_ctx: OpContext,
-        output: Output,
-        arg: Any = None,
-        data: Array | None = None,
-        weight: Array | None = None,
+        arg: Sequence[Array],
+        data: Array | None,
+        weight: Array | None,
+        output: Array,
     ) -> None:
         """Repeat, or transpose a convolution."""
         if data is not None and weight is not None:
-            self._deconvolution(data.shape[1]).forward(op_ctx, data, weight, None, output)
+            layer = self._deconvolution(data.shape[1])
+            Deconvolution.forward(layer, op_ctx, data, weight, None, output)
             return
-        with output.writing() as out:
-            start = 0
-            for index, item in enumerate(arg):
-                part = out[:, start : start + item.shape[1]]
-                source = item[:, :, :, None, :, None]
-                if index and self.multi_input_mode == "sum":
-                    _blocks(part, item.shape)[...] += source
-                else:
-                    _blocks(part, item.shape)[...] = source
-                start += item.shape[1] if self.multi_input_mode == "concat" else 0
+        start = 0
+        for index, item in enumerate(arg):
+            part = _blocks(output[:, start : start + item.shape[1]], item.shape)
+            source = item[:, :, :, None, :, None]
+            if index and self.multi_input_mode == "sum":
+                np.add(part, source, out=part)
+            else:
+                part[...] = source
+            start += item.shape[1] if self.multi_input_mode == "concat" else 0
 
     @gradient(when=_is_nearest)
-    def nearest_gradient(self, output_grad: Array, arg_grad: Any) -> None:
+    def nearest_gradient(output_grad: Array, multi_input_mode: str, arg_grad: Any) -> None:
         """Each pixel gets the sum over its copies."""
         start = 0
         for target in arg_grad:
-            part = widened(output_grad[:, start : start + target.shape[1]])
-            if target.wanted:
-                target.assign(_blocks(part, target.shape).sum((3, 5)))
-            start += target.shape[1] if self.multi_input_mode == "concat" else 0
+            part = output_grad[:, start : start + target.shape[1]]
+            _blocks(part, target.shape).sum((3, 5), out=target)
+            start += target.shape[1] if multi_input_mode == "concat" else 0
 
     @gradient(when=_is_bilinear)
     def bilinear_data_gradient(
-        self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output
+        self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array
     ) -> None:
         """The convolution itself."""
         layer = self._deconvolution(output_grad.shape[1])
-        layer.data_gradient(op_ctx, output_grad, weight, data_grad)
+        Deconvolution.data_grad(layer, op_ctx, output_grad, weight, data_grad)
 
     @gradient(when=_is_bilinear)
     def bilinear_weight_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Output
+        self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array
     ) -> None:
         """As in a convolution whose input is the output's gradient."""
         layer = self._deconvolution(output_grad.shape[1])
-        layer.weight_gradient(op_ctx, output_grad, data, weight_grad)
-
-    def _check_input(self, index: int, shape: Sequence[int], out: Sequence[int]) -> None:
-        fits = shape[0] == out[0] and all(
-            size and wanted % size == 0 for size, wanted in zip(shape[2:], out[2:], strict=True)
-        )
-        if not fits or (self.multi_input_mode == "sum" and shape[1] != out[1]):
-            raise ShapeError(
-                f"{self.name}: arg{index} has shape {tuple(shape)}, expected one that repeats to {tuple(out)}"
-            )
+        Deconvolution.weight_grad(layer, op_ctx, output_grad, data, weight_grad)
 
     def _deconvolution(self, channels: int) -> Deconvolution:
         side = 2 * self.scale - self.scale % 2

@@ -8,29 +8,24 @@ element, a quarter of what a double would draw; the probability is exact to 2**-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from operad.dtypes import DType
-from operad.errors import DTypeError, ShapeError
-from operad.operator import InferredTypes
-from operad_sdk import (
-    Array,
-    Contract,
-    Distribution,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    ResourceRequest,
-    gradient,
-    operator,
-    param,
-)
+from operad.errors import ShapeError
+from operad_sdk import Array, Contract, Distribution, OpContext, ResourceRequest, Shape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 
 _STEPS: Final = 1 << 16
+
+
+def _shared(shape: Shape, axes: Shape) -> Shape:
+    """The mask's shape: one decision along each of `axes`."""
+    for axis in axes:
+        if not -len(shape) <= axis < len(shape):
+            raise ShapeError(f"axes names axis {axis}, but data has {len(shape)} axes")
+    places = {axis % len(shape) for axis in axes}
+    return tuple(1 if place in places else length for place, length in enumerate(shape))
 
 
 @operator("Dropout")
@@ -54,16 +49,18 @@ class Dropout(OperatorProperty):
         [0.0, 2.0]
 
     Source: DropoutParam, src/operator/nn/dropout-inl.h.
-    Differs: the mask is a byte an element, and its scale an output.
+    Differs: the mask has a byte per element, and its scale an output.
     """
 
     p = param(float, 0.5, ge=0, le=1, doc="Probability that an element is zeroed.")
     mode = param(str, "training", choices=("training", "always"), doc="When to drop: in training, or always.")
     axes = param("shape", (), doc="Axes along which one decision counts for all elements.")
-    cudnn_off = param(bool, False, doc="Accepted for MXNet's files; there is no cuDNN here.")
+    cudnn_off = param(bool, False, ignored="Accepted for MXNet's files; there is no cuDNN here.")
 
-    spec = "data:(...) -> output:(...), hidden mask:uint8(*M), hidden scale:(1)"
-    forward_inplace = (("data", "output"),)
+    spec = "data:(*S) -> output:(*S), hidden mask:uint8(*shared(S, axes)), hidden scale:(1)"
+    functions = {"shared": _shared}
+    accepts = "floating"
+    inplace = "data -> output"
     contract = Contract(
         distribution=Distribution(
             mean=lambda prop: 1 - prop.p,
@@ -73,54 +70,34 @@ class Dropout(OperatorProperty):
         )
     )
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """As the spec says; the mask is as the output, but for the axes that share a decision."""
-        ins, (output, _, scale), aux = super().infer_shape(in_shapes)
-        mask = output
-        if mask is not None and self.axes:
-            shared = {self._axis(axis, len(mask)) for axis in self.axes}
-            mask = tuple(1 if axis in shared else length for axis, length in enumerate(mask))
-        return ins, [output, mask, scale], aux
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A floating type."""
-        dtype = in_types[0]
-        if dtype is not None and dtype.kind != "f":
-            raise DTypeError(f"Dropout: data is {dtype}, expected a floating type; cast with astype")
-        return super().infer_type(in_types)
-
-    def _axis(self, axis: int, ndim: int) -> int:
-        if not -ndim <= axis < ndim:
-            raise ShapeError(f"Dropout: axes names axis {axis}, but data has {ndim} axes")
-        return axis % ndim
-
     def forward_resource(self, in_shapes: Any) -> list[ResourceRequest]:
         """Random numbers, unless nothing is ever dropped."""
         return [ResourceRequest.RANDOM] if self.p > 0 else []
 
     def forward(
-        self, op_ctx: OpContext, is_train: bool, data: Array, output: Output, mask: Output, scale: Output
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        p: float,
+        mode: str,
+        output: Array,
+        mask: Array,
+        scale: Array,
     ) -> None:
-        """Draw the mask and apply it."""
-        if self.p == 0 or not (is_train or self.mode == "always"):
-            output.assign(data)
-            mask.assign(1)
-            scale.assign(1)
+        """Draw the mask and apply it: `output = data * mask * scale`."""
+        if p == 0 or not (is_train or mode == "always"):
+            np.copyto(output, data)
+            mask.fill(1)
+            scale.fill(1)
             return
-        factor = 1 / (1 - self.p) if self.p < 1 else 0.0
         draws = op_ctx.requested[0].generator.integers(_STEPS, size=mask.shape, dtype=np.uint16)
-        keep = draws >= round(self.p * _STEPS)
-        mask.assign(keep)
-        scale.assign(factor)
-        with output.writing() as out:
-            op_ctx.xp.multiply(data, keep, out=out)
-            out *= factor
+        np.greater_equal(draws, round(p * _STEPS), out=mask)
+        scale.fill(1 / (1 - p) if p < 1 else 0)
+        np.multiply(data, mask, out=output)
+        np.multiply(output, scale.reshape(()), out=output)
 
-    @gradient(inplace=[("output_grad", "data_grad")])
-    def data_gradient(
-        self, op_ctx: OpContext, output_grad: Array, mask: Array, scale: Array, data_grad: Output
-    ) -> None:
-        """The gradient of what was kept."""
-        with data_grad.writing() as grad:
-            op_ctx.xp.multiply(output_grad, mask, out=grad)
-            grad *= scale.reshape(())
+    @gradient(inplace="output_grad")
+    def data_grad(output_grad: Array, mask: Array, scale: Array, data_grad: Array) -> None:
+        """`d output / d data = mask * scale`."""
+        np.multiply(output_grad, mask, out=data_grad)
+        np.multiply(data_grad, scale.reshape(()), out=data_grad)

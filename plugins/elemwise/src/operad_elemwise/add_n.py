@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 
 
 @operator("add_n")
@@ -27,21 +30,20 @@ class AddN(OperatorProperty):
     num_args = param(int, ge=1, doc="How many arrays are added; calls need not give it.")
     spec = "arg[num_args]:(...) -> output:(...)"
     key_var_num_args = "num_args"
-    forward_inplace = (("arg0", "output"),)
+    compute_dtype = "float32"
+    inplace = "arg0 -> output"
     contract = Contract(reference=lambda *arrays: np.stack(arrays).sum(0))
-    backward_inplace = (("output_grad", "arg0_grad"),)
 
-    def forward(self, arg: tuple[Array, ...], output: Output) -> None:
+    def forward(arg: Any, output: Array) -> None:
         """Adds onto the output, which may be the first array."""
-        with output.writing() as out:
-            if len(arg) == 1:
-                np.copyto(out, arg[0])
-                return
-            np.add(arg[0], arg[1], out=out)
-            for another in arg[2:]:
-                np.add(out, another, out=out)
+        if len(arg) == 1:
+            np.copyto(output, arg[0])
+            return
+        np.add(arg[0], arg[1], output)
+        for another in arg[2:]:
+            np.add(output, another, output)
 
-    def backward(self, output_grad: Array, arg_grad: tuple[Output, ...]) -> None:
-        """The gradient itself, for every array."""
-        for grad in arg_grad:
-            grad.assign(output_grad)
+    @gradient(inplace="output_grad -> arg0_grad")
+    def backward(output_grad: Array, num_args: int) -> list[Array]:
+        """The gradient itself, for every array: `dy/da_i = 1`."""
+        return [output_grad] * num_args

@@ -7,89 +7,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_elemwise.documentation import binary_doc
-from operad_elemwise.integers import is_integer, truncating_divide
-from operad_sdk import Array, Contract, binary, from_ufunc
+from operad_elemwise.division import divide_integers, is_integer, remainder
+from operad_elemwise.families import of_two
+from operad_sdk import Contract
 from operad_sdk.domains import Drawn, Real
 
-
-def _pass_on(ograd: Array, out: Array) -> None:
-    np.copyto(out, ograd)
-
-
-def _negated(ograd: Array, out: Array) -> None:
-    np.negative(ograd, out=out)
-
-
-def _times_rhs(ograd: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, rhs, out=out)
-
-
-def _times_lhs(ograd: Array, lhs: Array, out: Array) -> None:
-    np.multiply(ograd, lhs, out=out)
-
-
-def _over_rhs(ograd: Array, rhs: Array, out: Array) -> None:
-    np.divide(ograd, rhs, out=out)
-
-
-def _quotient_by_rhs(ograd: Array, out_value: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, out_value, out=out)
-    np.divide(out, rhs, out=out)
-    np.negative(out, out=out)
-
-
-elemwise_add = from_ufunc(
-    np.add,
-    name="elemwise_add",
-    gradient={"lhs": _pass_on, "rhs": _pass_on},
-    gradient_inplace="ograd",
-    accepts="number",
-    contract=Contract(reference=lambda lhs, rhs: lhs + rhs),
-    doc=binary_doc("elemwise_add", "Sum of each pair of elements.", "[1, 2]", "[3, 4]", "[4., 6.]"),
-)
-
-elemwise_sub = from_ufunc(
-    np.subtract,
-    name="elemwise_sub",
-    gradient={"lhs": _pass_on, "rhs": _negated},
-    gradient_inplace="ograd",
-    accepts="number",
-    contract=Contract(reference=lambda lhs, rhs: lhs - rhs),
-    doc=binary_doc("elemwise_sub", "Difference of each pair of elements.", "[1, 2]", "[3, 5]", "[-2., -3.]"),
-)
-
-elemwise_mul = from_ufunc(
-    np.multiply,
-    name="elemwise_mul",
-    gradient={"lhs": _times_rhs, "rhs": _times_lhs},
-    gradient_inplace=("ograd", "lhs", "rhs"),
-    accepts="number",
-    contract=Contract(reference=lambda lhs, rhs: lhs * rhs),
-    doc=binary_doc("elemwise_mul", "Product of each pair of elements.", "[1, 2]", "[3, 5]", "[ 3., 10.]"),
-)
-
-elemwise_div = from_ufunc(
-    np.divide,
-    name="elemwise_div",
-    gradient={"lhs": _over_rhs, "rhs": _quotient_by_rhs},
-    gradient_inplace="ograd",
-    accepts="number",
-    contract=Contract(reference=lambda lhs, rhs: lhs / rhs),
-    doc=binary_doc(
-        "elemwise_div",
-        "Quotient of each pair of elements; of integers, rounded towards zero.",
-        "[1, 2]",
-        "[4, 4]",
-        "[0.25, 0.5 ]",
-    ),
-)
-
-
-@elemwise_div.kernel(priority=1, when=is_integer)
-def _integer_quotient(lhs: Array, rhs: Array, out: Array) -> None:
-    truncating_divide(lhs, rhs, out)
-
+elemwise_add = of_two(
+    "elemwise_add", np.add, "`y = lhs + rhs`; `d/dlhs = d/drhs = 1`.", ("[1, 2]", "[3, 4]", "[4., 6.]"),
+    {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
+    reference=lambda lhs, rhs: lhs + rhs,
+)  # fmt: skip
+elemwise_sub = of_two(
+    "elemwise_sub", np.subtract, "`y = lhs - rhs`; `d/dlhs = 1`, `d/drhs = -1`.",
+    ("[1, 2]", "[3, 5]", "[-2., -3.]"),
+    {"lhs": lambda output_grad: output_grad,
+     "rhs": lambda output_grad, rhs_grad: np.negative(output_grad, rhs_grad)}, "output_grad",
+    reference=lambda lhs, rhs: lhs - rhs,
+)  # fmt: skip
+elemwise_mul = of_two(
+    "elemwise_mul", np.multiply, "`y = lhs * rhs`; `d/dlhs = rhs`, `d/drhs = lhs`.",
+    ("[1, 2]", "[3, 5]", "[ 3., 10.]"),
+    {"lhs": lambda output_grad, rhs, lhs_grad: np.multiply(output_grad, rhs, lhs_grad),
+     "rhs": lambda output_grad, lhs, rhs_grad: np.multiply(output_grad, lhs, rhs_grad)},
+     "output_grad, lhs, rhs",
+    reference=lambda lhs, rhs: lhs * rhs,
+)  # fmt: skip
+elemwise_div = of_two(
+    "elemwise_div", np.divide,
+    "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
+    ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
+    {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
+     "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs}, "output_grad",
+    reference=lambda lhs, rhs: lhs / rhs,
+)  # fmt: skip
+elemwise_div.kernel(priority=1, when=is_integer)(divide_integers)
 
 _BETWEEN_JUMPS = Contract(
     inputs={
@@ -101,143 +52,45 @@ _BETWEEN_JUMPS = Contract(
     },
     reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs,
 )
-
-
-@binary("_mod", inplace=("lhs", "rhs"), accepts="number", cost=4, contract=_BETWEEN_JUMPS)
-def mod(lhs: Array, rhs: Array, out: Array) -> None:
-    """Remainder of each pair of elements, with the sign of the divisor; 0, with no slope, where that is 0.
-
-    Shapes:
-        lhs: (...)
-        rhs: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd._mod(od.nd.array([-7, 7, 7]), od.nd.array([3, 3, 0])).asnumpy()
-        array([2., 1., 0.], dtype=float32)
-
-    Source: mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.
-    """
-    divisible = np.not_equal(rhs, 0)
-    np.remainder(lhs, rhs, out=out, where=divisible)
-    np.copyto(out, 0, where=~divisible)
-
-
-@mod.gradient("lhs", inplace="ograd")
-def _(ograd: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, np.not_equal(rhs, 0), out=out)
-
-
-@mod.gradient("rhs", inplace=("lhs", "rhs"))
-def _(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    divisible = np.not_equal(rhs, 0)
-    np.divide(lhs, np.where(divisible, rhs, 1), out=out)
-    np.floor(out, out=out)
-    np.multiply(out, ograd, out=out)
-    np.multiply(out, divisible, out=out)
-    np.negative(out, out=out)
-
-
-def _power_by_base(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    slope = np.empty_like(out)  # a 0-d result would be a number, which has no memory to write
-    np.subtract(rhs, 1, out=slope)
-    np.power(lhs, slope, out=slope)
-    np.multiply(slope, rhs, out=slope)
-    np.multiply(ograd, slope, out=out)
-
-
-def _power_by_exponent(ograd: Array, lhs: Array, out_value: Array, out: Array) -> None:
-    logarithm = np.empty_like(out)
-    np.log(np.where(lhs == 0, 1, lhs), out=logarithm)  # 0 ** y is flat where it is finite
-    np.multiply(logarithm, out_value, out=logarithm)
-    np.multiply(ograd, logarithm, out=out)
-
-
-power = from_ufunc(
-    np.power,
-    name="_power",
-    gradient={"lhs": _power_by_base, "rhs": _power_by_exponent},
-    gradient_inplace=("ograd", "lhs", "rhs", "out_value"),
-    accepts="number",
-    cost=20,
-    contract=Contract(reference=np.float_power),
-    doc=binary_doc("_power", "The left element to the power of the right.", "[2, 9]", "[3, 0.5]", "[8., 3.]"),
-)
-
-
-@power.kernel(priority=1, when=is_integer)
-def _integer_power(lhs: Array, rhs: Array, out: Array) -> None:
-    """In double precision, because integers have no negative powers."""
-    np.copyto(out, np.power(lhs.astype(np.float64), rhs), casting="unsafe")
-
-
-def _over_hypotenuse_lhs(ograd: Array, lhs: Array, out_value: Array, out: Array) -> None:
-    np.multiply(ograd, lhs, out=out)
-    np.divide(out, out_value, out=out)
-
-
-def _over_hypotenuse_rhs(ograd: Array, rhs: Array, out_value: Array, out: Array) -> None:
-    np.multiply(ograd, rhs, out=out)
-    np.divide(out, out_value, out=out)
-
-
-hypot = from_ufunc(
-    np.hypot,
-    name="_hypot",
-    gradient={"lhs": _over_hypotenuse_lhs, "rhs": _over_hypotenuse_rhs},
-    gradient_inplace="ograd",
-    accepts="floating",
-    cost=8,
-    contract=Contract(reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs)),
-    doc=binary_doc(
-        "_hypot", "Hypotenuse of each pair of legs, without overflow.", "[3, 5]", "[4, 12]", "[ 5., 13.]"
-    ),
-)
-
-
-def _where_lhs_is_larger(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, np.greater_equal(lhs, rhs), out=out)
-
-
-def _where_rhs_is_larger(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, np.less(lhs, rhs), out=out)
-
-
-def _where_lhs_is_smaller(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, np.less_equal(lhs, rhs), out=out)
-
-
-def _where_rhs_is_smaller(ograd: Array, lhs: Array, rhs: Array, out: Array) -> None:
-    np.multiply(ograd, np.greater(lhs, rhs), out=out)
-
-
-maximum = from_ufunc(
-    np.maximum,
-    name="_maximum",
-    gradient={"lhs": _where_lhs_is_larger, "rhs": _where_rhs_is_larger},
-    gradient_inplace=("ograd", "lhs", "rhs"),
-    contract=Contract(reference=lambda lhs, rhs: np.where(lhs > rhs, lhs, rhs)),
-    doc=binary_doc(
-        "_maximum",
-        "The larger of each pair of elements; the gradient of equal ones goes to the left.",
-        "[1, 4]",
-        "[3, 2]",
-        "[3., 4.]",
-    ),
-)
-
-minimum = from_ufunc(
-    np.minimum,
-    name="_minimum",
-    gradient={"lhs": _where_lhs_is_smaller, "rhs": _where_rhs_is_smaller},
-    gradient_inplace=("ograd", "lhs", "rhs"),
-    contract=Contract(reference=lambda lhs, rhs: np.where(lhs < rhs, lhs, rhs)),
-    doc=binary_doc(
-        "_minimum",
-        "The smaller of each pair of elements; the gradient of equal ones goes to the left.",
-        "[1, 4]",
-        "[3, 2]",
-        "[1., 2.]",
-    ),
-)
+mod = of_two(
+    "_mod", remainder,
+    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`, or 0.",
+    ("[-7, 7, 7]", "[3, 3, 0]", "[2., 1., 0.]"),
+    {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
+     "rhs": lambda output_grad, lhs, rhs:
+         -output_grad * (rhs != 0) * np.floor(lhs / np.where(rhs == 0, 1, rhs))},
+    "output_grad", element_cost=4, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
+    source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
+)  # fmt: skip
+power = of_two(
+    "_power", np.power,
+    "`y = lhs^rhs`; `d/dlhs = rhs * lhs^(rhs - 1)`, `d/drhs = y ln(lhs)`, 0 where `lhs` is.",
+    ("[2, 9]", "[3, 0.5]", "[8., 3.]"),
+    {"lhs": lambda output_grad, lhs, rhs: output_grad * (rhs * np.power(lhs, np.where(rhs == 0, 0, rhs - 1))),
+     "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
+    "output_grad", integers_as="float64", element_cost=20, reference=np.float_power,
+)  # fmt: skip
+hypot = of_two(
+    "_hypot", np.hypot,
+    "`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`.",
+    ("[3, 5]", "[4, 12]", "[ 5., 13.]"),
+    {"lhs": lambda output_grad, lhs, output: output_grad * lhs / output,
+     "rhs": lambda output_grad, rhs, output: output_grad * rhs / output},
+    "output_grad", integers_as="float64", element_cost=8, reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
+)  # fmt: skip
+maximum = of_two(
+    "_maximum", np.maximum,
+    "`y = max(lhs, rhs)`; the gradient goes to the larger one, to the left of two equal ones.",
+    ("[1, 4]", "[3, 2]", "[3., 4.]"),
+    {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs >= rhs, lhs_grad),
+     "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs < rhs, rhs_grad)},
+    "output_grad, lhs, rhs", accepts="any", reference=lambda lhs, rhs: np.where(lhs > rhs, lhs, rhs),
+)  # fmt: skip
+minimum = of_two(
+    "_minimum", np.minimum,
+    "`y = min(lhs, rhs)`; the gradient goes to the smaller one, to the left of two equal ones.",
+    ("[1, 4]", "[3, 2]", "[1., 2.]"),
+    {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs <= rhs, lhs_grad),
+     "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs > rhs, rhs_grad)},
+    "output_grad, lhs, rhs", accepts="any", reference=lambda lhs, rhs: np.where(lhs < rhs, lhs, rhs),
+)  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 @operator("Cast")
@@ -27,15 +28,15 @@ class Cast(OperatorProperty):
     spec = "data:any(...) -> output:dtype(...)"
     contract = Contract(reference=lambda data, dtype: data.astype(dtype))
 
-    def forward(self, data: Array, output: Output) -> None:
-        """Assignment casts."""
-        _assign_cast(data, output)
+    def forward(data: Array, output: Array) -> None:
+        """The assignment casts."""
+        _cast(data, output)
 
-    def backward(self, output_grad: Array, data_grad: Output) -> None:
+    def data_grad(output_grad: Array, data_grad: Array) -> None:
         """The gradient as the argument's type."""
-        _assign_cast(output_grad, data_grad)
+        _cast(output_grad, data_grad)
 
 
-def _assign_cast(value: Array, output: Output) -> None:
-    with output.writing() as out, np.errstate(invalid="ignore", over="ignore"):
+def _cast(value: Array, out: Array) -> None:
+    with np.errstate(invalid="ignore", over="ignore"):
         np.copyto(out, value, casting="unsafe")

@@ -6,74 +6,63 @@ MXNet 1.x. Nothing here has a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from operad_elemwise.documentation import binary_doc, unary_doc
-from operad_sdk import Contract, Scalar, SimpleFunction, from_ufunc
-
-# What the contract checks compare with: each condition by subtraction and multiplication.
-_HOLDS: Final[Mapping[np.ufunc, Callable[[Any, Any], Any]]] = {
-    np.equal: lambda left, right: np.sign(left - right) == 0,
-    np.not_equal: lambda left, right: np.sign(left - right) ** 2,
-    np.greater: lambda left, right: np.sign(left - right) == 1,
-    np.greater_equal: lambda left, right: np.sign(left - right) != -1,
-    np.less: lambda left, right: np.sign(left - right) == -1,
-    np.less_equal: lambda left, right: np.sign(left - right) != 1,
-    np.logical_and: lambda left, right: np.sign(left * right) ** 2,
-    np.logical_or: lambda left, right: np.sign(left**2 + right**2),
-    np.logical_xor: lambda left, right: np.abs(np.sign(left) ** 2 - np.sign(right) ** 2),
-}
+from operad_elemwise.families import NUMBER, Declared
+from operad_sdk.declare import BINARY, UNARY, define
 
 
-def _of_arrays(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
-    doc = binary_doc(name, f"1 where {condition}, else 0.", "[0, 1, 2]", "[0, 2, 1]", output)
-    return from_ufunc(ufunc, name=name, doc=doc, contract=Contract(reference=_HOLDS[ufunc]))
+def _conditions(
+    name: str, ufunc: np.ufunc, sign: str, of_arrays: str, with_one: str, holds: Callable[[Any, Any], Any]
+) -> tuple[Declared, Declared]:
+    """The condition of two arrays, and of an array and a number.
+
+    Args:
+        sign: What stands between the operands.
+        of_arrays: What it gives for `[0, 1, 2]` and `[0, 2, 1]`.
+        with_one: What it gives for `[0, 1, 2]` and 1.
+        holds: The same by subtraction and multiplication, for the contract checks.
+    """
+    two = define(
+        f"_{name}", BINARY, ufunc, summary=f"1 where `lhs {sign} rhs`, else 0.",
+        example=("[0, 1, 2]", "[0, 2, 1]", of_arrays), inplace="lhs, rhs", reference=holds,
+    )  # fmt: skip
+    one = define(
+        f"_{name}_scalar", UNARY, ufunc, summary=f"1 where `data {sign} scalar`, else 0.",
+        example=("[0, 1, 2]", "scalar=1", with_one), inplace="data", params=NUMBER, scalar_beyond="keep",
+        reference=lambda data, scalar: holds(data, scalar),
+    )  # fmt: skip
+    return two, one
 
 
-def _with_scalar(ufunc: np.ufunc, name: str, condition: str, output: str) -> SimpleFunction:
-    doc = unary_doc(name, f"1 where {condition}, else 0.", "[0, 1, 2]", output, "scalar=1")
-    number = Scalar(default=1.0, doc="The number; cast to the array's element type.")
-    contract = Contract(reference=lambda data, scalar: _HOLDS[ufunc](data, scalar))  # noqa: PLW0108 - the name says what is passed
-    return from_ufunc(ufunc, name=name, scalar=number, doc=doc, contract=contract)
-
-
-equal = _of_arrays(np.equal, "_equal", "the elements are equal", "[1., 0., 0.]")
-not_equal = _of_arrays(np.not_equal, "_not_equal", "the elements differ", "[0., 1., 1.]")
-greater = _of_arrays(np.greater, "_greater", "the left element is larger", "[0., 0., 1.]")
-greater_equal = _of_arrays(
-    np.greater_equal, "_greater_equal", "the left element is not smaller", "[1., 0., 1.]"
+equal, equal_scalar = _conditions(
+    "equal", np.equal, "==", "[1., 0., 0.]", "[0., 1., 0.]", lambda a, b: np.sign(a - b) == 0
 )
-lesser = _of_arrays(np.less, "_lesser", "the left element is smaller", "[0., 1., 0.]")
-lesser_equal = _of_arrays(np.less_equal, "_lesser_equal", "the left element is not larger", "[1., 1., 0.]")
-logical_and = _of_arrays(np.logical_and, "_logical_and", "neither element is 0", "[0., 1., 1.]")
-logical_or = _of_arrays(np.logical_or, "_logical_or", "an element is not 0", "[0., 1., 1.]")
-logical_xor = _of_arrays(np.logical_xor, "_logical_xor", "exactly one element is not 0", "[0., 0., 0.]")
-
-equal_scalar = _with_scalar(np.equal, "_equal_scalar", "the element equals the number", "[0., 1., 0.]")
-not_equal_scalar = _with_scalar(
-    np.not_equal, "_not_equal_scalar", "the element differs from the number", "[1., 0., 1.]"
+not_equal, not_equal_scalar = _conditions(
+    "not_equal", np.not_equal, "!=", "[0., 1., 1.]", "[1., 0., 1.]", lambda a, b: np.sign(a - b) ** 2
 )
-greater_scalar = _with_scalar(
-    np.greater, "_greater_scalar", "the element is larger than the number", "[0., 0., 1.]"
+greater, greater_scalar = _conditions(
+    "greater", np.greater, ">", "[0., 0., 1.]", "[0., 0., 1.]", lambda a, b: np.sign(a - b) == 1
 )
-greater_equal_scalar = _with_scalar(
-    np.greater_equal, "_greater_equal_scalar", "the element is not smaller than the number", "[0., 1., 1.]"
+greater_equal, greater_equal_scalar = _conditions(
+    "greater_equal", np.greater_equal, ">=", "[1., 0., 1.]", "[0., 1., 1.]", lambda a, b: np.sign(a - b) != -1
 )
-lesser_scalar = _with_scalar(
-    np.less, "_lesser_scalar", "the element is smaller than the number", "[1., 0., 0.]"
+lesser, lesser_scalar = _conditions(
+    "lesser", np.less, "<", "[0., 1., 0.]", "[1., 0., 0.]", lambda a, b: np.sign(a - b) == -1
 )
-lesser_equal_scalar = _with_scalar(
-    np.less_equal, "_lesser_equal_scalar", "the element is not larger than the number", "[1., 1., 0.]"
+lesser_equal, lesser_equal_scalar = _conditions(
+    "lesser_equal", np.less_equal, "<=", "[1., 1., 0.]", "[1., 1., 0.]", lambda a, b: np.sign(a - b) != 1
 )
-logical_and_scalar = _with_scalar(
-    np.logical_and, "_logical_and_scalar", "neither the element nor the number is 0", "[0., 1., 1.]"
+logical_and, logical_and_scalar = _conditions(
+    "logical_and", np.logical_and, "and", "[0., 1., 1.]", "[0., 1., 1.]", lambda a, b: np.sign(a * b) ** 2
 )
-logical_or_scalar = _with_scalar(
-    np.logical_or, "_logical_or_scalar", "the element or the number is not 0", "[1., 1., 1.]"
+logical_or, logical_or_scalar = _conditions(
+    "logical_or", np.logical_or, "or", "[0., 1., 1.]", "[1., 1., 1.]", lambda a, b: np.sign(a**2 + b**2)
 )
-logical_xor_scalar = _with_scalar(
-    np.logical_xor, "_logical_xor_scalar", "exactly one of element and number is not 0", "[1., 0., 0.]"
-)
+logical_xor, logical_xor_scalar = _conditions(
+    "logical_xor", np.logical_xor, "xor", "[0., 0., 0.]", "[1., 0., 0.]",
+    lambda a, b: np.abs(np.sign(a) ** 2 - np.sign(b) ** 2),
+)  # fmt: skip

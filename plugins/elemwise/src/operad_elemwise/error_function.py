@@ -12,7 +12,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from operad_sdk import Array, Contract, copysign, erf, erfc, exp, from_mapper, log, mapper, sqrt, unary
+from operad_elemwise.families import of_real
+from operad_sdk import Contract, copysign, erf, erfc, exp, log, mapper, sqrt
+from operad_sdk.declare import from_mapper
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _HALF_ROOT_PI = math.sqrt(math.pi) / 2
@@ -37,7 +39,12 @@ def erf_value(data: float) -> float:
     return erf(data)
 
 
-erf_ = from_mapper(erf_value, name="erf", contract=Contract(reference=np.vectorize(math.erf, otypes=[float])))
+erf_ = from_mapper(
+    erf_value,
+    name="erf",
+    integers_as="float64",
+    contract=Contract(reference=np.vectorize(math.erf, otypes=[float])),
+)
 
 
 @mapper
@@ -84,30 +91,10 @@ def _quantile(x: float) -> float:
     return NormalDist(sigma=math.sqrt(0.5)).inv_cdf((1 + x) / 2)
 
 
-@unary(
-    "erfinv",
-    inplace="data",
-    accepts="floating",
-    cost=100,
-    contract=Contract(reference=np.vectorize(_quantile, otypes=[float])),
-)
-def erfinv(data: Array, out: Array) -> None:
-    """Inverse error function of every element; infinite at -1 and 1, NaN beyond.
-
-    Within 4 units in the last place of the type.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.erfinv(od.nd.array([-0.5, 0, 0.9])).asnumpy().round(4)
-        array([-0.4769,  0.    ,  1.1631], dtype=float32)
-    """
-    erfinv_value.map(data, out=out)
-
-
-@erfinv.gradient(inplace=("ograd", "out_value"))
-def _(ograd: Array, out_value: Array, out: Array) -> None:
-    _erfinv_gradient.map(ograd, out_value, out=out)
+erfinv = of_real(
+    "erfinv", lambda data, output: erfinv_value.map(data, out=output),
+    "`y` with `erf y = x`, within 4 units in the last place, infinite at -1 and 1, NaN beyond; "
+    "`dy/dx = sqrt(pi) / 2 e^(y^2)`.", ("[-0.5, 0, 0.9]", "[-0.4769,  0.    ,  1.1631]"),
+    lambda output_grad, output, data_grad: _erfinv_gradient.map(output_grad, output, out=data_grad),
+    "output_grad, output", element_cost=100, reference=np.vectorize(_quantile, otypes=[float]),
+)  # fmt: skip

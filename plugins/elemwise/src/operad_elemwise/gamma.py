@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from operad_sdk import Array, Contract, from_mapper, mapper
+from operad_sdk import Array, Contract, mapper
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
+from operad_sdk.declare import from_mapper
 
 
 @mapper
@@ -57,7 +58,12 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Arra
     return np.vectorize(at, otypes=[float])
 
 
-gamma = from_mapper(gamma_value, name="gamma", contract=Contract(reference=_each(math.gamma, math.nan)))
+gamma = from_mapper(
+    gamma_value, name="gamma", integers_as="float64", contract=Contract(reference=_each(math.gamma, math.nan))
+)
 gammaln = from_mapper(
-    gammaln_value, name="gammaln", contract=Contract(reference=_each(math.lgamma, math.inf))
+    gammaln_value,
+    name="gammaln",
+    integers_as="float64",
+    contract=Contract(reference=_each(math.lgamma, math.inf)),
 )

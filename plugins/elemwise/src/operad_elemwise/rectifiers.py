@@ -1,145 +1,85 @@
-"""relu, sigmoid, hard_sigmoid and softsign; every gradient reads the value, not the argument."""
+"""Functions with bounds: relu, sigmoid, hard_sigmoid, softsign, clip."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from operad_sdk import Array, Contract, param, unary
+from operad_elemwise.families import of_one, of_real
+from operad_sdk import Contract, param
+
+relu = of_one(
+    "relu", lambda data, output: np.maximum(data, 0, out=output),
+    "`y = max(x, 0)`; `dy/dx = 1` where `y > 0`, else 0.", ("[-2, 3]", "[0., 3.]"),
+    lambda output_grad, output, data_grad: np.multiply(
+        output_grad, np.heaviside(output, 0, data_grad), data_grad
+    ), "output", reference=lambda data: (data + np.abs(data)) / 2,
+)  # fmt: skip
 
 
-@unary(
-    "relu",
-    inplace="data",
-    accepts="number",
-    contract=Contract(reference=lambda data: (data + np.abs(data)) / 2),
-)
-def relu(data: Array, out: Array) -> None:
-    """The larger of every element and 0.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.relu(od.nd.array([-2, 3])).asnumpy()
-        array([0., 3.], dtype=float32)
-    """
-    np.maximum(data, 0, out=out)
-
-
-@relu.gradient(inplace=("ograd", "out_value"))
-def _(ograd: Array, out_value: Array, out: Array) -> None:
-    np.multiply(ograd, np.greater(out_value, 0), out=out)
-
-
-@unary(
-    "sigmoid",
-    inplace="data",
-    accepts="floating",
-    cost=12,
-    contract=Contract(reference=lambda data: (1 + np.tanh(data / 2)) / 2),
-)
-def sigmoid(data: Array, out: Array) -> None:
-    """`1 / (1 + exp(-x))` of every element.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.sigmoid(od.nd.array([-200, 0, 1])).asnumpy().round(4)
-        array([0.    , 0.5   , 0.7311], dtype=float32)
-    """
-    if data.dtype == np.float16:
-        out[...] = _logistic(data.astype(np.float32))
-    else:
-        _logistic(data, out)
-
-
-def _logistic(data: Array, out: Array | None = None) -> Array:
+def _logistic(data: Any, output: Any) -> None:
     """Beyond the clipping the value is subnormal; without it the exponential would overflow."""
     largest = 88.0 if data.dtype == np.float32 else 709.0
-    value = np.negative(data, out=out)
-    np.minimum(value, largest, out=value)
-    np.exp(value, out=value)
-    np.add(value, 1, out=value)
-    return np.divide(1, value, out=value)
+    np.minimum(np.negative(data, output), largest, out=output)
+    np.divide(1, np.add(np.exp(output, output), 1, output), output)
 
 
-@sigmoid.gradient
-def _(ograd: Array, out_value: Array, out: Array) -> None:
-    np.subtract(1, out_value, out=out)
-    np.multiply(out, out_value, out=out)
-    np.multiply(ograd, out, out=out)
-
-
-@unary(
+sigmoid = of_real(
+    "sigmoid", _logistic, "`y = 1 / (1 + e^-x)`; `dy/dx = y (1 - y)`.",
+    ("[-200, 0, 1]", "[0.    , 0.5   , 0.7311]"),
+    lambda output_grad, output, data_grad: np.multiply(
+        output_grad, np.multiply(np.subtract(1, output, data_grad), output, data_grad), data_grad
+    ),
+    reference=lambda data: (1 + np.tanh(data / 2)) / 2, element_cost=12,
+)  # fmt: skip
+hard_sigmoid = of_one(
     "hard_sigmoid",
-    inplace="data",
-    accepts="floating",
-    cost=3,
-    contract=Contract(reference=lambda data, alpha, beta: np.minimum(np.maximum(alpha * data + beta, 0), 1)),
-)
-def hard_sigmoid(
-    data: Array,
-    alpha: float = param(float, 0.2, doc="Slope."),
-    beta: float = param(float, 0.5, doc="Value at 0."),
-    *,
-    out: Array,
-) -> None:
-    """`alpha * x + beta` of every element, kept between 0 and 1.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.hard_sigmoid(od.nd.array([-3, 1, 3])).asnumpy()
-        array([0. , 0.7, 1. ], dtype=float32)
-    """
-    np.multiply(data, alpha, out=out)
-    np.add(out, beta, out=out)
-    np.clip(out, 0, 1, out=out)
+    lambda data, alpha, beta, output: np.minimum(np.maximum(alpha * data + beta, 0), 1, out=output),
+    "`y = alpha x + beta`, kept between 0 and 1; `dy/dx = alpha` between them, else 0.",
+    ("[-3, 1, 3]", "[0. , 0.7, 1. ]"),
+    lambda output_grad, output, alpha: output_grad * alpha * ((output > 0) & (output < 1)),
+    "output_grad, output",
+    params={"alpha": param(float, 0.2, doc="Slope."), "beta": param(float, 0.5, doc="Value at 0.")},
+    accepts="floating", element_cost=3,
+    reference=lambda data, alpha, beta: np.minimum(np.maximum(alpha * data + beta, 0), 1),
+)  # fmt: skip
+softsign = of_real(
+    "softsign", lambda data: data / (1 + np.absolute(data)),
+    "`y = x / (1 + |x|)`; `dy/dx = (1 - |y|)^2`.", ("[-1, 0, 3]", "[-0.5 ,  0.  ,  0.75]"),
+    lambda output_grad, output: output_grad * np.square(1 - np.absolute(output)), "output_grad, output",
+    reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)), element_cost=3,
+)  # fmt: skip
 
 
-@hard_sigmoid.gradient(inplace=("ograd", "out_value"))
-def _(ograd: Array, out_value: Array, alpha: float, out: Array) -> None:
-    between = np.logical_and(out_value > 0, out_value < 1)
-    np.multiply(ograd, alpha, out=out)
-    np.multiply(out, between, out=out)
+def _clip(data: Any, a_min: float, a_max: float, output: Any) -> None:
+    np.minimum(
+        np.maximum(data, _as_element(a_min, data.dtype), out=output),
+        _as_element(a_max, data.dtype),
+        out=output,
+    )
 
 
-@unary(
-    "softsign",
-    inplace="data",
-    accepts="floating",
-    cost=3,
-    contract=Contract(reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data))),
-)
-def softsign(data: Array, out: Array) -> None:
-    """`x / (1 + |x|)` of every element.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.softsign(od.nd.array([-1, 0, 3])).asnumpy()
-        array([-0.5 ,  0.  ,  0.75], dtype=float32)
-    """
-    scale = np.empty_like(data)  # a 0-d result would be a number, which has no memory to write
-    np.absolute(data, out=scale)
-    np.add(scale, 1, out=scale)
-    np.divide(data, scale, out=out)
+def _as_element(bound: float, dtype: Any) -> float:
+    """The bound as the element type has it; integers cannot hold every number."""
+    if dtype.kind == "f":
+        return bound
+    limits = np.iinfo(dtype)
+    return int(min(max(bound, limits.min), limits.max))
 
 
-@softsign.gradient(inplace="out_value")
-def _(ograd: Array, out_value: Array, out: Array) -> None:
-    np.absolute(out_value, out=out)  # 1 - |y| is 1 / (1 + |x|), whose square is the slope
-    np.subtract(1, out, out=out)
-    np.square(out, out=out)
-    np.multiply(ograd, out, out=out)
+clip = of_one(
+    "clip", _clip, "`x`, or the bound that it lies beyond; `dy/dx = 1` from bound to bound, else 0.",
+    ("[-3, 1, 3]", "a_min=-1", "a_max=2", "[-1.,  1.,  2.]"),
+    lambda output_grad, data, a_min, a_max: output_grad * ((data >= a_min) & (data <= a_max)),
+    "output_grad, data",
+    params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},
+    element_cost=2,
+    # bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
+    contract=Contract(
+        params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)},
+        reference=lambda data, a_min, a_max: np.where(
+            data < a_min, a_min, np.where(data > a_max, a_max, data)
+        ),
+    ),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rounding to whole numbers, which is flat: none of these has a gradient.
+"""Signs and whole numbers. Rounding is flat: none of its operators has a gradient.
 
 They differ in what they make of a half: `round` moves it away from 0, `rint` down, as in MXNet 1.x
 (and unlike `numpy.rint`, which moves it to the even neighbour). `fix` is another name of `trunc`.
@@ -6,83 +6,65 @@ They differ in what they make of a half: `round` moves it away from 0, `rint` do
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, Contract, from_ufunc, unary
+from operad_elemwise.families import of_one
 
-ceil = from_ufunc(
-    np.ceil,
-    accepts="number",
-    contract=Contract(reference=lambda data: -(-data // 1)),
-    doc=unary_doc("ceil", "Every element rounded up.", "[-1.5, 1.5]", "[-1.,  2.]"),
-)
-
-floor = from_ufunc(
-    np.floor,
-    accepts="number",
-    contract=Contract(reference=lambda data: data // 1),
-    doc=unary_doc("floor", "Every element rounded down.", "[-1.5, 1.5]", "[-2.,  1.]"),
-)
-
-trunc = from_ufunc(
-    np.trunc,
-    accepts="number",
-    contract=Contract(reference=lambda data: data - np.fmod(data, 1)),
-    doc=unary_doc("trunc", "Every element rounded towards 0.", "[-1.5, 1.5]", "[-1.,  1.]"),
-)
-
-fix = from_ufunc(
-    np.trunc,
-    name="fix",
-    accepts="number",
-    contract=Contract(reference=lambda data: data - np.fmod(data, 1)),
-    doc=unary_doc("fix", "Every element rounded towards 0.", "[-1.5, 1.5]", "[-1.,  1.]"),
-)
-
-
-@unary(
-    "round",
-    accepts="number",
-    cost=4,
-    contract=Contract(reference=lambda data: np.copysign(np.floor(np.abs(data) + 0.5), data)),
-)
-def round_(data: Array, out: Array) -> None:
-    """Every element rounded to the nearest whole number; halves away from 0.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.round(od.nd.array([-1.5, 1.5, 1.9, 2.1])).asnumpy()
-        array([-2.,  2.,  2.,  2.], dtype=float32)
-    """
-    np.trunc(data, out=out)
-    fraction = np.empty_like(out)
-    # exact: a number and its whole part are multiples of the same unit in the last place
-    np.subtract(data, out, out=fraction)
-    np.trunc(np.multiply(fraction, 2, out=fraction), out=fraction)
-    np.add(out, fraction, out=out)
+abs_ = of_one(
+    "abs", np.absolute, "`y = |x|`; `dy/dx` is the sign of `x`, 0 at 0.", ("[-2, 3]", "[2., 3.]"),
+    lambda output_grad, data, data_grad: np.multiply(output_grad, np.sign(data, data_grad), data_grad),
+    "data",
+    reference=lambda data: np.where(data < 0, -data, data),
+)  # fmt: skip
+negative = of_one(
+    "negative", np.negative, "`y = -x`; `dy/dx = -1`.", ("[-2, 3]", "[ 2., -3.]"),
+    lambda output_grad, data_grad: np.negative(output_grad, data_grad), "output_grad",
+    reference=lambda data: 0 - data,
+)  # fmt: skip
+sign = of_one(
+    "sign", np.sign, "-1, 0 or 1, the sign of `x`.", ("[-2, 0, 3]", "[-1.,  0.,  1.]"),
+    reference=lambda data: (data > 0) * 1 - (data < 0) * 1,
+)  # fmt: skip
+logical_not = of_one(
+    "logical_not", np.logical_not, "1 where `x` is 0, else 0.", ("[0, 3]", "[1., 0.]"),
+    accepts="any", reference=lambda data: data == 0,
+)  # fmt: skip
+ceil = of_one(
+    "ceil", np.ceil, "The whole number at or above `x`.", ("[-1.5, 1.5]", "[-1.,  2.]"),
+    reference=lambda data: -(-data // 1),
+)  # fmt: skip
+floor = of_one(
+    "floor", np.floor, "The whole number at or below `x`.", ("[-1.5, 1.5]", "[-2.,  1.]"),
+    reference=lambda data: data // 1,
+)  # fmt: skip
+trunc, fix = (
+    of_one(
+        name, np.trunc, "`x` rounded towards 0.", ("[-1.5, 1.5]", "[-1.,  1.]"),
+        reference=lambda data: data - np.fmod(data, 1),
+    )
+    for name in ("trunc", "fix")
+)  # fmt: skip
 
 
-@unary("rint", accepts="number", cost=4, contract=Contract(reference=lambda data: np.ceil(data - 0.5)))
-def rint(data: Array, out: Array) -> None:
-    """Every element rounded to the nearest whole number; halves down.
+def _round(data: Any, output: Any, is_up: Any) -> None:
+    """The whole part, and 1 more or less where the rest, which is exact, says so."""
+    np.trunc(data, output)
+    with np.errstate(invalid="ignore"):
+        rest = data - output  # NaN at infinity, which is whole
+    np.add(output, is_up(rest, 0.5), output)
+    np.subtract(output, np.less_equal(rest, -0.5).astype(output.dtype), output)
 
-    Shapes:
-        data: (...)
-        output: (...)
 
-    Example:
-        >>> import operad as od
-        >>> od.nd.rint(od.nd.array([-1.5, 1.5, 1.9, 2.1])).asnumpy()
-        array([-2.,  1.,  2.,  2.], dtype=float32)
-
-    Source: mshadow_op::rint, src/operator/mshadow_op.h.
-    """
-    np.trunc(data, out=out)
-    fraction = np.subtract(data, out)  # exact, which the distance from the floor is not
-    np.add(out, fraction > 0.5, out=out)
-    np.subtract(out, (fraction <= -0.5).astype(out.dtype), out=out)
+round_ = of_one(
+    "round", lambda data, output: _round(data, output, np.greater_equal),
+    "The whole number next to `x`; halves away from 0.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  2.,  2.,  2.]"),
+    inplace="", element_cost=4, reference=lambda data: np.copysign(np.floor(np.abs(data) + 0.5), data),
+)  # fmt: skip
+rint = of_one(
+    "rint", lambda data, output: _round(data, output, np.greater),
+    "The whole number next to `x`; halves down.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  1.,  2.,  2.]"),
+    inplace="", element_cost=4, reference=lambda data: np.ceil(data - 0.5),
+    source="mshadow_op::rint, src/operator/mshadow_op.h.",
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Trigonometric functions, their inverses, and the two units of angle."""
+"""Trigonometric and hyperbolic functions, their inverses, and the two units of angle."""
 
 from __future__ import annotations
 
@@ -6,127 +6,83 @@ import math
 
 import numpy as np
 
-from operad_elemwise.documentation import unary_doc
-from operad_sdk import Array, Contract, from_ufunc
+from operad_elemwise.families import of_real
 
-
-def _times_cosine(ograd: Array, data: Array, out: Array) -> None:
-    np.cos(data, out=out)
-    np.multiply(ograd, out, out=out)
-
-
-def _times_minus_sine(ograd: Array, data: Array, out: Array) -> None:
-    np.sin(data, out=out)
-    np.multiply(ograd, out, out=out)
-    np.negative(out, out=out)
-
-
-def _times_one_plus_square(ograd: Array, out_value: Array, out: Array) -> None:
-    np.square(out_value, out=out)
-    np.add(out, 1, out=out)
-    np.multiply(ograd, out, out=out)
-
-
-def _over_chord(ograd: Array, data: Array, out: Array) -> None:
-    np.square(data, out=out)
-    np.subtract(1, out, out=out)
-    np.sqrt(out, out=out)
-    np.divide(ograd, out, out=out)
-
-
-def _over_minus_chord(ograd: Array, data: Array, out: Array) -> None:
-    _over_chord(ograd, data, out)
-    np.negative(out, out=out)
-
-
-def _over_one_plus_square(ograd: Array, data: Array, out: Array) -> None:
-    np.square(data, out=out)
-    np.add(out, 1, out=out)
-    np.divide(ograd, out, out=out)
-
-
-def _in_degrees(ograd: Array, out: Array) -> None:
-    np.multiply(ograd, 180 / math.pi, out=out)
-
-
-def _in_radians(ograd: Array, out: Array) -> None:
-    np.multiply(ograd, math.pi / 180, out=out)
-
-
-sin = from_ufunc(
-    np.sin,
-    gradient=_times_cosine,
-    gradient_inplace="data",
-    accepts="floating",
-    cost=10,
-    contract=Contract(reference=lambda data: np.exp(1j * data).imag),
-    doc=unary_doc("sin", "Sine of every element, an angle in radians.", "[0, 1]", "[0.    , 0.8415]"),
-)
-
-cos = from_ufunc(
-    np.cos,
-    gradient=_times_minus_sine,
-    gradient_inplace="data",
-    accepts="floating",
-    cost=10,
-    contract=Contract(reference=lambda data: np.exp(1j * data).real),
-    doc=unary_doc("cos", "Cosine of every element, an angle in radians.", "[0, 1]", "[1.    , 0.5403]"),
-)
-
-tan = from_ufunc(
-    np.tan,
-    gradient=_times_one_plus_square,
-    gradient_inplace="out_value",
-    accepts="floating",
-    cost=20,
-    contract=Contract(reference=lambda data: np.sin(data) / np.cos(data)),
-    doc=unary_doc("tan", "Tangent of every element, an angle in radians.", "[0, 1]", "[0.    , 1.5574]"),
-)
-
-arcsin = from_ufunc(
-    np.arcsin,
-    gradient=_over_chord,
-    gradient_inplace="data",
-    accepts="floating",
-    cost=20,
-    contract=Contract(reference=lambda data: np.arctan2(data, np.sqrt(1 - data**2))),
-    doc=unary_doc("arcsin", "Angle in radians whose sine every element is.", "[0, 1]", "[0.    , 1.5708]"),
-)
-
-arccos = from_ufunc(
-    np.arccos,
-    gradient=_over_minus_chord,
-    gradient_inplace="data",
-    accepts="floating",
-    cost=20,
-    contract=Contract(reference=lambda data: np.arctan2(np.sqrt(1 - data**2), data)),
-    doc=unary_doc("arccos", "Angle in radians whose cosine every element is.", "[0, 1]", "[1.5708, 0.    ]"),
-)
-
-arctan = from_ufunc(
-    np.arctan,
-    gradient=_over_one_plus_square,
-    gradient_inplace="data",
-    accepts="floating",
-    cost=20,
-    contract=Contract(reference=lambda data: np.angle(1 + 1j * data)),
-    doc=unary_doc("arctan", "Angle in radians whose tangent every element is.", "[0, 1]", "[0.    , 0.7854]"),
-)
-
-degrees = from_ufunc(
-    np.degrees,
-    gradient=_in_degrees,
-    gradient_inplace="ograd",
-    accepts="floating",
-    contract=Contract(reference=lambda data: data / np.pi * 180),
-    doc=unary_doc("degrees", "Every angle in degrees, given in radians.", "[0, 1]", "[ 0.    , 57.2958]"),
-)
-
-radians = from_ufunc(
-    np.radians,
-    gradient=_in_radians,
-    gradient_inplace="ograd",
-    accepts="floating",
-    contract=Contract(reference=lambda data: data / 180 * np.pi),
-    doc=unary_doc("radians", "Every angle in radians, given in degrees.", "[0, 180]", "[0.    , 3.1416]"),
-)
+sin = of_real(
+    "sin", np.sin, "`y = sin x`; `dy/dx = cos x`.", ("[0, 1]", "[0.    , 0.8415]"),
+    lambda output_grad, data, data_grad: np.multiply(output_grad, np.cos(data, data_grad), data_grad), "data",
+    reference=lambda data: np.exp(1j * data).imag, element_cost=10,
+)  # fmt: skip
+cos = of_real(
+    "cos", np.cos, "`y = cos x`; `dy/dx = -sin x`.", ("[0, 1]", "[1.    , 0.5403]"),
+    lambda output_grad, data: -output_grad * np.sin(data), "output_grad, data",
+    reference=lambda data: np.exp(1j * data).real, element_cost=10,
+)  # fmt: skip
+tan = of_real(
+    "tan", np.tan, "`y = tan x`; `dy/dx = 1 + y^2`.", ("[0, 1]", "[0.    , 1.5574]"),
+    lambda output_grad, output: output_grad * (1 + np.square(output)), "output_grad, output",
+    reference=lambda data: np.sin(data) / np.cos(data), element_cost=20,
+)  # fmt: skip
+arcsin = of_real(
+    "arcsin", np.arcsin, "The angle whose sine `x` is; `dy/dx = 1 / sqrt(1 - x^2)`.",
+    ("[0, 1]", "[0.    , 1.5708]"),
+    lambda output_grad, data: output_grad / np.sqrt(1 - np.square(data)), "output_grad, data",
+    reference=lambda data: np.arctan2(data, np.sqrt(1 - data**2)), element_cost=20,
+)  # fmt: skip
+arccos = of_real(
+    "arccos", np.arccos, "The angle whose cosine `x` is; `dy/dx = -1 / sqrt(1 - x^2)`.",
+    ("[0, 1]", "[1.5708, 0.    ]"),
+    lambda output_grad, data: -output_grad / np.sqrt(1 - np.square(data)), "output_grad, data",
+    reference=lambda data: np.arctan2(np.sqrt(1 - data**2), data), element_cost=20,
+)  # fmt: skip
+arctan = of_real(
+    "arctan", np.arctan, "The angle whose tangent `x` is; `dy/dx = 1 / (1 + x^2)`.",
+    ("[0, 1]", "[0.    , 0.7854]"),
+    lambda output_grad, data: output_grad / (1 + np.square(data)), "output_grad, data",
+    reference=lambda data: np.angle(1 + 1j * data), element_cost=20,
+)  # fmt: skip
+degrees = of_real(
+    "degrees", np.degrees, "`y = 180 x / pi`; `dy/dx = 180 / pi`.", ("[0, 1]", "[ 0.    , 57.2958]"),
+    lambda output_grad, data_grad: np.multiply(output_grad, 180 / math.pi, data_grad), "output_grad",
+    reference=lambda data: data / np.pi * 180,
+)  # fmt: skip
+radians = of_real(
+    "radians", np.radians, "`y = pi x / 180`; `dy/dx = pi / 180`.", ("[0, 180]", "[0.    , 3.1416]"),
+    lambda output_grad, data_grad: np.multiply(output_grad, math.pi / 180, data_grad), "output_grad",
+    reference=lambda data: data / 180 * np.pi,
+)  # fmt: skip
+sinh = of_real(
+    "sinh", np.sinh, "`y = (e^x - e^-x) / 2`; `dy/dx = cosh x`.", ("[0, 1]", "[0.    , 1.1752]"),
+    lambda output_grad, data: output_grad * np.cosh(data), "output_grad, data",
+    reference=lambda data: (np.exp(data) - np.exp(-data)) / 2, element_cost=20,
+)  # fmt: skip
+cosh = of_real(
+    "cosh", np.cosh, "`y = (e^x + e^-x) / 2`; `dy/dx = sinh x`.", ("[0, 1]", "[1.    , 1.5431]"),
+    lambda output_grad, data: output_grad * np.sinh(data), "output_grad, data",
+    reference=lambda data: (np.exp(data) + np.exp(-data)) / 2, element_cost=20,
+)  # fmt: skip
+tanh = of_real(
+    "tanh", np.tanh, "`y = sinh x / cosh x`; `dy/dx = 1 - y^2`.", ("[0, 1]", "[0.    , 0.7616]"),
+    lambda output_grad, output, data_grad: np.multiply(
+        output_grad, np.subtract(1, np.square(output, data_grad), data_grad), data_grad
+    ), "output",
+    reference=lambda data: 1 - 2 / (np.exp(2 * data) + 1), element_cost=12,
+)  # fmt: skip
+arcsinh = of_real(
+    "arcsinh", np.arcsinh, "`y = ln(x + sqrt(x^2 + 1))`; `dy/dx = 1 / sqrt(x^2 + 1)`.",
+    ("[0, 1]", "[0.    , 0.8814]"),
+    lambda output_grad, data: output_grad / np.hypot(data, 1), "output_grad, data",
+    reference=lambda data: np.log(data + np.sqrt(data**2 + 1)), element_cost=20,
+)  # fmt: skip
+arccosh = of_real(
+    "arccosh", np.arccosh, "`y = ln(x + sqrt(x^2 - 1))`; `dy/dx = 1 / sqrt(x^2 - 1)`.",
+    ("[1, 2]", "[0.   , 1.317]"),
+    lambda output_grad, data: output_grad / np.sqrt(np.square(data) - 1), "output_grad, data",
+    reference=lambda data: np.log(data + np.sqrt(data**2 - 1)), element_cost=20,
+)  # fmt: skip
+arctanh = of_real(
+    "arctanh", np.arctanh, "`y = ln((1 + x) / (1 - x)) / 2`; `dy/dx = 1 / (1 - x^2)`.",
+    ("[0, 0.5]", "[0.    , 0.5493]"),
+    lambda output_grad, data: output_grad / (1 - np.square(data)), "output_grad, data",
+    reference=lambda data: np.log((1 + data) / (1 - data)) / 2, element_cost=20,
+)  # fmt: skip

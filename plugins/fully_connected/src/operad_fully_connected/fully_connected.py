@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, Shape, gradient, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -45,85 +46,52 @@ class FullyConnected(OperatorProperty):
     flatten = param(bool, True, doc="Make each item of data one row; else each last axis is a row.")
     contract = Contract(reference=_affine)
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on `flatten`."""
-        rows, length, out = ("N, *S", "prod(S)", "N") if self.flatten else ("*B, D", "D", "*B")
-        return (
-            f"data:({rows}), weight:(num_hidden, {length}), bias:(num_hidden) if not no_bias "
-            f"-> output:({out}, num_hidden)"
-        )
+    spec = (
+        "data:(N, *S) if flatten, data:(*B, D) if not flatten,"
+        " weight:(num_hidden, prod(S)) if flatten, weight:(num_hidden, D) if not flatten,"
+        " bias:(num_hidden) if not no_bias"
+        " -> output:(N, num_hidden) if flatten, output:(*B, num_hidden) if not flatten"
+    )
+    compute_dtype = "float32"
 
-    def forward(
-        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Output
-    ) -> None:
-        """One product, to which the bias is added in place."""
-        _write_product(op_ctx.xp, self._rows(data), weight.T, output, bias)
+    def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
+        """`data @ weight.T`, to which the bias is added in place."""
+        _product(_rows(data, flatten), weight.T, output)
+        if bias is not None:
+            np.add(output, bias, out=output)
 
-    @gradient
-    def data_gradient(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Output) -> None:
-        """The gradient of `data`, which needs the weight alone."""
-        _write_product(op_ctx.xp, _as_rows(output_grad), weight, data_grad)
+    def data_grad(output_grad: Array, weight: Array, data_grad: Array) -> None:
+        """`d/d data = output_grad @ weight`, which needs the weight alone."""
+        _product(_rows(output_grad), weight, data_grad)
 
-    @gradient
-    def weight_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Output
-    ) -> None:
-        """The gradient of `weight`, which needs the data alone."""
-        _write_product(op_ctx.xp, _as_rows(output_grad).T, self._rows(data), weight_grad)
+    def weight_grad(output_grad: Array, data: Array, flatten: bool, weight_grad: Array) -> None:
+        """`d/d weight = output_grad.T @ data`, which needs the data alone."""
+        _product(_rows(output_grad).T, _rows(data, flatten), weight_grad)
 
-    @gradient(when=lambda prop: not prop.no_bias)
-    def bias_gradient(self, op_ctx: OpContext, output_grad: Array, bias_grad: Output) -> None:
-        """The gradient of `bias`: the sum over the rows."""
-        if _is_half(output_grad):
-            bias_grad.assign(_as_rows(output_grad).sum(0, dtype=np.float32))
-            return
-        with bias_grad.writing() as out:
-            op_ctx.xp.sum(_as_rows(output_grad), axis=0, out=out)
+    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
+        """`d/d bias`: the sum over the rows."""
+        np.sum(_rows(output_grad), axis=0, out=bias_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float:
         """Multiplications and additions of the product."""
         return 2.0 * float(prod(out_shapes[0])) * float(in_shapes[1][1])
 
-    def _rows(self, data: Array) -> Array:
-        """`data` as a matrix."""
-        if self.flatten:
-            return data if data.ndim == 2 else data.reshape(data.shape[0], prod(data.shape[1:]))
-        return _as_rows(data)
 
-
-def _as_rows(array: Array) -> Array:
-    """`array` as a matrix with the same last axis."""
-    return array if array.ndim == 2 else array.reshape(prod(array.shape[:-1]), array.shape[-1])
-
-
-def _write_product(xp: Any, left: Array, right: Array, output: Output, bias: Array | None = None) -> None:
-    """Write `left @ right`, and `bias` added to each row, in `output`'s shape.
-
-    Half precision is multiplied and summed in single precision, which BLAS has and half lacks.
-    """
-    if _is_half(left):
-        value = xp.matmul(left.astype(np.float32), right.astype(np.float32))
-        if bias is not None:
-            value += bias
-        output.assign(value.reshape(output.shape))
-        return
-    with output.writing() as out:
-        target = _matrix_view(out, (left.shape[0], right.shape[1]))
-        if target is None:
-            value = xp.matmul(left, right).reshape(out.shape)
-            out[...] = value if bias is None else value + bias
-            return
-        xp.matmul(left, right, out=target)
-        if bias is not None:
-            target += bias
-
-
-def _matrix_view(array: Array, shape: Shape) -> Array | None:
-    """`array` as a matrix that shares its memory; None where strides do not allow that."""
+def _rows(array: Array, flatten: bool = False) -> Array:
+    """`array` as a matrix with the same last axis; with `flatten` with one row for each item."""
     if array.ndim == 2:
         return array
-    return array.reshape(shape) if array.flags.c_contiguous else None
+    if flatten:
+        return array.reshape(array.shape[0], prod(array.shape[1:]))
+    return array.reshape(prod(array.shape[:-1]), array.shape[-1])
 
 
-def _is_half(array: Array) -> bool:
-    return bool(array.dtype == np.float16)
+def _product(left: Array, right: Array, out: Array) -> None:
+    """Write `left @ right` in the shape of `out`, without a copy where strides allow that."""
+    shape = (left.shape[0], right.shape[1])
+    if out.shape == shape:
+        np.matmul(left, right, out=out)
+    elif out.flags.c_contiguous:
+        np.matmul(left, right, out=out.reshape(shape))
+    else:
+        out[...] = np.matmul(left, right).reshape(out.shape)

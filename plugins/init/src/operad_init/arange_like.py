@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
-from operad_init.sequences import repeated
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator, param
+from operad.errors import ShapeError
+from operad_init.sequences import fill_spaced
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 def _reference(data: Array, start: float, step: float, repeat: int, axis: int | None) -> Array:
-    shape = data.shape if axis is None else (data.shape[axis],)
-    return start + step * (np.arange(prod(shape)) // repeat).reshape(shape)
+    places = np.arange(data.size).reshape(data.shape) if axis is None else np.arange(data.shape[axis])
+    return np.asarray(start + step * (places // repeat))
+
+
+def _along(shape: Shape, axis: int) -> Shape:
+    if not -len(shape) <= axis < len(shape):
+        raise ShapeError(f"axis is {axis}, expected one of the {len(shape)} axes of data")
+    return (shape[axis],)
 
 
 @operator("_contrib_arange_like")
@@ -31,21 +37,16 @@ class ArangeLike(OperatorProperty):
     Source: RangeLikeParam, src/operator/tensor/init_op.h.
     """
 
-    has_gradient = False
     start = param(float, 0.0, doc="First number.")
     step = param(float, 1.0, doc="Distance of two numbers.")
     repeat = param(int, 1, ge=1, doc="How often each number comes.")
-    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
+    ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     axis = param(int, None, doc="Count along this axis only; negative ones count from the last.")
 
+    spec = "data:(*S) -> output:(*S) if axis is None, output:(*along(S, axis)) if axis is not None"
+    functions = {"along": _along}
     contract = Contract(reference=_reference)
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on `axis`."""
-        return f"data:(*S) -> output:({'*S' if self.axis is None else 'S[axis]'})"
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
+    def forward(output: Array, start: float, step: float, repeat: int) -> None:
         """From the place of each number; `data` gives only its shape."""
-        count = data.size if self.axis is None else data.shape[self.axis]
-        numbers = self.start + repeated(op_ctx, count, self.repeat) * self.step
-        output.assign(numbers.reshape(output.shape))
+        fill_spaced(output, start, step, repeat)

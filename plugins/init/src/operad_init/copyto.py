@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, unary
+from operad_sdk.declare import UNARY, define
 
-
-@unary("_copyto", inplace="data", contract=Contract(reference=np.array))
-def copyto(data: Array, out: Array) -> None:
-    """A copy of `data`.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd._copyto(od.nd.array([1, 2])).asnumpy()
-        array([1., 2.], dtype=float32)
-    """
-    np.copyto(out, data)
-
-
-@copyto.gradient(inplace="ograd")
-def _(ograd: Array, out: Array) -> None:
-    np.copyto(out, ograd)
+copyto = define(
+    "_copyto", UNARY, lambda data: data, lambda output_grad: output_grad,
+    summary="A copy of `data`; `dy/dx = 1`.", example=("[1, 2]", "[1., 2.]"), reference=np.array,
+    inplace="data", gradient_inplace="output_grad",
+)  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OpContext, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 @operator("_eye")
@@ -22,16 +23,14 @@ class Eye(OperatorProperty):
     Source: EyeParam, src/operator/tensor/init_op.h.
     """
 
-    has_gradient = False
     N = param(int, ge=0, doc="Number of rows.")
     M = param(int, 0, ge=0, doc="Number of columns; 0: as many as rows.")
     k = param(int, 0, doc="The diagonal: 0 is the main one, above it they are positive.")
-    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
+    ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(N, M if M else N)"
     contract = Contract(reference=lambda N, M, k: np.eye(N, M or N, k))  # noqa: N803 - the parameters' names
 
-    def forward(self, op_ctx: OpContext, output: Output) -> None:
-        """Made whole and assigned."""
-        rows, columns = output.shape
-        output.assign(op_ctx.xp.eye(rows, columns, self.k, dtype=output.dtype))
+    def forward(output: Array, k: int) -> None:
+        """Made whole and copied."""
+        output[...] = np.eye(output.shape[0], output.shape[1], k, dtype=output.dtype, like=output)

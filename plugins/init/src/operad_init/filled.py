@@ -2,83 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, Output, operator, param
+from operad.errors import ParamError
+from operad_sdk import Array, param
+from operad_sdk.declare import define
+from operad_sdk.declare.targets import wrapped
+
+_SPEC: Final = "-> output:dtype(*shape)"
+_PARAMS: Final[dict[str, Any]] = {
+    "shape": param("shape", (), doc="Shape of the output."),
+    "ctx": param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where."),
+    "dtype": param("dtype", "float32", doc="Element type of the output."),
+}
 
 
-class _Filled(OperatorProperty):
-    """What arrays of one value have in common."""
-
-    has_gradient = False
-    shape = param("shape", (), doc="Shape of the output.")
-    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
-    dtype = param("dtype", "float32", doc="Element type of the output.")
-    spec = "-> output:dtype(*shape)"
-
-
-@operator("_zeros")
-class Zeros(_Filled):
-    """An array of zeros.
-
-    Shapes:
-        output: `shape`, of type `dtype`
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.zeros((1, 3)).asnumpy()
-        array([[0., 0., 0.]], dtype=float32)
-
-    Source: InitOpParam, src/operator/tensor/init_op.h.
-    """
-
-    contract = Contract(reference=lambda shape: np.full(shape, 0.0))
-
-    def forward(self, output: Output) -> None:
-        """Fill with 0."""
-        output.assign(output.dtype.type(0))
+def _fill(value: float, output: Array) -> None:
+    """Integers get the value rounded towards zero, and wrapped around, as in C."""
+    if output.dtype.kind in "iu":
+        if not np.isfinite(value):
+            raise ParamError(f"_full: value is {value}, expected a finite number for {output.dtype}")
+        value = wrapped(value, output.dtype)
+    output.fill(value)
 
 
-@operator("_ones")
-class Ones(_Filled):
-    """An array of ones.
-
-    Shapes:
-        output: `shape`, of type `dtype`
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.ones((2,), dtype="int32").asnumpy()
-        array([1, 1], dtype=int32)
-
-    Source: InitOpParam, src/operator/tensor/init_op.h.
-    """
-
-    contract = Contract(reference=lambda shape: np.full(shape, 1.0))
-
-    def forward(self, output: Output) -> None:
-        """Fill with 1."""
-        output.assign(output.dtype.type(1))
-
-
-@operator("_full")
-class Full(_Filled):
-    """An array of one value.
-
-    Shapes:
-        output: `shape`, of type `dtype`
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.full((2,), 1.5).asnumpy()
-        array([1.5, 1.5], dtype=float32)
-
-    Source: InitOpWithScalarParam, src/operator/tensor/init_op.h.
-    """
-
-    value = param(float, doc="The value of every element.")
-    contract = Contract(reference=lambda shape, value: value * np.ones(shape))
-
-    def forward(self, output: Output) -> None:
-        """Fill with `value`."""
-        output.assign(output.dtype.type(self.value))
+zeros = define(
+    "_zeros", _SPEC, lambda output: output.fill(0), summary="Zeros.", example=("shape=(2,)", "[0., 0.]"),
+    params=_PARAMS, reference=np.zeros, source="InitOpParam, src/operator/tensor/init_op.h.",
+)  # fmt: skip
+ones = define(
+    "_ones", _SPEC, lambda output: output.fill(1), summary="Ones.", example=("shape=(2,)", "[1., 1.]"),
+    params=_PARAMS, reference=np.ones, source="InitOpParam, src/operator/tensor/init_op.h.",
+)  # fmt: skip
+full = define(
+    "_full", _SPEC, _fill, summary="`value` everywhere.", example=("shape=(2,)", "value=1.5", "[1.5, 1.5]"),
+    params={**_PARAMS, "value": param(float, doc="The value of every element.")},
+    reference=lambda shape, value: value * np.ones(shape),
+    source="InitOpWithScalarParam, src/operator/tensor/init_op.h.",
+)  # fmt: skip

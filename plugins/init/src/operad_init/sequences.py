@@ -6,20 +6,29 @@ Numbers are computed from their place in double precision and rounded once, so t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from operad.errors import ParamError
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, PartialShape, operator, param
+from operad_sdk import Array, Contract, OpContext, PartialShape, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
-def repeated(op_ctx: OpContext, count: int, repeat: int) -> Array:
-    """0, 1, 2, ..., each `repeat` times, `count` numbers in all, in double precision."""
-    places = op_ctx.xp.arange(count)
+def fill_spaced(output: Array, start: float, step: float, repeat: int) -> None:
+    """Write `start + step * (place // repeat)`; integers get both rounded towards zero first, as in MXNet."""
+    if output.dtype.kind in "iu":
+        start, step = int(start), int(step)
+    places = np.arange(output.size, like=output)
     if repeat != 1:
         places //= repeat
-    return places.astype(np.float64)
+    output[...] = (start + places * step).reshape(output.shape)
+
+
+def _ranged(start: float, stop: float | None, step: float, repeat: int, infer_range: bool) -> PartialShape:
+    if step == 0:
+        raise ParamError("_arange: parameter 'step' is 0, expected another number")
+    distance = start if stop is None else stop - start
+    return (None if infer_range else max(0, math.ceil(distance / step)) * repeat,)
 
 
 @operator("_arange")
@@ -39,15 +48,15 @@ class Arange(OperatorProperty):
     Source: RangeParam, src/operator/tensor/init_op.h.
     """
 
-    has_gradient = False
     start = param(float, doc="First number; the end where there is no `stop`.")
     stop = param(float, None, doc="End, not included.")
     step = param(float, 1.0, doc="Distance of two numbers.")
     repeat = param(int, 1, ge=1, doc="How often each number comes.")
     infer_range = param(bool, False, doc="Go on for as long as the output turns out to be.")
-    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
+    ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
-    spec = "-> output:dtype(length)"
+    spec = "-> output:dtype(*ranged(start, stop, step, repeat, infer_range))"
+    functions = {"ranged": _ranged}
     # With `infer_range` the length is another operator's to say, which a check of this one alone lacks.
     contract = Contract(
         params={"infer_range": (False,)},
@@ -56,28 +65,11 @@ class Arange(OperatorProperty):
         ),
     )
 
-    def infer_shape(
-        self, in_shapes: Sequence[PartialShape]
-    ) -> tuple[list[PartialShape], list[PartialShape], list[PartialShape]]:
-        """The length, unless it is to follow from the use."""
-        return [], [(None,) if self.infer_range else (self._length(),)], []
-
-    def forward(self, op_ctx: OpContext, output: Output) -> None:
+    def forward(
+        output: Array, start: float, stop: float | None, step: float, repeat: int, infer_range: bool
+    ) -> None:
         """From the place of each number."""
-        first, _ = self._ends()
-        output.assign(first + repeated(op_ctx, output.shape[0], self.repeat) * self.step)
-
-    def _ends(self) -> tuple[float, float]:
-        if self.stop is None and not self.infer_range:
-            return 0.0, float(self.start)
-        return float(self.start), float(self.start if self.stop is None else self.stop)
-
-    def _length(self) -> int:
-        first, end = self._ends()
-        if self.step == 0:
-            raise ParamError("_arange: parameter 'step' is 0, expected another number")
-        numbers: int = max(0, math.ceil((end - first) / self.step))
-        return numbers * int(self.repeat)
+        fill_spaced(output, 0.0 if stop is None and not infer_range else start, step, repeat)
 
 
 @operator("_linspace")
@@ -95,18 +87,17 @@ class Linspace(OperatorProperty):
     Source: LinspaceParam, src/operator/tensor/init_op.h.
     """
 
-    has_gradient = False
     start = param(float, doc="First number.")
     stop = param(float, doc="Last number, or the end where `endpoint` is false.")
     num = param(int, ge=0, doc="How many numbers.")
     endpoint = param(bool, True, doc="Whether `stop` is the last number.")
-    ctx = param(str, "", doc="Accepted for MXNet's files; the call or the binding says where.")
+    ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(num)"
     contract = Contract(
         reference=lambda start, stop, num, endpoint: np.linspace(start, stop, num, endpoint=endpoint)
     )
 
-    def forward(self, op_ctx: OpContext, output: Output) -> None:
+    def forward(output: Array, op_ctx: OpContext, start: float, stop: float, endpoint: bool) -> None:
         """From the place of each number; the last one is exact."""
-        output.assign(op_ctx.xp.linspace(self.start, self.stop, self.num, endpoint=self.endpoint))
+        output[...] = op_ctx.xp.linspace(start, stop, output.size, endpoint=endpoint)

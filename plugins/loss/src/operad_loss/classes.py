@@ -21,14 +21,8 @@ def fits(partial: PartialShape, shape: tuple[int | None, ...]) -> bool:
 def write_softmax(data: Array, axis: int, out: Array) -> None:
     """Write the softmax of `data` along `axis` into `out`, which may be `data`.
 
-    The largest element of each row is subtracted first, so nothing overflows. Half precision is
-    computed in single precision.
+    The largest element of each row is subtracted first, so nothing overflows.
     """
-    if data.dtype == np.float16:
-        wide = data.astype(np.float32)
-        write_softmax(wide, axis, wide)
-        out[...] = wide
-        return
     if data.size == 0:
         return
     np.subtract(data, data.max(axis, keepdims=True), out=out)
@@ -45,6 +39,5 @@ def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
     """
     chosen = label.astype(np.int64)
     known = np.logical_and(chosen >= 0, chosen < classes)
-    grid = xp.ogrid[tuple(slice(length) for length in label.shape)]
-    rows = tuple(grid) if label.ndim != 1 else (grid,)
+    rows = xp.ogrid[tuple(slice(length) for length in label.shape)]
     return (*rows, np.where(known, chosen, 0)), known

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from operad_loss.scalars import prediction, scaled_sum
-from operad_sdk import Array, Contract, OperatorProperty, Output, gradient, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import UNARY, OperatorProperty, gradient, operator
 
 
 @operator("MakeLoss")
@@ -30,24 +33,23 @@ class MakeLoss(OperatorProperty):
         str,
         "null",
         choices=("null", "batch", "valid"),
-        doc="What the gradient is divided by: nothing, the length of axis 0, or the valid elements.",
+        doc="What the gradient is divided by: nothing, the rows (last axes), or the valid elements.",
     )
-    spec = "data:(...) -> output:(...)"
-    forward_inplace = (("data", "output"),)
+    spec = UNARY
+    inplace = "data -> output"
     contract = Contract(reference=prediction, ignores_head_gradient="the data is the loss", loss=scaled_sum)
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array) -> Array:
         """The data itself."""
-        output.assign(data)
+        return data
 
     @gradient(when=lambda prop: prop.normalization != "valid")
-    def constant_gradient(self, data_grad: Output) -> None:
-        """Reads nothing."""
-        items = data_grad.shape[0] if self.normalization == "batch" and data_grad.ndim else 1
-        data_grad.assign(data_grad.dtype.type(self.grad_scale / max(items, 1)))
+    def constant_gradient(data_grad: Array, grad_scale: float, normalization: str) -> None:
+        """`d loss / d data = grad_scale`, over the rows for "batch"; reads nothing."""
+        rows = prod(data_grad.shape[:-1]) if normalization == "batch" else 1
+        data_grad.fill(grad_scale / max(rows, 1))
 
     @gradient(when=lambda prop: prop.normalization == "valid")
-    def gradient_by_valid(self, output: Array, data_grad: Output) -> None:
-        """Counts the elements above the threshold."""
-        valid = max(int(np.count_nonzero(output > self.valid_thresh)), 1)
-        data_grad.assign(data_grad.dtype.type(self.grad_scale / valid))
+    def gradient_by_valid(output: Array, grad_scale: float, valid_thresh: float, data_grad: Array) -> None:
+        """`d loss / d data = grad_scale`, over the number of elements above the threshold."""
+        data_grad.fill(grad_scale / max(int(np.count_nonzero(output > valid_thresh)), 1))

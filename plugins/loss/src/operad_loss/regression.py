@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from operad.errors import ShapeError
+from operad.operator import InferredShapes
 from operad_loss.classes import fits
 from operad_loss.scalars import (
     absolute_error,
@@ -21,7 +22,8 @@ from operad_loss.scalars import (
     logistic_cross_entropy,
     prediction,
 )
-from operad_sdk import Array, Contract, OperatorProperty, Output, PartialShape, operator, param
+from operad_sdk import Array, Contract, PartialShape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 
 _END: Final = "a loss, at the end of a network"
 _ASSUMED: Final = "a label that is not given has the shape of data, less an axis of one"
@@ -32,12 +34,10 @@ class _RegressionOutput(OperatorProperty):
 
     grad_scale = param(float, 1.0, doc="Factor of the gradient.")
     spec = "data:(N, *S), label:any(N, *L) -> output:(N, *S)"
-    forward_inplace = (("data", "output"),)
-    backward_inplace = (("output", "data_grad"),)
+    compute_dtype = "float32"
+    inplace = "data -> output"
 
-    def infer_shape(
-        self, in_shapes: Sequence[PartialShape]
-    ) -> tuple[list[PartialShape], list[PartialShape], list[PartialShape]]:
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The label has as many elements as `data`; it may lack an axis of one."""
         (data, label), outputs, _ = super().infer_shape(in_shapes)
         if data is None or None in data:
@@ -51,15 +51,11 @@ class _RegressionOutput(OperatorProperty):
             )
         return [data, label], outputs, []
 
-    def backward(self, output: Array, label: Array, data_grad: Output) -> None:
-        """The distance of prediction and label."""
-        with data_grad.writing() as out:
-            np.subtract(output, label.reshape(out.shape), out=out, casting="same_kind")
-            self._shape_distance(out)
-            np.multiply(out, self.grad_scale / max(prod(out.shape[1:]), 1), out=out)
-
-    def _shape_distance(self, out: Array) -> None:
-        """What the loss makes of the distance, in place."""
+    @gradient(inplace="output")
+    def data_grad(output: Array, label: Array, grad_scale: float, data_grad: Array) -> None:
+        """`d loss / d data = output - label`, over the outputs of an item."""
+        np.subtract(output, label.reshape(output.shape), out=data_grad)
+        np.multiply(data_grad, grad_scale / max(prod(output.shape[1:]), 1), out=data_grad)
 
 
 @operator("LinearRegressionOutput")
@@ -84,9 +80,9 @@ class LinearRegressionOutput(_RegressionOutput):
         reference=prediction, ignores_head_gradient=_END, loss=half_squared_error, assumes_shapes=_ASSUMED
     )
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array) -> Array:
         """The data itself."""
-        output.assign(data)
+        return data
 
 
 @operator("MAERegressionOutput")
@@ -111,13 +107,15 @@ class MAERegressionOutput(_RegressionOutput):
         reference=prediction, ignores_head_gradient=_END, loss=absolute_error, assumes_shapes=_ASSUMED
     )
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array) -> Array:
         """The data itself."""
-        output.assign(data)
+        return data
 
-    def _shape_distance(self, out: Array) -> None:
-        """Its sign."""
-        np.sign(out, out=out)
+    @gradient(inplace="output")
+    def data_grad(output: Array, label: Array, grad_scale: float, data_grad: Array) -> None:
+        """`d loss / d data = sign(output - label)`, over the outputs of an item."""
+        np.sign(np.subtract(output, label.reshape(output.shape), out=data_grad), out=data_grad)
+        np.multiply(data_grad, grad_scale / max(prod(output.shape[1:]), 1), out=data_grad)
 
 
 @operator("LogisticRegressionOutput")
@@ -143,20 +141,8 @@ class LogisticRegressionOutput(_RegressionOutput):
         reference=logistic, ignores_head_gradient=_END, loss=logistic_cross_entropy, assumes_shapes=_ASSUMED
     )
 
-    def forward(self, data: Array, output: Output) -> None:
-        """Computed in single precision for half precision."""
-        if data.dtype == np.float16:
-            output.assign(_logistic(data.astype(np.float32), None))
-            return
-        with output.writing() as out:
-            _logistic(data, out)
-
-
-def _logistic(data: Array, out: Any) -> Array:
-    """Beyond the clipping the value is subnormal; without it the exponential would overflow."""
-    largest = 88.0 if data.dtype == np.float32 else 709.0
-    value = np.negative(data, out=out)
-    np.minimum(value, largest, out=value)
-    np.exp(value, out=value)
-    np.add(value, 1, out=value)
-    return np.divide(1, value, out=value)
+    def forward(data: Array, output: Array) -> None:
+        """`1 / (1 + e^-x)`; subnormal beyond the clipping, without which the exponential would overflow."""
+        largest = 88.0 if data.dtype == np.float32 else 709.0
+        np.minimum(np.negative(data, out=output), largest, out=output)
+        np.divide(1, np.add(np.exp(output, out=output), 1, out=output), out=output)

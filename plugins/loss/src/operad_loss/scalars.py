@@ -49,10 +49,10 @@ def logistic_cross_entropy(data: Array, label: Array, grad_scale: float) -> Any:
 
 
 def scaled_sum(data: Array, grad_scale: float, valid_thresh: float, normalization: str) -> Any:
-    """The sum of the data, over the items, or over the elements above the threshold."""
+    """The sum of the data, over the rows, or over the elements above the threshold."""
     divisors = {
         "null": 1,
-        "batch": data.shape[0] if data.ndim else 1,
+        "batch": prod(data.shape[:-1]),
         "valid": np.sum(data > valid_thresh),
     }
     return grad_scale * data.sum() / max(divisors[normalization], 1)

@@ -6,7 +6,8 @@ import numpy as np
 
 from operad_loss.classes import label_places, write_softmax
 from operad_loss.scalars import cross_entropy
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator
+from operad_sdk import Array, Contract, OpContext
+from operad_sdk.declare import OperatorProperty, gradient, operator
 from operad_sdk.domains import Integers
 
 
@@ -33,28 +34,24 @@ class SoftmaxCrossEntropy(OperatorProperty):
 
     spec = "data:(N, K), label:any(N) -> output:(1)"
     accepts = "floating"
-    backward_inplace = (("data", "data_grad"),)
+    compute_dtype = "float32"
     contract = Contract(inputs={"label": Integers(-1, 4)}, reference=cross_entropy)
 
-    def forward(self, op_ctx: OpContext, data: Array, label: Array, output: Output) -> None:
+    def forward(data: Array, label: Array, op_ctx: OpContext) -> Array | float:
         """The logarithm of each item's sum of exponentials, less the labelled score."""
-        scores = data.astype(np.float32) if data.dtype == np.float16 else data
-        if scores.size == 0:
-            output.assign(0)
-            return
-        shifted = scores - scores.max(1, keepdims=True)
+        if data.size == 0:
+            return 0.0
+        shifted = data - data.max(1, keepdims=True)
         places, known = label_places(op_ctx.xp, label, data.shape[1])
         losses = np.log(np.exp(shifted).sum(1)) - shifted[places]
-        output.assign(np.where(known, losses, 0).sum())
+        return np.where(known, losses, 0).sum(keepdims=True)
 
-    def backward(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, label: Array, data_grad: Output
-    ) -> None:
-        """Probabilities less the labels, times the gradient from above."""
-        with data_grad.writing() as out:
-            if not out.size:
-                return
-            write_softmax(data, 1, out)
-            places, known = label_places(op_ctx.xp, label, data.shape[1])
-            out[places] -= 1
-            np.multiply(out, np.where(known[:, None], output_grad, 0), out=out)
+    @gradient(inplace="data")
+    def data_grad(output_grad: Array, data: Array, label: Array, op_ctx: OpContext, data_grad: Array) -> None:
+        """`d loss / d data = softmax(data) - onehot(label)`, in the rows whose label is a class."""
+        if not data.size:
+            return
+        write_softmax(data, 1, data_grad)
+        places, known = label_places(op_ctx.xp, label, data.shape[1])
+        data_grad[places] -= 1
+        np.multiply(data_grad, np.where(known[:, None], output_grad, 0), out=data_grad)

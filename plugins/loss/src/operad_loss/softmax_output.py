@@ -9,20 +9,11 @@ from typing import Any
 import numpy as np
 
 from operad.errors import ShapeError
+from operad.operator import InferredShapes
 from operad_loss.classes import fits, label_places, write_softmax
 from operad_loss.scalars import probabilities, softmax_loss
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 from operad_sdk.domains import Drawn
 
 
@@ -80,19 +71,18 @@ class SoftmaxOutput(OperatorProperty):
     smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")
     spec = "data:(*S), label:any(*L) -> output:(*S)"
     accepts = "floating"
-    forward_inplace = (("data", "output"),)
+    compute_dtype = "float32"
+    inplace = "data -> output"
     contract = Contract(
         inputs={"label": Drawn(_labels)},
-        assumes_shapes="a label that is not given is one class number an item, or a place",
+        assumes_shapes="a label that is not given is one class number per item, or per place",
         ignores_head_gradient=_why_head_is_ignored,
         no_numeric_gradient=_why_no_numeric_gradient,
         reference=probabilities,
         loss=softmax_loss,
     )
 
-    def infer_shape(
-        self, in_shapes: Sequence[PartialShape]
-    ) -> tuple[list[PartialShape], list[PartialShape], list[PartialShape]]:
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The label's shape follows from that of `data`, where it is not given as one of those allowed."""
         (data, label), outputs, _ = super().infer_shape(in_shapes)
         if data is None or None in data:
@@ -116,33 +106,27 @@ class SoftmaxOutput(OperatorProperty):
             return [data[:-1], data]
         return [data[:1], data]
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array, multi_output: bool, preserve_shape: bool, output: Array) -> None:
         """Softmax along the classes."""
-        with output.writing() as out:
-            if self.multi_output:
-                write_softmax(data, 1, out)
-            elif self.preserve_shape or data.ndim == 2:
-                write_softmax(data, -1, out)
-            elif data.size:
-                flat = data.reshape(len(data), -1)
-                value = np.empty_like(flat)
-                write_softmax(flat, -1, value)
-                out[...] = value.reshape(out.shape)
+        if multi_output or preserve_shape or data.ndim == 2:
+            write_softmax(data, 1 if multi_output else -1, output)
+        elif data.size:
+            value = data.reshape(len(data), -1).copy()
+            write_softmax(value, -1, value)
+            output[...] = value.reshape(output.shape)
 
-    @gradient(inplace=[("output", "data_grad")], when=lambda prop: not prop.out_grad)
-    def loss_gradient(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Output) -> None:
-        """Probabilities less what the labels say."""
-        with data_grad.writing() as out:
-            self._write_difference(op_ctx.xp, output, label, out)
+    @gradient(inplace="output", when=lambda prop: not prop.out_grad)
+    def loss_gradient(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Array) -> None:
+        """`d loss / d data = softmax(data) - onehot(label)`, scaled."""
+        self._write_difference(op_ctx.xp, output, label, data_grad)
 
-    @gradient(inplace=[("output", "data_grad")], when=lambda prop: prop.out_grad)
+    @gradient(inplace="output", when=lambda prop: prop.out_grad)
     def scaled_loss_gradient(
-        self, op_ctx: OpContext, output_grad: Array, output: Array, label: Array, data_grad: Output
+        self, op_ctx: OpContext, output_grad: Array, output: Array, label: Array, data_grad: Array
     ) -> None:
         """The same, times the gradient from above."""
-        with data_grad.writing() as out:
-            self._write_difference(op_ctx.xp, output, label, out)
-            np.multiply(out, output_grad, out=out)
+        self._write_difference(op_ctx.xp, output, label, data_grad)
+        np.multiply(data_grad, output_grad, out=data_grad)
 
     def _write_difference(self, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
         """`out` may be `probabilities`."""

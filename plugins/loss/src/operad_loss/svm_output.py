@@ -6,7 +6,8 @@ import numpy as np
 
 from operad_loss.classes import label_places
 from operad_loss.scalars import hinge, prediction
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, OpContext, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 from operad_sdk.domains import Integers
 
 
@@ -35,8 +36,8 @@ class SVMOutput(OperatorProperty):
     regularization_coefficient = param(float, 1.0, doc="Factor of the gradient.")
     use_linear = param(bool, False, doc="The loss is the shortfall, not its square.")
     spec = "data:(*S, K), label:any(*S) -> output:(*S, K)"
-    forward_inplace = (("data", "output"),)
-    backward_inplace = (("output", "data_grad"),)
+    compute_dtype = "float32"
+    inplace = "data -> output"
     contract = Contract(
         inputs={"label": Integers(-1, 4)},
         reference=prediction,
@@ -44,23 +45,29 @@ class SVMOutput(OperatorProperty):
         loss=hinge,
     )
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array) -> Array:
         """The data itself."""
-        output.assign(data)
+        return data
 
-    def backward(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Output) -> None:
-        """Side by side: the labelled class is pushed up, the others down, where they fall short."""
-        side = op_ctx.xp.ones(output.shape, output.dtype)
+    @gradient(inplace="output")
+    def data_grad(
+        output: Array,
+        label: Array,
+        op_ctx: OpContext,
+        margin: float,
+        regularization_coefficient: float,
+        use_linear: bool,
+        data_grad: Array,
+    ) -> None:
+        """`2 side max(margin + side * data, 0)`, or `side` where it is positive; side is -1 at the label."""
+        side = np.ones_like(output)
         if output.shape[-1]:
             places, known = label_places(op_ctx.xp, label, output.shape[-1])
             side[places] -= 2 * known.astype(output.dtype)
-        with data_grad.writing() as out:
-            np.multiply(output, side, out=out)
-            np.add(out, self.margin, out=out)  # the shortfall, where it is positive
-            if self.use_linear:
-                np.greater(out, 0, out=out)
-            else:
-                np.maximum(out, 0, out=out)
-                np.multiply(out, 2, out=out)
-            np.multiply(out, side, out=out)
-            np.multiply(out, self.regularization_coefficient, out=out)
+        shortfall = np.add(np.multiply(output, side, out=data_grad), margin, out=data_grad)
+        if use_linear:
+            np.greater(shortfall, 0, out=data_grad)
+        else:
+            np.multiply(np.maximum(shortfall, 0, out=data_grad), 2, out=data_grad)
+        np.multiply(data_grad, side, out=data_grad)
+        np.multiply(data_grad, regularization_coefficient, out=data_grad)

@@ -36,6 +36,8 @@ def cases():
             None,
             {"normalization": normalization, "grad_scale": 0.5, "valid_thresh": 0.1},
         )
+    for shape in ((5,), (2, 3, 4)):
+        yield "MakeLoss", shape, None, {"normalization": "batch"}
 
 
 def record(mx, name, shape, label, params):

@@ -52,7 +52,7 @@ class Adam(Optimizer):
         correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
         rate, common = self.rate(index, weight, correction), self.common(index)
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        nd.adam_update(weight, grad, rate, *state, out=weight, **own, **common)
+        nd.adam_update(weight, grad, rate, *state, lr=None, out=weight, **own, **common)
 
 
 @register
@@ -98,9 +98,11 @@ class RMSProp(Optimizer):
         if self.clip_weights:
             given["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(weight, grad, rate, *state, out=weight, gamma2=self.gamma2, **given)
+            nd.rmspropalex_update(
+                weight, grad, rate, *state, lr=None, out=weight, gamma2=self.gamma2, **given
+            )
         else:
-            nd.rmsprop_update(weight, grad, rate, *state, out=weight, **given)
+            nd.rmsprop_update(weight, grad, rate, *state, lr=None, out=weight, **given)
 
 
 @register
@@ -129,7 +131,7 @@ class Ftrl(Optimizer):
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
         rate, own = self.rate(index, weight), {"lamda1": self.lamda1, "beta": self.beta}
-        nd.ftrl_update(weight, grad, rate, *state, out=weight, **own, **self.common(index))
+        nd.ftrl_update(weight, grad, rate, *state, lr=None, out=weight, **own, **self.common(index))
 
 
 @register
@@ -158,10 +160,11 @@ class FTML(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        own["t"] = self.index_update_count[index]
-        rate = self.rate(index, weight)
-        nd.ftml_update(weight, grad, rate, *state, out=weight, **own, **self.common(index))
+        own: dict[str, Any] = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        own |= {"t": self.index_update_count[index], "lr": None}
+        rate, common = self.rate(index, weight), self.common(index)
+        own["clip_grad"] = common.pop("clip_gradient", -1.0)
+        nd.ftml_update(weight, grad, rate, *state, out=weight, **own, **common)
 
 
 @register

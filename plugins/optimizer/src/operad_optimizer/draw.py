@@ -6,34 +6,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import (
-    Contract,
-    Distribution,
-    OpContext,
-    OperatorProperty,
-    Output,
-    ResourceRequest,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, Distribution, OpContext, ResourceRequest, param
+from operad_sdk.declare import OperatorProperty, operator
 
 _MANY: Final = (100, 100)
 """Shape of the draws that the contract checks look at."""
 
 
 class _Draw(OperatorProperty):
-    has_gradient = False
     shape = param("shape", doc="Shape of the output.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(*shape)"
-
-    def forward_resource(self, in_shapes: Any) -> list[ResourceRequest]:
-        """The device's random generator."""
-        return [ResourceRequest.RANDOM]
-
-    def drawing_type(self) -> Any:
-        """Generators draw single and double precision; half precision is drawn in single."""
-        return np.float64 if self.dtype == "float64" else np.float32
+    resource = ResourceRequest.RANDOM
 
 
 @operator("_init_uniform")
@@ -61,10 +45,9 @@ class InitUniform(_Draw):
         )
     )
 
-    def forward(self, op_ctx: OpContext, output: Output) -> None:
-        """From numbers between 0 and 1."""
-        generator = op_ctx.requested[0].generator
-        output.assign(generator.random(output.shape, self.drawing_type()) * (self.high - self.low) + self.low)
+    def forward(shape: Any, dtype: str, low: float, high: float, op_ctx: OpContext) -> Array:
+        """`low + (high - low) u`, of `u` between 0 and 1."""
+        return op_ctx.requested[0].generator.random(shape, _drawn(dtype)) * (high - low) + low
 
 
 @operator("_init_normal")
@@ -90,7 +73,11 @@ class InitNormal(_Draw):
         )
     )
 
-    def forward(self, op_ctx: OpContext, output: Output) -> None:
-        """From numbers of standard deviation 1."""
-        generator = op_ctx.requested[0].generator
-        output.assign(generator.standard_normal(output.shape, self.drawing_type()) * self.scale)
+    def forward(shape: Any, dtype: str, scale: float, op_ctx: OpContext) -> Array:
+        """`scale z`, of `z` of standard deviation 1."""
+        return op_ctx.requested[0].generator.standard_normal(shape, _drawn(dtype)) * scale
+
+
+def _drawn(dtype: str) -> Any:
+    """The type that is drawn: generators have single and double precision; others are rounded from it."""
+    return np.float64 if dtype == "float64" else np.float32

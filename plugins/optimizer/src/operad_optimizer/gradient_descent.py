@@ -33,9 +33,11 @@ class SGD(Optimizer):
         """One operator call."""
         rate, common = self.rate(index, weight), self.common(index)
         if state is None:
-            nd.sgd_update(weight, grad, rate, out=weight, **common)
+            nd.sgd_update(weight, grad, rate, lr=None, out=weight, **common)
         else:
-            nd.sgd_mom_update(weight, grad, rate, state, out=weight, momentum=self.momentum, **common)
+            nd.sgd_mom_update(
+                weight, grad, rate, state, lr=None, out=weight, momentum=self.momentum, **common
+            )
 
 
 @register
@@ -60,9 +62,11 @@ class NAG(Optimizer):
         """One operator call."""
         rate, common = self.rate(index, weight), self.common(index)
         if state is None:
-            nd.sgd_update(weight, grad, rate, out=weight, **common)
+            nd.sgd_update(weight, grad, rate, lr=None, out=weight, **common)
         else:
-            nd.nag_mom_update(weight, grad, rate, state, out=weight, momentum=self.momentum, **common)
+            nd.nag_mom_update(
+                weight, grad, rate, state, lr=None, out=weight, momentum=self.momentum, **common
+            )
 
 
 @register
@@ -92,7 +96,7 @@ class Signum(Optimizer):
         """One operator call."""
         rate, common = self.rate(index, weight), self.common(index)
         if state is None:
-            nd.signsgd_update(weight, grad, rate, out=weight, **common)
+            nd.signsgd_update(weight, grad, rate, lr=None, out=weight, **common)
         else:
             own = {"momentum": self.momentum, "wd_lh": self.wd_lh}
-            nd.signum_update(weight, grad, rate, state, out=weight, **own, **common)
+            nd.signum_update(weight, grad, rate, state, lr=None, out=weight, **own, **common)

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
-from operad.dtypes import DType
-from operad.errors import DTypeError, ParamError, ShapeError
-from operad.operator import InferredShapes, InferredTypes
+from operad.errors import ParamError, ShapeError
+from operad.operator import InferredShapes
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
 from operad_pooling.windows import Axis
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 from operad_sdk.domains import Real
 
 _LAYOUTS: Final = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
@@ -75,7 +62,7 @@ class Pooling(OperatorProperty):
     global_pool = param(
         bool, False, doc="One window, as large as the data; kernel, stride and pad are unused."
     )
-    cudnn_off = param(bool, False, doc="Unused.")
+    cudnn_off = param(bool, False, ignored="Accepted for MXNet's files; there is no cuDNN here.")
     pooling_convention = param(
         str, "valid", choices=("valid", "full", "same"), doc="Which windows at the far end count."
     )
@@ -86,6 +73,8 @@ class Pooling(OperatorProperty):
     layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes; left out: channels first.")
 
     # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.
+    accepts = "floating"
+    compute_dtype = "float32"
     contract = Contract(inputs={"data": Real(nonzero=True)}, params=PARAMS, shapes=pooled_shapes)
 
     def __init__(self, **params: Any) -> None:
@@ -104,7 +93,7 @@ class Pooling(OperatorProperty):
             raise ParamError(f"Pooling: pad is {self.pad}, expected none with pooling_convention 'same'")
 
     def _fill_in(self, name: str, missing: int) -> None:
-        """Give a parameter that was left out one element an axis."""
+        """Give a parameter that was left out one element for each axis."""
         count = len(self.kernel)
         given = getattr(self, name) or (missing,) * count
         if len(given) != count:
@@ -152,68 +141,48 @@ class Pooling(OperatorProperty):
     def _pooled(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
         return shape[1:-1] if self.is_channels_last else shape[2:]
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A floating type."""
-        dtype = in_types[0]
-        if dtype is not None and dtype.kind != "f":
-            raise DTypeError(f"Pooling: data is {dtype}, expected a floating type; cast with astype")
-        return super().infer_type(in_types)
-
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """About two operations an element and a tap along one axis."""
+        """About two operations for each element and each tap along one axis."""
         taps = 1 if self.global_pool else sum(self.kernel)
         return super().cost(in_shapes, out_shapes) * taps
 
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
+    def forward(self, op_ctx: OpContext, data: Array, output: Array) -> None:
         """Fold all windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
         if _is_max(self):
-            with output.writing() as out:
-                fold_max(xp, data, axes, out)
+            fold_max(xp, data, axes, output)
             return
+        fold_sum(xp, data**self.p_value if _is_power(self) else data, axes, output)
+        if self.pool_type == "avg":
+            xp.divide(output, self._divisor(xp, axes, output), out=output)
+        elif _is_power(self):
+            (xp.sqrt if self.p_value == 2 else xp.cbrt)(output, out=output)
 
-        def fold(out: Array) -> None:
-            wide = _widened(data)
-            fold_sum(xp, wide**self.p_value if _is_power(self) else wide, axes, out)
-            if self.pool_type == "avg":
-                out /= self._divisor(xp, axes, out)
-            elif _is_power(self):
-                (xp.sqrt if self.p_value == 2 else xp.cbrt)(out, out=out)
-
-        _write(xp, output, fold)
-
-    @gradient(when=_is_max)
+    @gradient("data", when=_is_max)
     def max_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Output
+        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
         """To the first largest element of each window."""
-        xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
-        with data_grad.writing() as out:
-            spread_to_first(xp, output_grad, data, output, axes, out)
+        axes = self.axes(data.shape, output.shape)
+        spread_to_first(op_ctx.xp, output_grad, data, output, axes, data_grad)
 
-    @gradient(when=_is_linear)
-    def linear_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Output) -> None:
+    @gradient("data", when=_is_linear)
+    def linear_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Array) -> None:
         """To all elements of each window, from nothing but the gradient of the output."""
         xp, axes = op_ctx.xp, self.axes(data_grad.shape, output_grad.shape)
-        share = _widened(output_grad)
-        if self.pool_type == "avg":
-            share = share / self._divisor(xp, axes, share)
-        _write(xp, data_grad, lambda out: spread(xp, share, axes, out))
+        is_mean = self.pool_type == "avg"
+        share = output_grad / self._divisor(xp, axes, output_grad) if is_mean else output_grad
+        spread(xp, share, axes, data_grad)
 
-    @gradient(when=_is_power)
+    @gradient("data", when=_is_power)
     def power_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Output
+        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
-        """`ograd * (data / output) ** (p - 1)`, summed over windows."""
+        """`output_grad * (data / output) ** (p - 1)`, summed over windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
-        norm = _widened(output) ** (self.p_value - 1)
-        share = _widened(output_grad) / xp.where(norm == 0, norm.dtype.type(1), norm)
-
-        def write(out: Array) -> None:
-            spread(xp, share, axes, out)
-            out *= _widened(data) ** (self.p_value - 1)
-
-        _write(xp, data_grad, write)
+        norm = output ** (self.p_value - 1)
+        spread(xp, output_grad / xp.where(norm == 0, norm.dtype.type(1), norm), axes, data_grad)
+        xp.multiply(data_grad, data ** (self.p_value - 1), out=data_grad)
 
     def axes(self, data: Shape, out: Shape) -> list[Axis]:
         """The windows along each pooled axis."""
@@ -226,19 +195,3 @@ class Pooling(OperatorProperty):
 
     def _divisor(self, xp: Any, axes: Sequence[Axis], like: Array) -> Any:
         return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
-
-
-def _widened(array: Array) -> Array:
-    """`array`, in single precision if it is half: sums would round after every element."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
-
-
-def _write(xp: Any, output: Output, function: Callable[[Array], None]) -> None:
-    """Have `function` fill `output`, in at least single precision."""
-    if output.dtype == np.float16:
-        wide = xp.empty(output.shape, np.float32)
-        function(wide)
-        output.assign(wide)
-        return
-    with output.writing() as out:
-        function(out)

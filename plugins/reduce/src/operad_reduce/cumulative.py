@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import Any
 
 import numpy as np
 
-from operad.dtypes import DType, as_dtype
 from operad.errors import ShapeError
-from operad.operator import InferredShapes, InferredTypes
-from operad_reduce.reduction import check_number, sum_type
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    gradient,
-    operator,
-    param,
-)
+from operad.operator import InferredShapes
+from operad_sdk import Array, Contract, PartialShape, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 def _sums(a: Array, axis: int | None) -> Array:
@@ -50,48 +37,23 @@ class CumSum(OperatorProperty):
 
     axis = param(int, None, doc="The axis; left out: the elements in order.")
     dtype = param("dtype", None, doc="Element type of the output and the sums; left out: the data's.")
+    spec = "a:(*S) -> output:dtype(*S) if axis is not None, output:dtype(prod(S)) if axis is None"
+    accepts = "number"
+    compute_dtype = "float32"
     contract = Contract(reference=_sums)
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on `axis`."""
-        return f"a:(...) -> output:({'L' if self.axis is None else '...'})"
-
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The data's shape, or its size."""
+        """As `spec` says, where the axis is there."""
         shape = in_shapes[0]
-        if shape is None:
-            return [None], [None], []
-        if self.axis is not None and not -len(shape) <= self.axis < len(shape):
+        if self.axis is not None and shape is not None and not -len(shape) <= self.axis < len(shape):
             raise ShapeError(f"cumsum: a has shape {shape}, which has no axis {self.axis}")
-        if self.axis is not None:
-            return [shape], [shape], []
-        lengths = [length for length in shape if length is not None]
-        return [shape], [(prod(lengths) if len(lengths) == len(shape) else None,)], []
+        return super().infer_shape(in_shapes)
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """`dtype`, or the data's."""
-        check_number(self.name, in_types)
-        dtype = as_dtype(self.dtype) if self.dtype else in_types[0]
-        return list(in_types), [dtype], []
-
-    def forward(self, op_ctx: OpContext, a: Array, output: Output) -> None:
+    def forward(a: Array, axis: int | None, output: Array) -> None:
         """Add up."""
-        if self.axis is None:
-            a = a.reshape(a.size)
-        _write_sums(op_ctx.xp, a, self.axis or 0, output)
+        np.cumsum(a, axis=axis, dtype=output.dtype, out=output)
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, a_grad: Output) -> None:
-        """The sums from the other end."""
-        axis = self.axis or 0
-        backwards = op_ctx.xp.flip(output_grad, axis)
-        sums = op_ctx.xp.cumsum(backwards, axis=axis, dtype=sum_type(backwards.dtype))
-        a_grad.assign(op_ctx.xp.flip(sums, axis).reshape(a_grad.shape))
-
-
-def _write_sums(xp: Any, array: Array, axis: int, output: Output) -> None:
-    if sum_type(output.dtype) != output.dtype:
-        output.assign(xp.cumsum(array, axis=axis, dtype=sum_type(output.dtype)))
-        return
-    with output.writing() as out:
-        xp.cumsum(array, axis=axis, dtype=out.dtype, out=out)
+    def a_grad(output_grad: Array, axis: int | None, a_grad: Array) -> None:
+        """The sums from the other end: `dy_j/dx_i = 1` for j >= i."""
+        sums = np.cumsum(np.flip(output_grad, axis or 0), axis=axis or 0)
+        a_grad[...] = np.flip(sums, axis or 0).reshape(a_grad.shape)

@@ -6,32 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from operad_reduce.reduction import Reduction, by_rows
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_reduce.reduction import axes_of, by_rows, reduction, unreduced
+from operad_sdk import Array, Contract
+from operad_sdk.declare import OperatorProperty
 from operad_sdk.domains import Distinct
 
 
-class Extremum(Reduction):
-    """A reduction that picks an element."""
-
-    exclude = param(bool, False, doc="Reduce the axes that are not in `axis`.")
-    spec = "data:(...) -> output:(*R)"
-
-    def write_extremum(self, reduce: Any, data: Array, output: Output, of_nothing: Any) -> None:
-        """Write what `reduce` picks; `of_nothing` where there is nothing to pick."""
-        axes = self.reduced_axes(data.ndim)
-        if self.count(data.shape) == 0:
-            output.assign(of_nothing)
-            return
-        with output.writing() as out:
-            reduce(data, axis=axes, keepdims=True, out=self.expanded(out, data.ndim))
-
-    @gradient
-    def data_gradient(self, output_grad: Array, data: Array, output: Array, data_grad: Output) -> None:
-        """The gradient, for each element that equals the extremum."""
-        is_picked = data == self.expanded(output, data.ndim)
-        with data_grad.writing() as out:
-            np.multiply(is_picked, self.expanded(output_grad, data.ndim), out=out)
+def _gradient(
+    output_grad: Array, data: Array, output: Array, axis: Any, exclude: bool, data_grad: Array
+) -> None:
+    is_picked = data == unreduced(output, data.shape, axis, exclude)
+    np.multiply(is_picked, unreduced(output_grad, data.shape, axis, exclude), out=data_grad)
 
 
 def _limit(dtype: Any, sign: int) -> Any:
@@ -43,53 +28,28 @@ def _limit(dtype: Any, sign: int) -> Any:
     return np.iinfo(dtype).max if sign > 0 else np.iinfo(dtype).min
 
 
-@operator("max")
-class Max(Extremum):
-    """The largest element along axes. All equal largest ones get the gradient, as in MXNet.
+def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> type[OperatorProperty]:
+    def forward(data: Array, axis: Any, exclude: bool, output: Array) -> None:
+        if not data.size:
+            output[...] = _limit(data.dtype, of_nothing)
+            return
+        target = unreduced(output, data.shape, axis, exclude)
+        pick(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, out=target)
 
-    Shapes:
-        data: (...)
-        output: The axes that are kept; (1,) where there are none. Of no elements, the smallest value.
+    def ends(rows: Array) -> Array:
+        return np.sort(np.c_[rows, np.full(len(rows), of_nothing * np.inf)], 1)[:, first]
 
-    Example:
-        >>> import operad as od
-        >>> od.nd.max(od.nd.array([[1, 2], [4, 3]]), axis=1).asnumpy()
-        array([2., 4.], dtype=float32)
-
-    Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
-    """
-
-    contract = Contract(
-        inputs={"data": Distinct()},  # equal ones all get the gradient
-        reference=by_rows(lambda rows: np.sort(np.c_[rows, np.full(len(rows), -np.inf)], 1)[:, -1]),
+    return reduction(
+        name,
+        forward,
+        _gradient,
+        f"The {which} element along axes; `dy/dx = 1` for all that equal it, as in MXNet.",
+        ("[[1, 2], [4, 3]]", "axis=1", "[2., 4.]" if name == "max" else "[1., 3.]"),
+        contract=Contract(
+            inputs={"data": Distinct()}, reference=by_rows(ends)
+        ),  # equal ones all get the gradient
     )
 
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
-        """Pick."""
-        self.write_extremum(op_ctx.xp.max, data, output, _limit(data.dtype, -1))
 
-
-@operator("min")
-class Min(Extremum):
-    """The smallest element along axes. All equal smallest ones get the gradient, as in MXNet.
-
-    Shapes:
-        data: (...)
-        output: The axes that are kept; (1,) where there are none. Of no elements, the largest value.
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.min(od.nd.array([[1, 2], [4, 3]]), axis=1).asnumpy()
-        array([1., 3.], dtype=float32)
-
-    Source: ReduceAxesParam, src/operator/tensor/broadcast_reduce_op.h.
-    """
-
-    contract = Contract(
-        inputs={"data": Distinct()},  # equal ones all get the gradient
-        reference=by_rows(lambda rows: np.sort(np.c_[rows, np.full(len(rows), np.inf)], 1)[:, 0]),
-    )
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
-        """Pick."""
-        self.write_extremum(op_ctx.xp.min, data, output, _limit(data.dtype, 1))
+Max = _extremum("max", np.max, "largest", of_nothing=-1, first=-1)
+Min = _extremum("min", np.min, "smallest", of_nothing=1, first=0)

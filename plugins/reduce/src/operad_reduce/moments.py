@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from operad.dtypes import DType
-from operad.errors import DTypeError
-from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, by_rows, normal_axes, widened
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_reduce.reduction import KEEPDIMS, axes_of, by_rows, count, unreduced
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 def _mean_and_variance(data: Array, axes: Any, keepdims: bool) -> tuple[Array, Array]:
@@ -25,7 +22,7 @@ def _mean_and_variance(data: Array, axes: Any, keepdims: bool) -> tuple[Array, A
 
 
 @operator("moments")
-class Moments(Reduction):
+class Moments(OperatorProperty):
     """The mean and the variance along axes; the variance divides by the count. Of nothing, NaN.
 
     Shapes:
@@ -42,47 +39,33 @@ class Moments(Reduction):
     Source: MomentsParam, src/operator/nn/moments-inl.h. Differs: without `axes` all are reduced.
     """
 
-    axis = None
     axes = param("shape", None, doc="The axes to reduce; left out: all of them.")
-    spec = "data:(...) -> output0:(*R), output1:(*R)"
+    keepdims = KEEPDIMS
+    spec = "data:(*S) -> output0:(*reduced(S, axes, keepdims)), output1:(*reduced(S, axes, keepdims))"
+    accepts = "floating"
+    compute_dtype = "float32"
     contract = Contract(reference=_mean_and_variance)
 
-    def reduced_axes(self, ndim: int) -> tuple[int, ...]:
-        """The axes that are reduced."""
-        return normal_axes(self.name, self.axes or range(ndim), ndim)
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A floating type."""
-        if in_types[0] is not None and in_types[0].kind != "f":
-            raise DTypeError(f"moments: data is {in_types[0]}, expected a floating type; cast with astype")
-        return super().infer_type(in_types)
-
-    def forward(self, op_ctx: OpContext, data: Array, output0: Output, output1: Output) -> None:
+    def forward(data: Array, axes: Any, output0: Array, output1: Array, wanted: frozenset[str]) -> None:
         """The mean first, so that the variance is of small numbers."""
-        xp, axes, count = op_ctx.xp, self.reduced_axes(data.ndim), self.count(data.shape)
-        if count == 0:
-            output0.assign(np.nan)
-            output1.assign(np.nan)
-            return
-        wide = widened(data)
-        mean = xp.sum(wide, axis=axes, keepdims=True)
-        mean /= count
-        output0.assign(mean.reshape(output0.shape))
-        if output1.wanted:
-            centred = wide - mean
+        n, along = count(data.shape, axes) or np.nan, axes_of(data.ndim, axes)
+        mean = unreduced(output0, data.shape, axes)
+        np.sum(data, axis=along, keepdims=True, out=mean)
+        mean /= n
+        if "output1" in wanted:
+            centred = data - mean
             centred *= centred
-            output1.assign((xp.sum(centred, axis=axes, keepdims=True) / count).reshape(output1.shape))
+            np.sum(centred, axis=along, keepdims=True, out=unreduced(output1, data.shape, axes))
+            output1 /= n
 
-    @gradient
-    def data_gradient(
-        self, output0_grad: Array, output1_grad: Array, data: Array, output0: Array, data_grad: Output
+    def data_grad(
+        output0_grad: Array, output1_grad: Array, data: Array, output0: Array, axes: Any, data_grad: Array
     ) -> None:
-        """`(dmean + 2 (data - mean) dvariance) / count`."""
+        """`dmean/dx = 1 / n`, `dvariance/dx = 2 (x - mean) / n`."""
         by_mean, by_variance, mean = (
-            self.expanded(widened(array), data.ndim) for array in (output0_grad, output1_grad, output0)
+            unreduced(array, data.shape, axes) for array in (output0_grad, output1_grad, output0)
         )
-        grad = widened(data) - mean
-        grad *= 2 * by_variance
-        grad += by_mean
-        grad /= max(1, self.count(data.shape))
-        data_grad.assign(grad)
+        np.subtract(data, mean, out=data_grad)
+        data_grad *= 2 * by_variance
+        data_grad += by_mean
+        data_grad /= max(1, count(data.shape, axes))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from operad.dtypes import DType, as_dtype
-from operad.operator import InferredTypes
-from operad_reduce.reduction import Reduction, by_rows, check_number, widened
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_reduce.reduction import AXIS, KEEPDIMS, axes_of, by_rows, unreduced
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
 
 
 def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:
@@ -21,10 +19,11 @@ def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:
 
 
 @operator("norm")
-class Norm(Reduction):
+class Norm(OperatorProperty):
     """The root of the sum of squares along axes; with `ord=1`, the sum of absolute values.
 
-    Half precision is computed in single precision, integers in double.
+    Half precision is computed in single precision, integers in double. Squares that the element type
+    cannot hold do no harm.
 
     Shapes:
         data: (...)
@@ -40,40 +39,44 @@ class Norm(Reduction):
     """
 
     ord = param(int, 2, ge=1, le=2, doc="Which norm.")
+    axis = AXIS
     out_dtype = param("dtype", None, doc="Element type of the output; left out: the data's.")
-    spec = "data:(...) -> output:(*R)"
+    keepdims = KEEPDIMS
+    spec = "data:(*S) -> output:out_dtype(*reduced(S, axis, keepdims))"
+    accepts = "number"
+    compute_dtype = "float32"
+    integers_as = "float64"
     contract = Contract(reference=_norm)
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A number type."""
-        check_number(self.name, in_types)
-        ins, outs, aux = super().infer_type(in_types)
-        return ins, [as_dtype(self.out_dtype)] if self.out_dtype else outs, aux
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
+    def forward(data: Array, ord: int, axis: Any, output: Array) -> None:
         """Sum, and take the root."""
-        xp, wide = op_ctx.xp, _floating(data)
-        terms = xp.abs(wide) if self.ord == 1 else xp.multiply(wide, wide)
-        total = xp.sum(terms, axis=self.reduced_axes(data.ndim), keepdims=True)
-        output.assign((total if self.ord == 1 else xp.sqrt(total)).reshape(output.shape))
+        axes = axes_of(data.ndim, axis)
+        with np.errstate(over="ignore"):
+            total = np.sum(np.abs(data) if ord == 1 else data * data, axis=axes, keepdims=True)
+        if ord == 2:
+            total = np.sqrt(total) if not data.size or _is_exact(total) else _scaled_norm(data, axes)
+        output[...] = total.reshape(output.shape)
 
     @gradient(when=lambda prop: prop.ord == 1)
-    def sign_gradient(self, op_ctx: OpContext, output_grad: Array, data: Array, data_grad: Output) -> None:
-        """The signs."""
-        grad = op_ctx.xp.sign(data)
-        grad *= self.expanded(output_grad, data.ndim).astype(data.dtype)
-        data_grad.assign(grad)
+    def sign_gradient(output_grad: Array, data: Array, axis: Any) -> Array:
+        """`d/dx = sign(x)`."""
+        return np.sign(data) * unreduced(output_grad, data.shape, axis)
 
     @gradient(when=lambda prop: prop.ord == 2)
-    def unit_gradient(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Output
-    ) -> None:
-        """The data divided by its norm."""
-        xp = op_ctx.xp
-        norm, ograd = (self.expanded(widened(array), data.ndim) for array in (output, output_grad))
-        share = xp.where(norm == 0, norm.dtype.type(0), ograd) / xp.where(norm == 0, norm.dtype.type(1), norm)
-        data_grad.assign(widened(data) * share)
+    def unit_gradient(output_grad: Array, data: Array, output: Array, axis: Any) -> Array:
+        """`d/dx = x / norm`."""
+        share = np.where(output == 0, 0, output_grad) / np.where(output == 0, 1, output)
+        return data * unreduced(share, data.shape, axis)
 
 
-def _floating(array: Array) -> Any:
-    return widened(array) if array.dtype.kind == "f" else array.astype(np.float64)
+def _is_exact(total: Array) -> bool:
+    """Whether no sum of squares is so large or small that squares were lost."""
+    limits = np.finfo(total.dtype)
+    return bool(((total > limits.tiny / limits.eps) & (total < limits.max)).all())
+
+
+def _scaled_norm(data: Array, axes: Any) -> Array:
+    """The norm of the data divided by their largest, times that."""
+    largest = np.max(np.abs(data), axis=axes, keepdims=True)
+    scale = np.where((largest > 0) & (largest < np.inf), largest, 1)
+    return np.sqrt(np.sum(np.square(data / scale), axis=axes, keepdims=True)) * scale

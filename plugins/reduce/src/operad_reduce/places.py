@@ -2,97 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad.operator import InferredShapes
-from operad_reduce.reduction import Reduction, by_rows
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, Output, PartialShape, operator, param
+from operad_reduce.reduction import KEEPDIMS, axes_of, by_rows
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, define, operator, reduced
 
 
-class Place(Reduction):
-    """The index of an extremum along one axis, or in all elements in order."""
-
-    axis = param(int, None, doc="The axis; left out: the data in order.")
-    spec = "data:(...) -> output:(*R)"
-
-    def reduced_axes(self, ndim: int) -> tuple[int, ...]:
-        """The one axis, or all."""
-        if self.axis is None:
-            return tuple(range(ndim))
-        if not -ndim <= self.axis < ndim:
-            raise ShapeError(
-                f"{self.name}: data has {ndim} axes, expected axis {self.axis} to be one of them"
-            )
-        return (self.axis % ndim,)
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """There must be something to find."""
-        shape = in_shapes[0]
-        if shape is not None and 0 in (shape[axis] for axis in self.reduced_axes(len(shape))):
-            raise ShapeError(
-                f"{self.name}: data has shape {shape}, expected at least one element to choose from"
-            )
-        return super().infer_shape(in_shapes)
-
-    def write_place(self, find: Any, data: Array, output: Output) -> None:
-        """Write what `find` returns; the first of equal elements counts."""
-        output.assign(find(data, axis=self.axis).reshape(output.shape))
+def _kept(shape: Shape, axis: int | None, keepdims: bool) -> Shape:
+    if 0 in (shape[one] for one in axes_of(len(shape), axis)):
+        raise ShapeError(f"data has shape {shape}, expected at least one element to choose from")
+    return reduced(shape, axis, keepdims)
 
 
-def _place(is_extreme: Callable[[Array], Array]) -> Callable[..., Array]:
-    """What the contract checks compare with: the first place that holds an extremum."""
-    first = by_rows(lambda rows: np.where(is_extreme(rows), np.arange(rows.shape[1]), np.inf).min(1))
-    return lambda data, axis, keepdims: first(data, None if axis is None else [axis], keepdims)
+def _place(name: str, find: Any, which: str, result: str) -> type[OperatorProperty]:
+    extreme: Callable[..., Array] = np.max if name == "argmax" else np.min
+
+    def forward(data: Array, axis: int | None, keepdims: bool, output: Array) -> None:
+        output[...] = find(data, axis=axis, keepdims=keepdims)
+
+    def first(rows: Array) -> Array:
+        is_extreme = rows == extreme(rows, 1, keepdims=True)
+        return np.where(is_extreme, np.arange(rows.shape[1]), np.inf).min(1)
+
+    def reference(data: Array, axis: int | None, keepdims: bool) -> Array:
+        return by_rows(first)(data, None if axis is None else [axis], keepdims)
+
+    return define(
+        name,
+        "data:(*S) -> output:(*kept(S, axis, keepdims))",
+        forward,
+        summary=f"The index of the first {which} element along an axis, as a number of the data's type.",
+        example=("[[1, 2, 0], [4, 3, 4]]", "axis=1", result),
+        source="ReduceAxisParam, src/operator/tensor/broadcast_reduce_op.h.",
+        params={"axis": param(int, None, doc="The axis; left out: the data in order."), "keepdims": KEEPDIMS},
+        functions={"kept": _kept},
+        reference=reference,
+    )
 
 
-@operator("argmax")
-class ArgMax(Place):
-    """The index of the first largest element along an axis.
-
-    Shapes:
-        data: (...)
-        output: As data without the axis; (1,) where none is left. Indices have the data's type.
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.argmax(od.nd.array([[1, 2, 0], [4, 3, 4]]), axis=1).asnumpy()
-        array([1., 0.], dtype=float32)
-
-    Source: ReduceAxisParam, src/operator/tensor/broadcast_reduce_op.h.
-    """
-
-    contract = Contract(reference=_place(lambda rows: rows == rows.max(1, keepdims=True)))
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
-        """Find."""
-        self.write_place(op_ctx.xp.argmax, data, output)
+ArgMax = _place("argmax", np.argmax, "largest", "[1., 0.]")
+ArgMin = _place("argmin", np.argmin, "smallest", "[2., 1.]")
 
 
-@operator("argmin")
-class ArgMin(Place):
-    """The index of the first smallest element along an axis.
-
-    Shapes:
-        data: (...)
-        output: As data without the axis; (1,) where none is left. Indices have the data's type.
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.argmin(od.nd.array([[1, 2, 0], [4, 3, 4]]), axis=1).asnumpy()
-        array([2., 1.], dtype=float32)
-
-    Source: ReduceAxisParam, src/operator/tensor/broadcast_reduce_op.h.
-    """
-
-    contract = Contract(reference=_place(lambda rows: rows == rows.min(1, keepdims=True)))
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
-        """Find."""
-        self.write_place(op_ctx.xp.argmin, data, output)
+def _chosen(channels: int, others: Shape) -> Shape:
+    if channels == 0:
+        raise ShapeError(f"data has shape (N, 0, {others}), expected at least one channel")
+    return others
 
 
 @operator("argmax_channel")
@@ -111,20 +71,14 @@ class ArgMaxChannel(OperatorProperty):
     Source: argmax_channel, src/operator/tensor/broadcast_reduce_op_index.cc.
     """
 
-    spec = "data:(N, C, *S) -> output:(N, *S)"
+    spec = "data:(N, C, *S) -> output:(N, *chosen(C, S))"
+    functions: ClassVar = {"chosen": _chosen}
     contract = Contract(
         reference=lambda data: np.array([item.reshape(len(item), -1).argmax(0) for item in data]).reshape(
             data.shape[:1] + data.shape[2:]
         )
     )
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """There must be a channel."""
-        shape = in_shapes[0]
-        if shape is not None and len(shape) > 1 and shape[1] == 0:
-            raise ShapeError(f"argmax_channel: data has shape {shape}, expected at least one channel")
-        return super().infer_shape(in_shapes)
-
-    def forward(self, op_ctx: OpContext, data: Array, output: Output) -> None:
+    def forward(data: Array, output: Array) -> None:
         """Find."""
-        output.assign(op_ctx.xp.argmax(data, axis=1))
+        output[...] = np.argmax(data, axis=1)

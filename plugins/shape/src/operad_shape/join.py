@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad_sdk import (
-    Array,
-    Contract,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
-from operad_shape.rearrange import is_complete, normal_axis
+from operad_sdk import Array, Contract, PartialShape, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
+from operad_shape.rearrange import Arrays, normal_axis
 
-
-class Join(OperatorProperty):
-    """Arrays `arg0`, `arg1`, ... next to one another."""
-
-    num_args = param(int, ge=1, doc="How many arrays; calls need not give it.")
-    key_var_num_args = "num_args"
-
-    def list_arguments(self) -> list[str]:
-        """Numbered."""
-        return [f"arg{i}" for i in range(self.num_args)]
-
-    @abstractmethod
-    def places(self, joined: Array, shapes: Sequence[Shape]) -> list[Array]:
-        """A view of the joined array for each argument."""
-
-    def forward(self, arg: tuple[Array, ...], output: Output) -> None:
-        """Copy every array to its place."""
-        with output.writing() as out:
-            for place, array in zip(self.places(out, [array.shape for array in arg]), arg, strict=True):
-                place[...] = array
-
-    @gradient
-    def gradients(self, output_grad: Array, arg_grad: tuple[Output, ...]) -> None:
-        """Copy every place to its array."""
-        shapes = [grad.shape for grad in arg_grad]
-        for place, grad in zip(self.places(output_grad, shapes), arg_grad, strict=True):
-            if grad.wanted:
-                grad.assign(place)
+_NUM_ARGS = param(int, ge=1, doc="How many arrays; calls need not give it.")
 
 
 @operator("Concat")
-class Concat(Join):
+class Concat(OperatorProperty):
     """The arrays one after another along an axis.
 
     Shapes:
@@ -69,7 +32,10 @@ class Concat(Join):
     Source: ConcatParam, src/operator/nn/concat-inl.h.
     """
 
+    num_args = _NUM_ARGS
     dim = param(int, 1, doc="The axis.")
+    key_var_num_args = "num_args"
+    spec = "arg[num_args]:(*S[i]) -> output:(...)"  # what goes together, `infer_shape` says
     contract = Contract(reference=lambda *arrays, dim: np.concatenate(arrays, dim))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
@@ -81,7 +47,7 @@ class Concat(Join):
             found = ", ".join(f"arg{i}: {shape}" for i, shape in enumerate(in_shapes))
             raise ShapeError(f"Concat: the arrays have different numbers of axes: {found}")
         ndim = ranks.pop()
-        axis = normal_axis("Concat", self.dim, ndim)
+        axis = normal_axis(self.dim, ndim)
         shared = [self._shared(in_shapes, i) if i != axis else None for i in range(ndim)]
         lengths = [None if shape is None else shape[axis] for shape in in_shapes]
         total = None if None in lengths else sum(lengths)  # type: ignore[arg-type]
@@ -108,7 +74,7 @@ class Concat(Join):
         out = out_shapes[0]
         if out is None:
             return list(in_shapes)
-        axis = normal_axis("Concat", self.dim, len(out))
+        axis = normal_axis(self.dim, len(out))
         lengths = [None if shape is None else shape[axis] for shape in in_shapes]
         total = out[axis]
         if lengths.count(None) == 1 and total is not None:
@@ -120,19 +86,26 @@ class Concat(Join):
             for shape, length in zip(in_shapes, lengths, strict=True)
         ]  # fmt: skip
 
-    def places(self, joined: Array, shapes: Sequence[Shape]) -> list[Array]:
-        """Consecutive parts."""
-        axis = self.dim % joined.ndim
-        lead = (slice(None),) * axis
-        begin, views = 0, []
-        for shape in shapes:
-            views.append(joined[(*lead, slice(begin, begin + shape[axis]))])
-            begin += shape[axis]
-        return views
+    def forward(arg: Arrays, dim: int, output: Array) -> None:
+        """Copy every array to its place."""
+        np.concatenate(arg, dim, out=output)
+
+    def backward(output_grad: Array, dim: int, arg_grad: Arrays, wanted: frozenset[str]) -> None:
+        """Copy every place to its array."""
+        lead, end = (slice(None),) * (dim % output_grad.ndim), 0
+        for number, grad in enumerate(arg_grad):
+            begin, end = end, end + grad.shape[dim]
+            if f"arg{number}_grad" in wanted:
+                grad[...] = output_grad[(*lead, slice(begin, end))]
+
+
+def _stacked(shape: Shape, axis: int, num_args: int) -> Shape:
+    place = normal_axis(axis, len(shape) + 1)
+    return (*shape[:place], num_args, *shape[place:])
 
 
 @operator("stack")
-class stack(Join):
+class stack(OperatorProperty):
     """The arrays along a new axis.
 
     Shapes:
@@ -149,22 +122,16 @@ class stack(Join):
     """
 
     axis = param(int, 0, doc="Where the new axis stands in the output.")
+    num_args = _NUM_ARGS
+    key_var_num_args = "num_args"
+    spec = "arg[num_args]:(*S) -> output:(*stacked(S, axis, num_args))"
+    functions: ClassVar = {"stacked": _stacked}
     contract = Contract(reference=lambda *arrays, axis: np.stack(arrays, axis))
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """All arrays have one shape."""
-        known = [shape for shape in in_shapes if is_complete(shape)]
-        if not known:
-            return list(in_shapes), [None], []
-        for i, shape in enumerate(in_shapes):
-            if is_complete(shape) and shape != known[0]:
-                raise ShapeError(f"stack: arg{i} has shape {shape}, expected {known[0]} like the others")
-        shape = known[0]
-        assert shape is not None
-        axis = normal_axis("stack", self.axis, len(shape) + 1)
-        return [shape] * self.num_args, [(*shape[:axis], self.num_args, *shape[axis:])], []
+    def forward(arg: Arrays, axis: int, output: Array) -> None:
+        """Copy every array to its place."""
+        np.stack(arg, axis, out=output)
 
-    def places(self, joined: Array, shapes: Sequence[Shape]) -> list[Array]:
-        """One index of the new axis each."""
-        lead = (slice(None),) * (self.axis % joined.ndim)
-        return [joined[(*lead, i, ...)] for i in range(len(shapes))]
+    def backward(output_grad: Array, axis: int) -> tuple[Array, ...]:
+        """Every place."""
+        return tuple(np.moveaxis(output_grad, axis, 0))

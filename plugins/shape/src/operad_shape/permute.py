@@ -1,17 +1,31 @@
-"""Operators that put all elements in another order: axes permuted or reversed, blocks folded."""
+"""Operators that put all elements in another order: axes permuted or reversed, blocks folded.
+
+Each output is a view of the data, copied into memory of its own. The gradient is the same view of the
+data's gradient, or the view that undoes it, of the output's.
+"""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad_sdk import Array, Contract, Output, Shape, gradient, operator, param
-from operad_shape.rearrange import Rearranged, normal_axis
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
+from operad_shape.rearrange import normal_axis
 from operad_shape.references import channels_from_pixels, pixels_from_channels
 
 
+def _permuted(shape: Shape, axes: Shape) -> Shape:
+    order = [normal_axis(axis, len(shape)) for axis in axes] if axes else range(len(shape))[::-1]
+    if sorted(order) != list(range(len(shape))):
+        raise ShapeError(f"axes={axes} is not an order of the {len(shape)} axes of data")
+    return tuple(shape[axis] for axis in order)
+
+
 @operator("transpose")
-class transpose(Rearranged):
+class transpose(OperatorProperty):
     """The data with its axes in another order.
 
     Shapes:
@@ -29,33 +43,34 @@ class transpose(Rearranged):
     """
 
     axes = param("shape", (), doc="The order; reversed if empty.")
+    spec = "data:(*S) -> output:(*permuted(S, axes))"
+    functions: ClassVar = {"permuted": _permuted}
     contract = Contract(reference=lambda data, axes: np.transpose(data, axes or None))
 
-    def _order(self, ndim: int) -> tuple[int, ...]:
-        if not self.axes:
-            return tuple(range(ndim))[::-1]
-        order = tuple(normal_axis("transpose", axis, ndim) for axis in self.axes)
-        if sorted(order) != list(range(ndim)):
-            raise ShapeError(f"transpose: axes={self.axes} is not an order of the {ndim} axes of data")
-        return order
+    def forward(data: Array, axes: Shape, output: Array) -> None:
+        """Copy the transposed view."""
+        output[...] = data.transpose(axes or None)
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """The lengths in that order."""
-        return tuple(shape[axis] for axis in self._order(len(shape)))
-
-    def view(self, array: Array) -> Array:
-        """The transposed view."""
-        return array.transpose(self._order(array.ndim))
+    def data_grad(output_grad: Array, axes: Shape, data_grad: Array) -> None:
+        """Write through the transposed view."""
+        data_grad.transpose(axes or None)[...] = output_grad
 
 
-def _exchanged(data: Array, dim1: int, dim2: int) -> Array:
+def _exchanged(shape: Shape, dim1: int, dim2: int) -> Shape:
+    first, second = normal_axis(dim1, len(shape)), normal_axis(dim2, len(shape))
+    lengths = list(shape)
+    lengths[first], lengths[second] = shape[second], shape[first]
+    return tuple(lengths)
+
+
+def _moved(data: Array, dim1: int, dim2: int) -> Array:
     if dim1 % data.ndim == dim2 % data.ndim:
         return data
     return np.moveaxis(data, (dim1, dim2), (dim2, dim1))
 
 
 @operator("SwapAxis")
-class SwapAxis(Rearranged):
+class SwapAxis(OperatorProperty):
     """The data with two axes exchanged.
 
     Shapes:
@@ -72,22 +87,31 @@ class SwapAxis(Rearranged):
 
     dim1 = param(int, 0, doc="One axis.")
     dim2 = param(int, 0, doc="The other axis.")
-    contract = Contract(reference=_exchanged)
+    spec = "data:(*S) -> output:(*exchanged(S, dim1, dim2))"
+    functions: ClassVar = {"exchanged": _exchanged}
+    contract = Contract(reference=_moved)
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """Two lengths exchanged."""
-        first, second = (normal_axis("SwapAxis", axis, len(shape)) for axis in (self.dim1, self.dim2))
-        lengths = list(shape)
-        lengths[first], lengths[second] = lengths[second], lengths[first]
-        return tuple(lengths)
-
-    def view(self, array: Array) -> Array:
+    def forward(data: Array, dim1: int, dim2: int) -> Array:
         """The view with the axes exchanged."""
-        return array.swapaxes(self.dim1, self.dim2)
+        return data.swapaxes(dim1, dim2)
+
+    def data_grad(output_grad: Array, dim1: int, dim2: int) -> Array:
+        """Exchanged back."""
+        return output_grad.swapaxes(dim1, dim2)
+
+
+def _checked(shape: Shape, axis: Shape) -> Shape:
+    for one in axis:
+        normal_axis(one, len(shape))
+    return shape
+
+
+def _reversed(array: Array, axis: Shape) -> Array:
+    return np.flip(array, tuple({one % array.ndim for one in axis}))
 
 
 @operator("reverse")
-class reverse(Rearranged):
+class reverse(OperatorProperty):
     """The data with the order of elements reversed along axes.
 
     Shapes:
@@ -104,51 +128,33 @@ class reverse(Rearranged):
     """
 
     axis = param("shape", doc="The axes.")
+    spec = "data:(*S) -> output:(*checked(S, axis))"
+    functions: ClassVar = {"checked": _checked}
     contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """The same."""
-        for axis in self.axis:
-            normal_axis("reverse", axis, len(shape))
-        return shape
-
-    def view(self, array: Array) -> Array:
+    def forward(data: Array, axis: Shape) -> Array:
         """The view with negative strides."""
-        reversed_axes = {axis % array.ndim for axis in self.axis}
-        return array[
-            tuple(slice(None, None, -1 if axis in reversed_axes else 1) for axis in range(array.ndim))
-        ]
+        return _reversed(data, axis)
+
+    def data_grad(output_grad: Array, axis: Shape) -> Array:
+        """Reversed again."""
+        return _reversed(output_grad, axis)
 
 
-class Folded(Rearranged):
-    """Blocks of pixels against channels: a view of six axes is a copy's worth of either."""
+def _blocks(pixels: Array, b: int) -> Array:
+    """Images by blocks of pixels, (N, C, H, b, W, b), as a view."""
+    n, c, h, w = pixels.shape
+    return pixels.reshape(n, c, h // b, b, w // b, b)
 
-    block_size = param(int, ge=1, doc="Side of the square block of pixels that one pixel's channels hold.")
 
-    def _divisible(self, shape: Shape, divisors: Shape) -> Shape:
-        if len(shape) != 4 or any(length % by for length, by in zip(shape[1:], divisors, strict=True)):
-            raise ShapeError(
-                f"{self.name}: data has shape {shape}, expected (N, C, H, W) "
-                f"with C, H, W divisible by {divisors}"
-            )
-        return shape
-
-    def forward(self, data: Array, output: Output) -> None:
-        """Copy the view of six axes in its own shape."""
-        with output.writing() as out:
-            folded = self.view(data)
-            out.reshape(folded.shape)[...] = folded
-
-    @gradient
-    def data_gradient(self, output_grad: Array, data_grad: Output) -> None:
-        """Write through the view of six axes."""
-        with data_grad.writing() as grad:
-            folded = self.view(grad)
-            folded[...] = output_grad.reshape(folded.shape)
+def _unfolded(channels: Array, b: int) -> Array:
+    """The same view of images whose blocks lie in their channels."""
+    n, c, h, w = channels.shape
+    return channels.reshape(n, b, b, c // (b * b), h, w).transpose(0, 3, 4, 1, 5, 2)
 
 
 @operator("depth_to_space")
-class depth_to_space(Folded):
+class depth_to_space(OperatorProperty):
     """Channels unfolded into blocks of pixels.
 
     Shapes:
@@ -164,29 +170,21 @@ class depth_to_space(Folded):
     Source: depth_to_space, src/operator/tensor/matrix_op.cc.
     """
 
-    contract = Contract(
-        reference=pixels_from_channels,
-        params={"block_size": (2, 1, 3)},
-        shapes=lambda prop, choose: [
-            (choose((2, 1, 0)), choose((1, 2)) * prop.block_size**2, choose((2, 1, 3)), choose((2, 1)))
-        ],
-    )
+    block_size = param(int, ge=1, doc="Side of the square block of pixels that one pixel's channels hold.")
+    spec = "data:(N, block_size*block_size*C, H, W) -> output:(N, C, block_size*H, block_size*W)"
+    contract = Contract(reference=pixels_from_channels, params={"block_size": (2, 1, 3)})
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """Fewer channels, more pixels."""
-        b = self.block_size
-        n, c, h, w = self._divisible(shape, (b * b, 1, 1))
-        return (n, c // (b * b), h * b, w * b)
+    def forward(data: Array, block_size: int, output: Array) -> None:
+        """Copy the view of six axes."""
+        _blocks(output, block_size)[...] = _unfolded(data, block_size)
 
-    def view(self, array: Array) -> Array:
-        """(N, C, H, b, W, b)."""
-        n, c, h, w = array.shape
-        b = self.block_size
-        return array.reshape(n, b, b, c // (b * b), h, w).transpose(0, 3, 4, 1, 5, 2)
+    def data_grad(output_grad: Array, block_size: int, data_grad: Array) -> None:
+        """Write through the view of six axes."""
+        _unfolded(data_grad, block_size)[...] = _blocks(output_grad, block_size)
 
 
 @operator("space_to_depth")
-class space_to_depth(Folded):
+class space_to_depth(OperatorProperty):
     """Blocks of pixels folded into channels.
 
     Shapes:
@@ -201,27 +199,14 @@ class space_to_depth(Folded):
     Source: space_to_depth, src/operator/tensor/matrix_op.cc.
     """
 
-    contract = Contract(
-        reference=channels_from_pixels,
-        params={"block_size": (2, 1, 3)},
-        shapes=lambda prop, choose: [
-            (
-                choose((2, 1, 0)),
-                choose((1, 2)),
-                choose((1, 2)) * prop.block_size,
-                choose((2, 1)) * prop.block_size,
-            )
-        ],
-    )
+    block_size = depth_to_space.params["block_size"]
+    spec = "data:(N, C, block_size*H, block_size*W) -> output:(N, block_size*block_size*C, H, W)"
+    contract = Contract(reference=channels_from_pixels, params={"block_size": (2, 1, 3)})
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """More channels, fewer pixels."""
-        b = self.block_size
-        n, c, h, w = self._divisible(shape, (1, b, b))
-        return (n, c * b * b, h // b, w // b)
+    def forward(data: Array, block_size: int, output: Array) -> None:
+        """Write through the view of six axes."""
+        _unfolded(output, block_size)[...] = _blocks(data, block_size)
 
-    def view(self, array: Array) -> Array:
-        """(N, b, b, C, H, W)."""
-        n, c, h, w = array.shape
-        b = self.block_size
-        return array.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
+    def data_grad(output_grad: Array, block_size: int, data_grad: Array) -> None:
+        """Copy the view of six axes."""
+        _blocks(data_grad, block_size)[...] = _unfolded(output_grad, block_size)

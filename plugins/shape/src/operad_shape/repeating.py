@@ -1,72 +1,49 @@
-"""Operators that repeat the data."""
+"""Operators that repeat the data.
+
+How each axis of the output is made is a *fold*: (times before, length, times after), so that the output
+in the shape of all these is the data broadcast. Splitting axes so always gives a view.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
-from operad_shape.rearrange import is_complete, normal_axis
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
+from operad_shape.rearrange import normal_axis
+
+Folds = Sequence[tuple[int, int, int]]
 
 
-class Repeated(OperatorProperty):
-    """Every element several times: the data, broadcast along new axes and folded.
-
-    Subclasses say in `folds` how each axis of the output is made: (times before, length, times
-    after), so that the output in the shape of all these is the data broadcast.
-    """
-
-    def folds(self, shape: Shape) -> list[tuple[int, int, int]]:
-        """For each axis of the output, how often the whole axis, its length, how often each element."""
-        return [(1, length, 1) for length in shape]
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """The product of each fold."""
-        shape = in_shapes[0]
-        if not is_complete(shape):
-            return [shape], [None], []
-        return [shape], [tuple(map(prod, self.folds(shape)))], []  # type: ignore[arg-type]
-
-    def forward(self, data: Array, output: Output) -> None:
-        """Broadcast into a view of the output with three axes for each of its own."""
-        folds = self.folds(data.shape)
-        with output.writing() as out:
-            view = out.reshape([times for fold in folds for times in fold])
-            view[...] = data.reshape([size for _, length, _ in folds for size in (1, length, 1)])
-            if not _shares(view, out):
-                out[...] = view.reshape(out.shape)
-
-    @gradient
-    def data_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Output) -> None:
-        """The sum over the repetitions."""
-        folds = self.folds(data_grad.shape)
-        unfolded = output_grad.reshape([times for fold in folds for times in fold])
-        axes = tuple(axis for axis in range(unfolded.ndim) if axis % 3 != 1)
-        wide = np.float32 if output_grad.dtype == np.float16 else None
-        data_grad.assign(op_ctx.xp.sum(unfolded, axis=axes, dtype=wide).reshape(data_grad.shape))
+def _unfolded(array: Array, folds: Folds) -> Array:
+    """A view of the output with three axes for each of its own."""
+    return array.reshape([times for fold in folds for times in fold])
 
 
-def _shares(view: Array, array: Array) -> bool:
-    """Whether reshaping gave a view and not a copy."""
-    return bool(array.flags.c_contiguous or view.base is array or view.base is array.base)
+def _repeat(data: Array, folds: Folds, output: Array) -> None:
+    """Broadcast the data into the unfolded output."""
+    _unfolded(output, folds)[...] = data.reshape([size for _, length, _ in folds for size in (1, length, 1)])
+
+
+def _add_up(output_grad: Array, folds: Folds, data_grad: Array) -> None:
+    """The sum over the repetitions: `d/dx = 1` for each."""
+    unfolded = _unfolded(output_grad, folds)
+    axes = tuple(axis for axis in range(unfolded.ndim) if axis % 3 != 1)
+    data_grad[...] = np.sum(unfolded, axis=axes).reshape(data_grad.shape)
+
+
+def _tile_folds(shape: Shape, reps: Shape) -> Folds:
+    ndim = max(len(shape), len(reps))
+    lengths, times = (1,) * (ndim - len(shape)) + shape, (1,) * (ndim - len(reps)) + reps
+    return [(before, length, 1) for before, length in zip(times, lengths, strict=True)]
 
 
 @operator("tile")
-class tile(Repeated):
+class tile(OperatorProperty):
     """The data repeated as a whole along each axis.
 
     Shapes:
@@ -83,18 +60,29 @@ class tile(Repeated):
     """
 
     reps = param("shape", ge=0, doc="How often along each axis.")
+    spec = "data:(*S) -> output:(*tiled(S, reps))"
+    functions: ClassVar = {"tiled": lambda shape, reps: tuple(map(prod, _tile_folds(shape, reps)))}
+    compute_dtype = "float32"
     contract = Contract(reference=np.tile)
 
-    def folds(self, shape: Shape) -> list[tuple[int, int, int]]:
+    def forward(data: Array, reps: Shape, output: Array) -> None:
         """Whole axes repeated."""
-        ndim = max(len(shape), len(self.reps))
-        lengths = (1,) * (ndim - len(shape)) + tuple(shape)
-        reps = (1,) * (ndim - len(self.reps)) + tuple(self.reps)
-        return [(times, length, 1) for times, length in zip(reps, lengths, strict=True)]
+        _repeat(data, _tile_folds(data.shape, reps), output)
+
+    def data_grad(output_grad: Array, reps: Shape, data_grad: Array) -> None:
+        """Summed."""
+        _add_up(output_grad, _tile_folds(data_grad.shape, reps), data_grad)
+
+
+def _repeat_folds(shape: Shape, repeats: int, axis: int | None) -> Folds:
+    if axis is None:
+        return [(1, prod(shape), repeats)]
+    place = normal_axis(axis, len(shape))
+    return [(1, length, repeats if i == place else 1) for i, length in enumerate(shape)]
 
 
 @operator("repeat")
-class repeat(Repeated):
+class repeat(OperatorProperty):
     """Each element repeated, along an axis or in the flattened data.
 
     Shapes:
@@ -111,11 +99,15 @@ class repeat(Repeated):
 
     repeats = param(int, ge=0, doc="How often each element.")
     axis = param(int, None, doc="The axis; None: the data is flattened.")
+    spec = "data:(*S) -> output:(*repeated(S, repeats, axis))"
+    functions: ClassVar = {"repeated": lambda *given: tuple(map(prod, _repeat_folds(*given)))}
+    compute_dtype = "float32"
     contract = Contract(reference=np.repeat)
 
-    def folds(self, shape: Shape) -> list[tuple[int, int, int]]:
+    def forward(data: Array, repeats: int, axis: int | None, output: Array) -> None:
         """Elements of one axis repeated."""
-        if self.axis is None:
-            return [(1, prod(shape), self.repeats)]
-        axis = normal_axis("repeat", self.axis, len(shape))
-        return [(1, length, self.repeats if i == axis else 1) for i, length in enumerate(shape)]
+        _repeat(data, _repeat_folds(data.shape, repeats, axis), output)
+
+    def data_grad(output_grad: Array, repeats: int, axis: int | None, data_grad: Array) -> None:
+        """Summed."""
+        _add_up(output_grad, _repeat_folds(data_grad.shape, repeats, axis), data_grad)

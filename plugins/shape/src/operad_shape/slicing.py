@@ -3,65 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 from operad.dtypes import DType
 from operad.errors import ShapeError
 from operad.operator import InferredTypes
-from operad_sdk import (
-    Array,
-    Contract,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
-from operad_shape.rearrange import Rearranged, expect_number, is_complete, normal_axis
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_shape.rearrange import expect_number, normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 
+Indices = Sequence[int | None]
 Slices = tuple[slice, ...]
 
 
-def sliced_shape(shape: Shape, slices: Slices) -> Shape:
-    """The shape of an array of `shape` indexed with `slices`."""
-    lengths = [len(range(*s.indices(length))) for s, length in zip(slices, shape, strict=False)]
+def _slices(begin: Indices, end: Indices, step: Indices) -> Slices:
+    """The part as Python slices, one for each leading axis."""
+    return tuple(map(slice, begin, end, step or (None,) * len(begin)))
+
+
+def _part_shape(shape: Shape, begin: Indices, end: Indices, step: Indices) -> Shape:
+    if not len(begin) == len(end) == len(step or begin) <= len(shape):
+        raise ShapeError(
+            f"{begin=}, {end=} and {step=} must be equally long, and at most the {len(shape)} axes of data "
+            f"{shape}"
+        )
+    if 0 in step:
+        raise ShapeError(f"{step=} has a 0")
+    lengths = [len(range(n)[cut]) for cut, n in zip(_slices(begin, end, step), shape, strict=False)]
     return (*lengths, *shape[len(lengths) :])
 
 
-class Part(OperatorProperty):
-    """An operator on a part given by `begin`, `end` and `step`."""
+def _write_part(output_grad: Array, slices: Slices, data_grad: Array) -> None:
+    """The gradient of a part: that of the output there, and 0 elsewhere."""
+    data_grad[...] = 0
+    data_grad[slices] = output_grad
 
-    begin = param("indices", doc="First index on each leading axis; None: the beginning.")
-    end = param("indices", doc="Index after the last on each leading axis; None: the end.")
-    step = param("indices", (), doc="Step on each leading axis; None: 1.")
-    contract = contract_of_part(part)
 
-    def slices(self, shape: Shape) -> Slices:
-        """The part as Python slices, one for each leading axis.
-
-        Raises:
-            ShapeError: `begin`, `end` and `step` differ in length, or name more axes than there are.
-        """
-        step = self.step or (None,) * len(self.begin)
-        if not len(self.begin) == len(self.end) == len(step) <= len(shape):
-            raise ShapeError(
-                f"{self.name}: begin={self.begin}, end={self.end} and step={self.step} must be equally long, "
-                f"and at most the {len(shape)} axes of data {shape}"
-            )
-        if 0 in step:
-            raise ShapeError(f"{self.name}: step={self.step} has a 0")
-        return tuple(map(slice, self.begin, self.end, step))
-
-    def part(self, array: Array) -> Array:
-        """The part, as a view."""
-        return array[self.slices(array.shape)]
+_BEGIN = param("indices", doc="First index on each leading axis; None: the beginning.")
+_END = param("indices", doc="Index after the last on each leading axis; None: the end.")
+_STEP = param("indices", (), doc="Step on each leading axis; None: 1.")
 
 
 @operator("slice")
-class slice_(Part, Rearranged):
+class slice_(OperatorProperty):
     """A part of the data, by begin, end and step on the leading axes.
 
     Shapes:
@@ -78,19 +63,32 @@ class slice_(Part, Rearranged):
     clamped, as Python does.
     """
 
-    is_bijective = False
+    begin, end, step = _BEGIN, _END, _STEP
+    spec = "data:(*S) -> output:(*part(S, begin, end, step))"
+    functions: ClassVar = {"part": _part_shape}
+    contract = contract_of_part(part)
 
-    def out_shape(self, shape: Shape) -> Shape:
-        """The part's shape."""
-        return sliced_shape(shape, self.slices(shape))
-
-    def view(self, array: Array) -> Array:
+    def forward(data: Array, begin: Indices, end: Indices, step: Indices) -> Array:
         """The part."""
-        return self.part(array)
+        return data[_slices(begin, end, step)]
+
+    def data_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, data_grad: Array) -> None:
+        """Write the part."""
+        _write_part(output_grad, _slices(begin, end, step), data_grad)
+
+
+def _along(axis: int, ndim: int, begin: int, end: int | None) -> Slices:
+    return (slice(None),) * normal_axis(axis, ndim) + (slice(begin, end),)
+
+
+def _cut(shape: Shape, axis: int, begin: int, end: int | None) -> Shape:
+    slices = _along(axis, len(shape), begin, end)
+    place = len(slices) - 1
+    return (*shape[:place], len(range(shape[place])[begin:end]), *shape[place + 1 :])
 
 
 @operator("slice_axis")
-class slice_axis(Rearranged):
+class slice_axis(OperatorProperty):
     """A part of the data along one axis.
 
     Shapes:
@@ -105,25 +103,32 @@ class slice_axis(Rearranged):
     Source: SliceAxisParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    is_bijective = False
     axis = param(int, doc="The axis.")
     begin = param(int, doc="First index; negative counts from the end.")
-    end = param(int, None, doc="Index after the last; None: the end.")
+    end = param(int, optional=True, doc="Index after the last; None: the end.")
+    spec = "data:(*S) -> output:(*cut(S, axis, begin, end))"
+    functions: ClassVar = {"cut": _cut}
     contract = Contract(
         reference=lambda data, axis, begin, end: data.swapaxes(0, axis)[begin:end].swapaxes(0, axis)
     )
 
-    def _slices(self, shape: Shape) -> Slices:
-        axis = normal_axis("slice_axis", self.axis, len(shape))
-        return (slice(None),) * axis + (slice(self.begin, self.end),)
-
-    def out_shape(self, shape: Shape) -> Shape:
-        """Shorter on the axis."""
-        return sliced_shape(shape, self._slices(shape))
-
-    def view(self, array: Array) -> Array:
+    def forward(data: Array, axis: int, begin: int, end: int | None) -> Array:
         """The part."""
-        return array[self._slices(array.shape)]
+        return data[_along(axis, data.ndim, begin, end)]
+
+    def data_grad(output_grad: Array, axis: int, begin: int, end: int | None, data_grad: Array) -> None:
+        """Write the part."""
+        _write_part(output_grad, _along(axis, data_grad.ndim, begin, end), data_grad)
+
+
+def _leading(data: Shape, like: Shape, axes: Shape) -> Shape:
+    named = [normal_axis(axis, len(data)) for axis in axes] or range(len(like))
+    if max(named, default=-1) >= min(len(data), len(like)):
+        raise ShapeError(f"data {data} and shape_like {like} do not both have axes {tuple(named)}")
+    for axis in named:
+        if like[axis] > data[axis]:
+            raise ShapeError(f"axis {axis} of shape_like {like} is longer than that of data {data}")
+    return tuple(like[axis] if axis in named else length for axis, length in enumerate(data))
 
 
 @operator("slice_like")
@@ -132,7 +137,7 @@ class slice_like(OperatorProperty):
 
     Shapes:
         data: Any.
-        shape_like: Its shape counts, not its values; at most as long on each axis that counts.
+        shape_like: Its shape counts, not its values or their type; at most as long on each axis that counts.
         output: shape_like's lengths on `axes`, or on all its axes.
 
     Example:
@@ -144,47 +149,21 @@ class slice_like(OperatorProperty):
     """
 
     axes = param("shape", (), doc="Axes whose length counts; all of shape_like's if empty.")
+    spec = "data:(*S), shape_like:any(*L) -> output:(*leading(S, L, axes))"
+    functions: ClassVar = {"leading": _leading}
     contract = Contract(reference=leading_part)
 
-    def list_arguments(self) -> list[str]:
-        """Two."""
-        return ["data", "shape_like"]
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """Needs both shapes."""
-        data, like = in_shapes
-        if not (is_complete(data) and is_complete(like)):
-            return list(in_shapes), [None], []
-        assert data is not None
-        assert like is not None
-        out: list[Any] = list(data)
-        axes = [normal_axis("slice_like", axis, len(data)) for axis in self.axes] or range(len(like))
-        if max(axes, default=-1) >= min(len(data), len(like)):
-            raise ShapeError(
-                f"slice_like: data {data} and shape_like {like} do not both have axes {tuple(axes)}"
-            )
-        for axis in axes:
-            if like[axis] > data[axis]:  # type: ignore[operator]
-                raise ShapeError(
-                    f"slice_like: axis {axis} of shape_like {like} is longer than that of data {data}"
-                )
-            out[axis] = like[axis]
-        return list(in_shapes), [tuple(out)], []
-
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(data: Array, output: Array) -> None:
         """Copy the part."""
-        output.assign(data[tuple(map(slice, output.shape))])
+        output[...] = data[tuple(map(slice, output.shape))]
 
-    @gradient
-    def data_gradient(self, output_grad: Array, data_grad: Output) -> None:
-        """Write the part; the rest is zero. shape_like has no gradient."""
-        with data_grad.writing() as grad:
-            grad[...] = 0
-            grad[tuple(map(slice, output_grad.shape))] = output_grad
+    def data_grad(output_grad: Array, data_grad: Array) -> None:
+        """Write the part. shape_like has no gradient."""
+        _write_part(output_grad, tuple(map(slice, output_grad.shape)), data_grad)
 
 
 @operator("_slice_assign")
-class slice_assign(Part):
+class slice_assign(OperatorProperty):
     """A copy of lhs with a part replaced by rhs: `lhs[begin:end:step] = rhs`.
 
     Shapes:
@@ -201,45 +180,34 @@ class slice_assign(Part):
     Source: _slice_assign, src/operator/tensor/matrix_op.cc.
     """
 
+    begin, end, step = _BEGIN, _END, _STEP
+    spec = "lhs:(*S), rhs:(*part(S, begin, end, step)) -> output:(*S)"
+    functions: ClassVar = {"part": _part_shape}
+    inplace = "lhs -> output"
     contract = contract_of_part(with_part)
-    forward_inplace = (("lhs", "output"),)
 
-    def list_arguments(self) -> list[str]:
-        """Two."""
-        return ["lhs", "rhs"]
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """Of rhs from lhs; the output is as lhs."""
-        left, right = in_shapes
-        if not is_complete(left):
-            return [left, right], [left], []
-        part = sliced_shape(left, self.slices(left))  # type: ignore[arg-type]
-        if is_complete(right) and right != part:
-            raise ShapeError(f"_slice_assign: rhs has shape {right}, expected {part}, the part of lhs {left}")
-        return [left, part], [left], []
-
-    def forward(self, lhs: Array, rhs: Array, output: Output) -> None:
+    def forward(lhs: Array, rhs: Array, begin: Indices, end: Indices, step: Indices, output: Array) -> None:
         """Copy, then replace."""
-        with output.writing() as out:
-            if out is not lhs:
-                out[...] = lhs
-            self.part(out)[...] = rhs
+        output[...] = lhs
+        output[_slices(begin, end, step)] = rhs
 
-    @gradient
-    def lhs_gradient(self, output_grad: Array, lhs_grad: Output) -> None:
+    def lhs_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, lhs_grad: Array) -> None:
         """Zero where the part was replaced."""
-        with lhs_grad.writing() as grad:
-            grad[...] = output_grad
-            self.part(grad)[...] = 0
+        lhs_grad[...] = output_grad
+        lhs_grad[_slices(begin, end, step)] = 0
 
-    @gradient
-    def rhs_gradient(self, output_grad: Array, rhs_grad: Output) -> None:
+    def rhs_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices) -> Array:
         """The part."""
-        rhs_grad.assign(self.part(output_grad))
+        return output_grad[_slices(begin, end, step)]
+
+
+def _with_part(shape: Shape, begin: Indices, end: Indices, step: Indices) -> Shape:
+    _part_shape(shape, begin, end, step)
+    return shape
 
 
 @operator("_slice_assign_scalar")
-class slice_assign_scalar(Part):
+class slice_assign_scalar(OperatorProperty):
     """A copy of the data with a part set to a number: `data[begin:end:step] = scalar`.
 
     Shapes:
@@ -255,32 +223,26 @@ class slice_assign_scalar(Part):
     """
 
     scalar = param(float, 0.0, doc="The number.")
+    begin, end, step = _BEGIN, _END, _STEP
+    spec = "data:(*S) -> output:(*with_part(S, begin, end, step))"
+    functions: ClassVar = {"with_part": _with_part}
+    inplace = "data -> output"
     contract = contract_of_part(with_number)
-    forward_inplace = (("data", "output"),)
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """The output is as the data, which must have the part."""
-        shape = in_shapes[0]
-        if is_complete(shape):
-            self.slices(shape)  # type: ignore[arg-type]
-        return [shape], [shape], []
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """The data's; the number must be of that type."""
         expect_number(self.name, in_types[0], scalar=self.scalar)
         return super().infer_type(in_types)
 
-    def forward(self, data: Array, output: Output) -> None:
+    def forward(
+        data: Array, scalar: float, begin: Indices, end: Indices, step: Indices, output: Array
+    ) -> None:
         """Copy, then set."""
-        with output.writing() as out:
-            if out is not data:
-                out[...] = data
-            self.part(out)[...] = self.scalar
+        output[...] = data
+        output[_slices(begin, end, step)] = scalar
 
-    @gradient(inplace=[("output_grad", "data_grad")])
-    def data_gradient(self, output_grad: Array, data_grad: Output) -> None:
+    @gradient(inplace="output_grad")
+    def data_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, data_grad: Array) -> None:
         """Zero where the part was set."""
-        with data_grad.writing() as grad:
-            if grad is not output_grad:
-                grad[...] = output_grad
-            self.part(grad)[...] = 0
+        data_grad[...] = output_grad
+        data_grad[_slices(begin, end, step)] = 0

@@ -2,97 +2,71 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad_sdk import (
-    Array,
-    Contract,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
-)
-from operad_shape.rearrange import is_complete, normal_axis
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
+from operad_shape.rearrange import Arrays, normal_axis
+
+_SQUEEZE_AXIS = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
 
 
-class Split(OperatorProperty):
-    """Consecutive parts of the data along `axis`; `output0`, `output1`, ..."""
-
-    axis = param(int, 1, doc="The axis to cut.")
-    squeeze_axis = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """Every part's shape."""
-        shape = in_shapes[0]
-        if not is_complete(shape):
-            return [shape], [None] * len(self.list_outputs()), []
-        return [shape], self._part_shapes(shape), []  # type: ignore[arg-type]
-
-    def _part_shapes(self, shape: Shape) -> list[Shape]:
-        axis = normal_axis(self.name, self.axis, len(shape))
-        before, after = shape[:axis], shape[axis + 1 :]
-        lengths = [end - begin for begin, end in self.bounds(shape[axis])]
-        if self.squeeze_axis:
-            if set(lengths) - {1}:
-                raise ShapeError(
-                    f"{self.name}: squeeze_axis needs parts of length 1, got {lengths} on axis {axis} "
-                    f"of data {shape}"
-                )
-            return [(*before, *after)] * len(lengths)
-        return [(*before, length, *after) for length in lengths]
-
-    def parts(self, array: Array) -> list[Array]:
-        """The parts as views."""
-        axis = self.axis % array.ndim
-        lead = (slice(None),) * axis
-        views = [array[(*lead, slice(begin, end))] for begin, end in self.bounds(array.shape[axis])]
-        return [view.squeeze(axis) for view in views] if self.squeeze_axis else views
-
-    def list_outputs(self) -> list[str]:
-        """Numbered."""
-        return [f"output{i}" for i in range(self.count())]
-
-    @abstractmethod
-    def count(self) -> int:
-        """How many parts there are."""
-
-    @abstractmethod
-    def bounds(self, length: int) -> list[tuple[int, int]]:
-        """Begin and end of every part of an axis of `length`."""
-
-    def forward(self, data: Array, output: tuple[Output, ...]) -> None:
-        """Copy every part."""
-        for part, target in zip(self.parts(data), output, strict=True):
-            target.assign(part)
-
-    @gradient
-    def data_gradient(self, output_grad: tuple[Array, ...], data_grad: Output) -> None:
-        """Write every part."""
-        with data_grad.writing() as grad:
-            for part, value in zip(self.parts(grad), output_grad, strict=True):
-                part[...] = value
+def _bounds(number: int, length: int, sections: int, indices: Shape = ()) -> tuple[int, int]:
+    """Begin and end of a part of an axis of `length`, one of equal ones or from an index to the next."""
+    if sections:
+        size, rest = divmod(length, sections)
+        if rest:
+            raise ShapeError(
+                f"the axis of data that is cut has length {length}, which has no {sections} equal parts"
+            )
+        return number * size, (number + 1) * size
+    edges = (*(indices or (0,)), length)
+    if edges[0] != 0 or list(edges) != sorted(edges):
+        raise ShapeError(
+            f"{indices=} must begin with 0 and rise to at most {length}, the length of that axis of data"
+        )
+    return edges[number], edges[number + 1]
 
 
-def _equal_parts(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> tuple[Array, ...]:
-    parts = np.split(data, num_outputs, axis)
-    return tuple(part.squeeze(axis) for part in parts) if squeeze_axis else tuple(parts)
+def _part(
+    shape: Shape, number: int, axis: int, squeeze_axis: bool, sections: int, indices: Shape = ()
+) -> Shape:
+    """The shape of one part."""
+    place = normal_axis(axis, len(shape))
+    begin, end = _bounds(number, shape[place], sections, indices)
+    if squeeze_axis and end - begin != 1:
+        raise ShapeError(
+            f"squeeze_axis needs parts of length 1, got {end - begin} on axis {place} of data {shape}"
+        )
+    length = () if squeeze_axis else (end - begin,)
+    return (*shape[:place], *length, *shape[place + 1 :])
 
 
-def _parts(data: Array, indices: Shape, sections: int, axis: int, squeeze_axis: bool) -> tuple[Array, ...]:
-    parts = np.split(data, sections or indices[1:], axis)
+def _parts(
+    array: Array, count: int, axis: int, squeeze_axis: bool, sections: int, indices: Shape = ()
+) -> list[Array]:
+    """The parts as views."""
+    lead = (slice(None),) * (axis % array.ndim)
+    bounds = [_bounds(number, array.shape[axis], sections, indices) for number in range(count)]
+    return [array[(*lead, begin if squeeze_axis else slice(begin, end))] for begin, end in bounds]
+
+
+def _join(parts: Arrays, axis: int, squeeze_axis: bool, out: Array) -> None:
+    (np.stack if squeeze_axis else np.concatenate)(parts, axis, out=out)
+
+
+def _reference(
+    data: Array, axis: int, squeeze_axis: bool, num_outputs: int = 0, sections: int = 0, indices: Shape = ()
+) -> tuple[Array, ...]:
+    parts = np.split(data, num_outputs or sections or indices[1:], axis)
     return tuple(part.squeeze(axis) for part in parts) if squeeze_axis else tuple(parts)
 
 
 @operator("SliceChannel")
-class SliceChannel(Split):
+class SliceChannel(OperatorProperty):
     """Equal parts of the data along an axis.
 
     Shapes:
@@ -109,19 +83,23 @@ class SliceChannel(Split):
     """
 
     num_outputs = param(int, ge=1, doc="How many parts.")
-    contract = Contract(reference=_equal_parts)
+    axis = param(int, 1, doc="The axis to cut.")
+    squeeze_axis = _SQUEEZE_AXIS
+    spec = "data:(*S) -> output[num_outputs]:(*part(S, 0, axis, squeeze_axis, num_outputs))"
+    functions: ClassVar = {"part": _part}
+    contract = Contract(reference=_reference)
 
-    def count(self) -> int:
-        """As asked."""
-        return int(self.num_outputs)
+    def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> list[Array]:
+        """Every part."""
+        return _parts(data, num_outputs, axis, squeeze_axis, num_outputs)
 
-    def bounds(self, length: int) -> list[tuple[int, int]]:
-        """Equal parts."""
-        return equal_parts(self.name, length, self.num_outputs)
+    def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
+        """All parts joined."""
+        _join(output_grad, axis, squeeze_axis, data_grad)
 
 
 @operator("_split_v2")
-class split_v2(Split):
+class split_v2(OperatorProperty):
     """Parts of the data along an axis, equal or between given indices.
 
     Shapes:
@@ -137,39 +115,22 @@ class split_v2(Split):
     Source: SplitParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    indices = param("shape", (), doc="Where each part begins; the first is 0.")
+    indices = param("shape", doc="Where each part begins; the first is 0.")
     axis = param(int, 1, doc="The axis to cut.")
-    squeeze_axis = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
+    squeeze_axis = _SQUEEZE_AXIS
     sections = param(int, 0, ge=0, doc="Number of equal parts, instead of indices.")
-    contract = Contract(reference=_parts)
+    spec = (
+        "data:(*S) -> output[sections if sections > 0 else max(1, len(indices))]:"
+        "(*part(S, i, axis, squeeze_axis, sections, indices))"
+    )
+    functions: ClassVar = {"part": _part}
+    contract = Contract(reference=_reference)
 
-    def count(self) -> int:
-        """Sections, or one part for each index."""
-        return self.sections or max(len(self.indices), 1)
+    def forward(data: Array, indices: Shape, axis: int, squeeze_axis: bool, sections: int) -> list[Array]:
+        """Every part."""
+        count = sections or max(1, len(indices))
+        return _parts(data, count, axis, squeeze_axis, sections, indices)
 
-    def bounds(self, length: int) -> list[tuple[int, int]]:
-        """Equal parts, or from each index to the next."""
-        if self.sections:
-            return equal_parts(self.name, length, self.sections)
-        begins = list(self.indices) or [0]
-        ends = [*begins[1:], length]
-        if begins[0] != 0 or any(begin > end for begin, end in zip(begins, ends, strict=True)):
-            raise ShapeError(
-                f"_split_v2: indices={self.indices} must begin with 0 and rise to at most {length}, "
-                "the length of that axis of data"
-            )
-        return list(zip(begins, ends, strict=True))
-
-
-def equal_parts(name: str, length: int, count: int) -> list[tuple[int, int]]:
-    """Begin and end of `count` equal parts of `length`.
-
-    Raises:
-        ShapeError: The length is not a multiple.
-    """
-    if length % count:
-        raise ShapeError(
-            f"{name}: the axis of data that is cut has length {length}, which has no {count} equal parts"
-        )
-    size = length // count
-    return [(i * size, (i + 1) * size) for i in range(count)]
+    def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
+        """All parts joined."""
+        _join(output_grad, axis, squeeze_axis, data_grad)

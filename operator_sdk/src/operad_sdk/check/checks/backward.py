@@ -12,6 +12,7 @@ from operad_sdk.check.bits import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import Array, Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
 
@@ -80,6 +81,7 @@ def runs(trial: Trial) -> Evidence:
         trial.backward(req=[OpReq.WRITE if i == place else OpReq.NULL for i in range(len(flows))])
     if isinstance(trial.prop, SimpleOpProperty):
         _check_returned(trial, trial.prop)
+    expect_fitting(trial, lambda operator: trial.backward(operator=operator), _names(trial))
     return sum(flows)
 
 

@@ -10,6 +10,7 @@ from operad.operator import SimpleOpProperty, is_known
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.kinds import EDGES, ORDINARY
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import POISON, Array, Trial, raising
 from operad_sdk.check.violation import Violation
 
@@ -35,6 +36,7 @@ def described(trial: Trial) -> Evidence:
     prop = trial.prop
     if isinstance(prop, SimpleOpProperty) and not prop.simple.takes_out:
         _check_returned(trial, prop)
+    expect_fitting(trial, lambda operator: trial.forward(operator=operator), trial.outputs)
     return len(trial.outputs)
 
 

@@ -183,10 +183,9 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
 def as_fused(trial: Trial) -> Evidence:
     """Where fusion finds a mapper, that mapper, once and composed with itself, gives what kernels give."""
     prop = trial.prop
-    if not isinstance(prop, SimpleOpProperty) or not isinstance(prop.simple.function, MappedFunction):
+    mapper, params = _mapper_of(prop, trial)
+    if mapper is None:
         return None
-    mapper = prop.simple.function.mapper
-    params = prop.call_params(trial.in_types[0])
     backend = "numba" if has_numba() else "numpy"
     fused = mapper.backend(backend).map(*trial.inputs, *params)
     compared = _expect_fused(trial, mapper, trial.inputs, params, fused, trial.result.outputs[0], "")
@@ -198,6 +197,15 @@ def as_fused(trial: Trial) -> Evidence:
         found = twice.backend(backend).map(*trial.inputs, *params)
         compared += _expect_fused(trial, twice, trial.inputs, params, found, steps, " applied twice")
     return compared
+
+
+def _mapper_of(prop: Any, trial: Trial) -> tuple[Any, tuple[Any, ...]]:
+    """The mapper that the operator is, if it is one, and its parameters."""
+    if isinstance(prop, SimpleOpProperty):
+        is_mapped = isinstance(prop.simple.function, MappedFunction)
+        return (prop.simple.function.mapper if is_mapped else None), prop.call_params(trial.in_types[0])
+    mapper = getattr(prop, "mapper", None)
+    return mapper, prop.function_params(trial.in_types) if mapper is not None else ()
 
 
 def _composed(mapper: Mapper) -> Mapper:

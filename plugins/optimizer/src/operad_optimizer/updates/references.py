@@ -61,7 +61,7 @@ def rmsprop(
     """The gradient over the root of the average squared one."""
     grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
     moved = weight - _number(lr, rate) * grad / np.sqrt(grad**2 + gamma1 * (n - grad**2) + epsilon)
-    return _clipped(moved, clip_weights or -1.0)
+    return _clipped(moved, clip_weights)
 
 
 def sign_sgd(weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float) -> Array:

@@ -1,0 +1,74 @@
+"""What an operator's functions return, before it is broadcast and cast into what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from operad.context import cpu
+from operad.operator import Operator
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import Violation
+from operad_sdk.declare.binder import BoundOperator
+from operad_sdk.declare.function import Bound
+
+
+def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[str]) -> None:
+    """Where all shapes are alike, a function returns arrays of that shape, not ones that broadcast to it.
+
+    Args:
+        run: Runs the pass in question with an operator.
+        names: Names of the targets by place.
+    Raises:
+        Violation: One has another shape.
+    """
+    prop: Any = trial.prop
+    if not getattr(prop, "is_elementwise", False) or not hasattr(prop, "binding"):
+        return
+    seen: list[tuple[str, Any]] = []
+    run(_observed(prop, trial, names, seen))
+    for name, value in seen:
+        if isinstance(value, np.ndarray) and value.ndim and value.shape != trial.in_shapes[0]:
+            raise Violation(
+                f"the function returns {name} of shape {value.shape}, expected {trial.in_shapes[0]}"
+            )
+
+
+def _observed(prop: Any, trial: Trial, names: list[str], seen: list[tuple[str, Any]]) -> Operator:
+    """The operator, noting what its functions return."""
+
+    def watched(bound: Bound) -> Bound:
+        if not bound.returned:
+            return bound
+        own = copy(bound)
+
+        def function(*values: Any) -> Any:
+            result = bound.function(*values)
+            seen.extend(_named(bound, result, names))
+            return result
+
+        own.function = function
+        return own
+
+    binding = prop.binding
+    gradients = [watched(bound) for bound in binding.gradients]
+    made = BoundOperator(
+        prop,
+        cpu(),
+        trial.in_shapes,
+        trial.in_types,
+        forward=watched(binding.forward),
+        gradients=gradients,
+    )
+    made.direct = None
+    return made
+
+
+def _named(bound: Bound, result: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
+    values = result if len(bound.returned) > 1 and isinstance(result, tuple) else (result,)
+    for slot, value in zip(bound.returned, values, strict=False):
+        if isinstance(slot.place, int) and slot.group != "extra":
+            yield names[slot.place], value

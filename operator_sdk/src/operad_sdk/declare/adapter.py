@@ -1,0 +1,51 @@
+"""The shortest call of a forward function: `direct(*in_data, *out_data)`, with everything else fixed.
+
+Imperative calls of small arrays cost their Python frames, so the function that sorts arrays and
+parameters into an author's order is generated, one line for each pattern: a ufunc without parameters
+needs none, `scaled(data, scalar, output)` becomes `lambda i0, o0: f(i0, c0, o0)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from operad_sdk.declare.function import Bound
+from operad_sdk.declare.names import EXTRA, IN_DATA, WORDS, Slot
+from operad_sdk.declare.targets import store
+
+
+def direct_call(
+    bound: Bound, num_inputs: int, num_outputs: int, extras: Sequence[Any]
+) -> Callable[..., object]:
+    """`bound`, a forward function that takes no words, as a function of inputs and then outputs.
+
+    Args:
+        extras: Values of the group `EXTRA` behind the words.
+    """
+    constants: dict[str, Any] = {}
+
+    def text(slot: Slot) -> str:
+        if isinstance(slot.place, tuple):
+            return f"({''.join(text(Slot(slot.group, place)) + ', ' for place in slot.place)})"
+        if slot.group != EXTRA:
+            return f"{'i' if slot.group == IN_DATA else 'o'}{slot.place}"
+        constants[f"c{slot.place}"] = extras[slot.place - len(WORDS)]
+        return f"c{slot.place}"
+
+    takes = ", ".join([*(f"i{n}" for n in range(num_inputs)), *(f"o{n}" for n in range(num_outputs))])
+    gives = ", ".join(map(text, bound.slots))
+    if takes == gives:
+        return bound.function
+    call = f"f({gives})" if not bound.returned else f"store(o0, f({gives}))"
+    made: Callable[..., object] = eval(  # noqa: S307 - the text holds nothing but the names made above
+        _compiled(f"lambda {takes}: {call}"), {"f": bound.function, "store": store, **constants}
+    )
+    return made
+
+
+@lru_cache(maxsize=1024)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<operad direct call>", "eval")

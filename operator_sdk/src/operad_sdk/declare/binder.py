@@ -1,0 +1,155 @@
+"""Running an operator's functions under the `Operator` contract.
+
+Authors never see a request. A function that fills a target gets the array itself where it is to be
+written, and scratch memory where the values are to be added, are of no use, or are computed in another
+type; what it returns is written or added for it. A function none of whose targets is asked for is not
+called. All look-ups are done once, when a call is prepared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, final
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.operator import Array, OpContext, Operator, OpReq, Shape
+from operad_sdk.declare.adapter import direct_call
+from operad_sdk.declare.function import Bound
+from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.step import Call, Layout, Step, widened_types
+from operad_sdk.declare.targets import store
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
+
+_OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
+
+
+@final
+class BoundOperator(Operator):
+    """Calls an operator's forward function and its gradients.
+
+    Attributes:
+        xp: The array module of its arrays.
+
+    Args:
+        gradients: None: those of `fallback`, the operator's own kernel.
+    """
+
+    def __init__(
+        self,
+        prop: OperatorProperty,
+        ctx: Context,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+        *,
+        forward: Bound,
+        gradients: Sequence[Bound] | None,
+        fallback: Operator | None = None,
+    ) -> None:
+        self.xp = ctx.xp
+        self._prop = prop
+        self._fallback = fallback
+        self._in = list(zip(in_shapes, in_types, strict=True))
+        self._params = prop.function_params(in_types)
+        ins, outs, states = len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states())
+        wide = widened_types(prop.compute_dtype, prop.integers_as)
+        typed = prop.typed_arguments
+        # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
+        firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
+        layout = Layout(firsts, OUT_DATA, typed, frozenset(), prop.list_outputs())
+        self._forward = Step(self, forward, layout, wide)
+        self._gradients: list[Step] | None = None
+        if gradients is not None:
+            gradients = [] if prop.is_flat_for_integers and in_types[0].kind in "iu" else gradients
+            # invariant: a gradient's are [*in_data, *out_data, *out_grad, *in_grad, *aux_states, *extras]
+            firsts = {IN_DATA: 0, OUT_DATA: ins, OUT_GRAD: ins + outs, IN_GRAD: ins + 2 * outs}
+            firsts |= {AUX: 2 * (ins + outs), EXTRA: 2 * (ins + outs) + states}
+            names = [f"{name}_grad" for name in prop.list_arguments()]
+            layout = Layout(firsts, IN_GRAD, typed, prop.broadcast_arguments, names)
+            self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
+            computed = {place for bound in gradients for place in bound.targets}
+            self._zero = [place for place in range(ins) if place not in computed]
+        if forward.is_direct and not states and not any(dtype in wide for dtype in in_types):
+            self.direct = direct_call(forward, ins, outs, (None, *self._params))
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Call the forward function."""
+        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
+
+    def prepare_forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> Call:
+        """The forward function with its values; at best nothing but that."""
+        values = [*in_data, *out_data, *aux_states, *self._extras(op_ctx, req, self._forward)]
+        return self._forward.prepare(values, req, out_data)
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Array | None],
+        in_data: Sequence[Array | None],
+        out_data: Sequence[Array | None],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Call each gradient of which something is wanted; arguments without one get zeros."""
+        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
+
+    def prepare_backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Array | None],
+        in_data: Sequence[Array | None],
+        out_data: Sequence[Array | None],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Array | None],
+        aux_states: Sequence[Array],
+    ) -> Call:
+        """The calls of `backward`; the one call where there is only one."""
+        if self._gradients is None:
+            assert self._fallback is not None
+            return self._fallback.prepare_backward(
+                op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states
+            )
+        heads = [*out_grad, *[None] * (len(out_data) - len(out_grad))]
+        arrays = [*in_data, *out_data, *heads, *in_grad, *aux_states]
+        calls: list[Call] = [
+            step.prepare([*arrays, *self._extras(op_ctx, req, step)], req, in_grad)
+            for step in self._gradients
+            if any(req[place] is not OpReq.NULL for place in step.targets)
+        ]
+        calls += [partial(store, in_grad[place], 0) for place in self._zero if req[place] in _OVERWRITES]
+        return calls[0] if len(calls) == 1 else partial(_call_all, calls)
+
+    def like(self, group: str, place: int) -> tuple[Shape, DType]:
+        """Shape and type of a target, also where there is no array for it."""
+        if group == IN_GRAD:
+            return self._in[place]
+        shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]
+        types: Any = self._prop.infer_type([dtype for _, dtype in self._in])[1]
+        return shapes[place], types[place]
+
+    def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], step: Step) -> tuple[Any, ...]:
+        """The values of the group `EXTRA`, in the order of its slots."""
+        return (op_ctx, op_ctx.is_train, step.wanted(req), self._prop, None, *self._params)
+
+
+def _call_all(calls: Sequence[Call]) -> None:
+    for call in calls:
+        call()

@@ -1,0 +1,232 @@
+"""One function of an operator, with the names it takes found.
+
+A function's *targets* are what it computes: of forward the outputs, of a gradient the gradients of
+arguments. A target that the function names is an array which it fills; the others it returns, several
+as a tuple in declared order. Everything else that a gradient names is read, and nothing else is: that
+is its dependency.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad.operator import BackwardEntry
+from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
+from operad_sdk.errors import DeclarationError
+from operad_sdk.signature import unknown_name
+
+ARROW: Final = "->"
+
+
+_OUT_BY_NAME: Final[Mapping[Any, Callable[..., Any]]] = {
+    np.maximum: lambda lhs, rhs, output: np.maximum(lhs, rhs, out=output),
+    np.minimum: lambda lhs, rhs, output: np.minimum(lhs, rhs, out=output),
+}
+"""Ufuncs for which NumPy deprecates an output given by position."""
+
+
+@final
+class Declared(NamedTuple):
+    """A function as its author wrote it, with what was said beside it.
+
+    Attributes:
+        function: The function.
+        what: What messages call it.
+        targets: What it computes, where that is said and not read off its signature.
+        inplace: Pairs of names, read and target, that may share memory, as `"output_grad -> data_grad"`;
+            the target may be left out where there is one.
+        when: Called with the property; the function counts only where it is true.
+        accumulate: Whether it adds to its targets itself, which then begin as zeros or as what is there.
+        aliases: The function's own names for tensors and parameters, each with the operator's.
+        names: The names it takes, where no signature says so (a ufunc).
+    """
+
+    function: Callable[..., Any]
+    what: str
+    targets: tuple[str, ...] = ()
+    inplace: tuple[str, ...] = ()
+    when: Callable[[Any], bool] | None = None
+    accumulate: bool = False
+    aliases: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+
+    def public_names(self) -> list[str]:
+        """The names it takes, as the operator has them."""
+        aliases = dict(self.aliases)
+        return [aliases.get(name, name) for name in self.names or names_of(self.function, self.what)]
+
+
+@final
+class Bound:
+    """A declared function whose names have been found.
+
+    Attributes:
+        function: What to call.
+        slots: Where each of its values stands.
+        filled: Places of the targets that it fills; `returned` are the slots of those it returns.
+        reads: The arrays of a backward pass that it reads.
+        inplace: Pairs (entry read, place of a target) that may share memory; in forward, the entry's
+            kind is always `in_data`.
+        targets: Places of all that it computes.
+        is_direct: Whether it can be called with inputs and outputs alone: it takes none of the words that
+            differ between runs, and fills everything or returns the one output.
+    """
+
+    __slots__ = (
+        "accumulate", "filled", "function", "inplace", "is_direct", "reads", "returned", "slots", "targets",
+        "what",
+    )  # fmt: skip
+
+    def __init__(
+        self, declared: Declared, names: Mapping[str, Slot], targets: Mapping[str, Slot], computes_all: bool
+    ) -> None:
+        """Find the names.
+
+        Args:
+            names: Every name that can be taken.
+            targets: The targets in declared order.
+            computes_all: Whether it computes all of them, as forward does; a gradient computes those that
+                it names, or is declared for, and all where there are none.
+        """
+        aliases = dict(declared.aliases)
+        own = declared.public_names()
+        self.function = _OUT_BY_NAME.get(declared.function, declared.function)
+        self.what = declared.what
+        self.accumulate = declared.accumulate
+        for name in own:
+            if name not in names:
+                raise unknown_name(declared.what, name, names)
+        self.slots = [names[name] for name in own]
+        named = [name for name in own if _is_target(name, names, targets)]
+        computed = [aliases.get(name, name) for name in declared.targets] or named
+        computed = list(targets) if computes_all or not computed else computed
+        for name in computed:
+            if not _is_target(name, names, targets):
+                raise unknown_name(f"{declared.what}, which computes", name, targets)
+        order = {name: place for place, name in enumerate(targets)}
+        computed = sorted({*computed, *named}, key=lambda name: order.get(name, -1))
+        self.filled = tuple(i for name in named if names[name] is not ABSENT for i in names[name].places)
+        self.returned = tuple(names[name] for name in computed if name not in named)
+        self.targets = tuple(i for name in computed if names[name] is not ABSENT for i in names[name].places)
+        self.reads = frozenset(
+            BackwardEntry(slot.group, place)
+            for slot in self.slots
+            if slot.group in (IN_DATA, OUT_DATA, OUT_GRAD)
+            for place in slot.places
+        )
+        takes_no_word = all(slot.group != EXTRA or min(slot.places) >= len(WORDS) for slot in self.slots)
+        returns_one = not self.filled and self.returned == (Slot(OUT_DATA, 0),)
+        self.is_direct = takes_no_word and not declared.accumulate and (not self.returned or returns_one)
+        self.inplace = [
+            pair for text in declared.inplace if (pair := self._pair(text, names, targets, computed))
+        ]
+        if named and not self.returned:
+            _check_fills(
+                declared, [name for name, slot in zip(own, self.slots, strict=True) if name in named]
+            )
+
+    def _pair(
+        self, text: str, names: Mapping[str, Slot], targets: Mapping[str, Slot], computed: Sequence[str]
+    ) -> tuple[BackwardEntry, int] | None:
+        read, arrow, target = (part.strip() for part in text.partition(ARROW))
+        if not arrow:
+            if len(computed) != 1:
+                raise DeclarationError(
+                    f"inplace of {self.what}: {text!r} names no target, expected '{ARROW}' and one of "
+                    f"{', '.join(computed)}"
+                )
+            target = computed[0]
+        for name in (read, target):
+            if name not in names:
+                raise unknown_name(f"inplace of {self.what}", name, names)
+        source, place = names[read], names[target]
+        if ABSENT in (source, place):
+            return None
+        is_one = isinstance(place.place, int) and isinstance(source.place, int)
+        if not (is_one and _is_target(target, names, targets)):
+            raise DeclarationError(
+                f"inplace of {self.what}: {text!r}, expected an array it reads and a target"
+            )
+        return BackwardEntry(source.group, source.places[0]), place.places[0]
+
+
+def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]) -> bool:
+    if name in targets:
+        return True
+    slot = names.get(name)
+    groups = {target.group for target in targets.values()} - {EXTRA}
+    return slot is not None and slot.group in groups
+
+
+@lru_cache(maxsize=4096)
+def names_of(function: Callable[..., Any], what: str) -> tuple[str, ...]:
+    """The names that a function takes, in order.
+
+    Raises:
+        DeclarationError: It takes `*args`, `**kwargs` or a keyword-only name.
+    """
+    parameters = inspect.signature(function).parameters
+    for name, parameter in parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            raise DeclarationError(
+                f"{what} takes '{parameter}'; name every value, expected no star before {name}"
+            )
+    return tuple(parameters)
+
+
+def split_pairs(text: str | Sequence[str]) -> tuple[str, ...]:
+    """The pairs of an `inplace` declaration: `"a -> b, c -> d"`, or a sequence of such."""
+    parts = text.split(",") if isinstance(text, str) else text
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _check_fills(declared: Declared, filled: Sequence[str]) -> None:
+    """Refuse a function that fills its targets by name and returns something that is none of them."""
+    code = getattr(declared.function, "__code__", None)
+    if code is None or not _returns_a_value(declared.function):
+        return
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(declared.function)))
+    except (OSError, SyntaxError):  # no source to read, or a lambda in the midst of an expression
+        return
+    function = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
+    aliases = dict(declared.aliases)
+    for node in ast.walk(function) if function is not None else ():
+        if not isinstance(node, ast.Return) or node.value is None:
+            continue
+        if isinstance(node.value, ast.Constant) and node.value.value is None:
+            continue
+        mentioned = {aliases.get(n.id, n.id) for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+        if not mentioned & set(filled) and not _in_inner_function(function, node):
+            raise DeclarationError(
+                f"{declared.what} takes {', '.join(filled)} to fill and returns "
+                f"{ast.unparse(node.value)!r}, which would be lost; fill what it takes, or do not take it"
+            )
+
+
+def _returns_a_value(function: Callable[..., Any]) -> bool:
+    """Whether some return statement gives more than None."""
+    before: Any = None
+    for instruction in dis.get_instructions(function):
+        if instruction.opname == "RETURN_VALUE" and not (
+            before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        ):
+            return True
+        if instruction.opname == "RETURN_CONST" and instruction.argval is not None:
+            return True
+        before = instruction
+    return False
+
+
+def _in_inner_function(function: ast.AST | None, node: ast.Return) -> bool:
+    inner = (f for f in ast.walk(function) if f is not function) if function is not None else ()
+    functions = (f for f in inner if isinstance(f, (ast.FunctionDef, ast.Lambda)))
+    return any(node in ast.walk(f) for f in functions)

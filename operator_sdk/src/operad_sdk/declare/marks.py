@@ -1,0 +1,79 @@
+"""Gradients of a class: which of its functions are some, and what `@gradient` says of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeVar, final, overload
+
+from operad_sdk.declare.function import split_pairs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MARK: Final = "_operad_gradient"
+_END: Final = "_grad"
+
+
+@final
+class GradientMark(NamedTuple):
+    """What `@gradient` says of a function; see there."""
+
+    targets: tuple[str, ...] = ()
+    inplace: tuple[str, ...] = ()
+    when: Callable[[Any], bool] | None = None
+    accumulate: bool = False
+
+
+@overload
+def gradient(of: F, /) -> F: ...
+
+
+@overload
+def gradient(
+    *of: str,
+    inplace: str | Sequence[str] = (),
+    when: Callable[[Any], bool] | None = None,
+    accumulate: bool = False,
+) -> Callable[[F], F]: ...
+
+
+def gradient(
+    *of: Any,
+    inplace: str | Sequence[str] = (),
+    when: Callable[[Any], bool] | None = None,
+    accumulate: bool = False,
+) -> Any:
+    """Mark a function of a class as a gradient.
+
+    Needed only to say something beside it: a function called `backward` or `<argument>_grad` is one.
+
+    Args:
+        of: The arguments whose gradients it computes, where neither its name nor what it names says so.
+        inplace: What it reads and may overwrite with what: `"output_grad -> data_grad"`; with one target
+            the first name is enough. Several are separated by commas.
+        when: Called with the property; the function counts only where it is true. So a gradient that
+            reads less for some parameters can say so.
+        accumulate: The function adds to its targets itself; they begin as zeros, or as what is there.
+    """
+    if len(of) == 1 and callable(of[0]):
+        return gradient()(of[0])
+    mark = GradientMark(tuple(name + _END for name in of), split_pairs(inplace), when, accumulate)
+
+    def declare(function: F) -> F:
+        setattr(function, _MARK, mark)
+        return function
+
+    return declare
+
+
+def mark_of(name: str, function: Any) -> GradientMark:
+    """What is said of a gradient called `name`: its own name says a target too."""
+    mark: GradientMark = getattr(function, _MARK, GradientMark())
+    return mark if mark.targets or not name.endswith(_END) else mark._replace(targets=(name,))
+
+
+def is_gradient(name: str, value: Any) -> bool:
+    """Whether an attribute of a class is a gradient."""
+    if isinstance(getattr(value, _MARK, None), GradientMark):
+        return True
+    return inspect.isfunction(value) and (name == "backward" or name.endswith(_END))

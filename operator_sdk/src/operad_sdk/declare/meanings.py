@@ -1,0 +1,54 @@
+"""Every name in a declaration means one thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from operad_sdk.declare.function import Bound, Declared
+from operad_sdk.declare.names import RESERVED, Names, Tensors
+from operad_sdk.errors import DeclarationError
+from operad_sdk.shapes import Spec
+
+
+def check_names(cls: Any, spec: Spec) -> None:
+    """Refuse names that mean two things; and functions that name what no parameters would give.
+
+    Raises:
+        DeclarationError: With the name.
+    """
+    tensors = [item.name for item in spec.inputs]
+    # MXNet's files say `ctx` for operators without arguments; calls say it to the front end, not to them.
+    params = [name for name, own in cls.params.items() if name != "ctx" or not own.ignored]
+    for name in (*tensors, *(item.name for item in spec.outputs), *params):
+        if name in RESERVED:
+            raise DeclarationError(f"operator {cls.name!r}: {name!r} is a word of its own; use another name")
+    for name in cls.params:
+        if name in tensors or any(name == f"{tensor}_grad" for tensor in tensors):
+            raise DeclarationError(
+                f"operator {cls.name!r}: {name!r} is a parameter, and a tensor or its gradient too; "
+                "use another name"
+            )
+    for declared in (cls._forward_function, *cls._gradient_functions.values()):
+        if declared is not None:
+            check_function(cls, declared, spec)
+
+
+def check_function(cls: Any, declared: Declared, spec: Spec) -> None:
+    """Refuse a function that names what the operator does not have, whatever the parameters.
+
+    Raises:
+        DeclarationError: With a suggestion.
+    """
+    arguments, states, outputs = (
+        tuple(dict.fromkeys(item.name for item in items))
+        for items in (spec.arguments, spec.auxiliary, spec.outputs)
+    )
+    visible = len({item.name for item in spec.outputs if not item.is_hidden})
+    params = tuple(cls.params)
+    names = Names(Tensors(arguments, states, outputs, visible, {}, arguments, states, outputs, params))
+    is_counted = any(item.repeat for item in spec.items)  # then the names of numbered ones are known later
+    if declared is cls._forward_function:
+        forward = declared._replace(inplace=()) if is_counted else declared
+        Bound(forward, names.forward, names.forward_targets, computes_all=True)
+    elif not is_counted:
+        Bound(declared, names.backward, names.backward_targets, computes_all=False)

@@ -1,0 +1,366 @@
+"""What a declaration becomes: an `OperatorProperty` that is read off a shape line and functions.
+
+::
+
+    @operator("FullyConnected")
+    class FullyConnected(OperatorProperty):
+        num_hidden = param(int, ge=1)
+        no_bias = param(bool, False)
+        spec = (
+            "data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias"
+            " -> output:(N, num_hidden)"
+        )
+
+        def forward(data, weight, bias):
+            return data @ weight.T + (0 if bias is None else bias)
+
+        def data_grad(output_grad, weight):
+            return output_grad @ weight
+
+        def weight_grad(output_grad, data):
+            return output_grad.T @ data
+
+        def bias_grad(output_grad):
+            return output_grad.sum(0)
+
+`@unary` and `@binary` make the same thing of one function. What the functions can name stands in
+`operad_sdk.declare.names`, what is done with what they fill or return in `operad_sdk.declare.step`.
+Everything of the contract that is not written follows from these; everything can be written out
+instead, and then counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.errors import ParamError
+from operad.operator import BackwardEntry, Kernel, Operator, Param, Shape
+from operad.operator import OperatorProperty as CoreProperty
+from operad.resource import ResourceRequest
+from operad_sdk.contract import NO_DECLARATIONS, Contract
+from operad_sdk.declare.binder import BoundOperator
+from operad_sdk.declare.function import Bound, Declared, split_pairs
+from operad_sdk.declare.marks import is_gradient, mark_of
+from operad_sdk.declare.meanings import check_function, check_names
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, Names, Tensors
+from operad_sdk.declare.shaped import ShapedProperty
+from operad_sdk.declare.targets import wrapped
+from operad_sdk.errors import DeclarationError
+from operad_sdk.shapes import parse
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KINDS: Final = (OUT_GRAD, IN_DATA, OUT_DATA)
+
+
+class _Binding(NamedTuple):
+    """The functions of a class for one set of tensors."""
+
+    names: Names
+    forward: Bound
+    gradients: list[Bound]
+
+
+class OperatorProperty(ShapedProperty):
+    """The core's `OperatorProperty`, with the contract read off the class: shapes too, see `ShapedProperty`.
+
+    Attributes:
+        device: Where `forward` and the gradients run: `"any"` for code that uses only functions
+            which dispatch on their arrays, else `"cpu"` or `"gpu"`.
+        compute_dtype: The type in which half precision is computed: arrays of float16 reach the
+            functions as this, and what is computed is cast back. None: in half precision.
+        integers_as: The type in which integers and bool are computed, as `compute_dtype`; results are rounded
+            towards zero. None: in their own. (Gradients of integers are always computed in float64.)
+        is_flat_for_integers: Whether gradients are zero where the arguments are integers.
+        scalar_beyond: What becomes of a `scalar` that the integer type of the arrays cannot hold: it is
+            refused, wrapped around as C does, or kept as it is for a function that can use it.
+        inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
+        element_cost: Rough number of scalar operations for an element.
+        contract: Declarations for the contract checks.
+    """
+
+    device: ClassVar[str] = "any"
+    compute_dtype: ClassVar[str | None] = None
+    integers_as: ClassVar[str | None] = None
+    is_flat_for_integers: ClassVar[bool] = False
+    scalar_beyond: ClassVar[Literal["refuse", "wrap", "keep"]] = "refuse"
+    inplace: ClassVar[str | Sequence[str]] = ()
+    element_cost: ClassVar[float] = 1.0
+    resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
+    contract: ClassVar[Contract] = NO_DECLARATIONS
+    aliases: ClassVar[dict[str, str]] = {}
+
+    _forward_function: ClassVar[Declared | None] = None
+    _gradient_functions: ClassVar[dict[str, Declared]] = {}
+    _bindings: ClassVar[dict[Any, _Binding]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        lists_kernels = "kernels" in vars(cls)
+        super().__init_subclass__(**kwargs)
+        for base in cls.__mro__:
+            if isinstance(vars(base).get("kernel"), Param):
+                # MXNet's convolutions have a parameter `kernel`; on the class the name is the decorator's.
+                delattr(base, "kernel")
+        cls._bindings = {}
+        cls._read_functions()
+        if isinstance(cls.spec, str):
+            spec = parse(cls.spec)
+            check_names(cls, spec)
+            if any(item.condition is not None for item in spec.inputs):
+                cls.optional_inputs = tuple(dict.fromkeys(item.name for item in spec.inputs))
+        if cls._forward_function is not None and not lists_kernels:
+            cls.kernels.append(Kernel(f"{cls.name}.forward", _own_operator, cls.device))
+
+    @classmethod
+    def rename(cls, name: str) -> None:
+        """Call the operator `name`, which is not the class's own."""
+        old, cls.name = cls.name, name
+        cls.kernels = [own._replace(name=f"{name}.{own.name.partition('.')[2]}") for own in cls.kernels]
+        renamed = {key: _renamed(declared, old, name) for key, declared in cls._gradient_functions.items()}
+        cls._gradient_functions = renamed
+        if cls._forward_function is not None:
+            cls._forward_function = _renamed(cls._forward_function, old, name)
+
+    @classmethod
+    def _read_functions(cls) -> None:
+        """Find `forward` and the gradients among the class's attributes, inherited ones first."""
+        aliases = tuple(cls.aliases.items())
+        for base in reversed(cls.__mro__):
+            for name, value in list(vars(base).items()):
+                function = value.__func__ if isinstance(value, staticmethod) else value
+                if issubclass(base, CoreProperty) and not issubclass(base, OperatorProperty):
+                    continue
+                if name == "forward" and callable(function):
+                    pairs = split_pairs(cls.inplace)
+                    what = f"{cls.name}.forward"
+                    names = _names(cls, function)
+                    cls._forward_function = Declared(function, what, (), pairs, aliases=aliases, names=names)
+                elif is_gradient(name, function):
+                    mark = mark_of(name, function)
+                    declared = Declared(function, f"{cls.name}.{name}", *mark, aliases)
+                    cls._gradient_functions = {**cls._gradient_functions, name: declared}
+        if cls._forward_function is not None and "has_gradient" not in vars(cls):
+            cls.has_gradient = bool(cls._gradient_functions)
+
+    @classmethod
+    def gradient(
+        cls,
+        *of: Any,
+        inplace: str | Sequence[str] = (),
+        when: Callable[[Any], bool] | None = None,
+        accumulate: bool = False,
+    ) -> Any:
+        """Declare a gradient beside the operator; arguments as for `operad_sdk.gradient`.
+
+        Raises:
+            DeclarationError: It names what is not there, or computes what another one does.
+        """
+        if len(of) == 1 and callable(of[0]):
+            return cls.gradient()(of[0])
+        public = dict(cls.aliases)
+
+        def declare(function: F) -> F:
+            own = getattr(function, "__name__", "_")
+            targets = tuple(f"{public.get(name, name)}_grad" for name in of)
+            if not targets and own.endswith("_grad"):
+                targets = (own,)
+            what = f"{cls.name}.{own if own.isidentifier() and own != '_' else 'gradient'}"
+            pairs = split_pairs(inplace)
+            declared = Declared(
+                function,
+                what,
+                targets,
+                pairs,
+                when,
+                accumulate,
+                tuple(cls.aliases.items()),
+                _names(cls, function),
+            )
+            cls._gradient_functions = {
+                **cls._gradient_functions,
+                f"{own}{len(cls._gradient_functions)}": declared,
+            }
+            cls._bindings = {}
+            cls.has_gradient = True
+            if isinstance(cls.spec, str):
+                check_function(cls, declared, parse(cls.spec))
+            return function
+
+        return declare
+
+    @classmethod
+    def kernel(
+        cls,
+        device: str = "any",
+        *,
+        priority: int = 0,
+        when: Any = None,
+        name: str | None = None,
+    ) -> Callable[[F], F]:
+        """Add another way to compute this operator. See `operad_sdk.kernel`."""
+        from operad_sdk.declare.kernels import kernel  # noqa: PLC0415 - `kernels` needs this module's names
+
+        return kernel(cls, device, priority=priority, when=when, name=name)
+
+    @property
+    def inplace_names(self) -> list[tuple[str, ...]]:
+        """The names in every `inplace`, for checks."""
+        functions = [self._forward_function, *self._gradient_functions.values()]
+        pairs = [pair for declared in functions if declared is not None for pair in declared.inplace]
+        return [tuple(name.strip() for name in pair.split("->")) for pair in pairs]
+
+    @property
+    def mapper(self) -> Any:
+        """The mapper that forward is, or None."""
+        return getattr(getattr(self._forward_function, "function", None), "mapper", None)
+
+    def param_values(self) -> tuple[Any, ...]:
+        """The parameters in declared order."""
+        return tuple(getattr(self, name) for name in type(self).params)
+
+    def function_params(self, in_types: Sequence[DType]) -> tuple[Any, ...]:
+        """The parameters as functions get them: one called `scalar` has the first argument's type.
+
+        Raises:
+            ParamError: The type cannot hold the scalar.
+        """
+        if "scalar" not in type(self).params or not in_types:
+            return self.param_values()
+        return tuple(
+            self._typed(value, in_types[0]) if name == "scalar" and value is not None else value
+            for name, value in zip(type(self).params, self.param_values(), strict=True)
+        )
+
+    def _typed(self, value: Any, dtype: DType) -> Any:
+        try:
+            if dtype.kind in "iu" and self.scalar_beyond != "refuse":
+                return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
+            return dtype.type(value).item()
+        except (OverflowError, ValueError) as error:
+            raise ParamError(
+                f"{self.name}: scalar is {value!r}, which {dtype} cannot hold; cast the array with astype"
+            ) from error
+
+    def differentiable_inputs(self) -> list[bool]:
+        """The arguments whose gradients are computed."""
+        if self.has_gradient and not self._gradient_functions:
+            return super().differentiable_inputs()
+        computed = {place for bound in self.binding.gradients for place in bound.targets}
+        return [place in computed for place in range(len(self.list_arguments()))]
+
+    def declare_backward_dependency(
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[Any]:
+        """What the gradients together read."""
+        if self.has_gradient and not self._gradient_functions:
+            return super().declare_backward_dependency(out_grad, in_data, out_data)
+        reads = frozenset[BackwardEntry]().union(*(bound.reads for bound in self.binding.gradients))
+        groups = {OUT_GRAD: out_grad, IN_DATA: in_data, OUT_DATA: out_data}
+        return [groups[kind][index] for kind, index in _in_order(reads)]
+
+    def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
+        """What the gradients of which something is wanted read."""
+        if self.has_gradient and not self._gradient_functions:
+            return super().backward_dependency(wanted)
+        used = [bound for bound in self.binding.gradients if any(wanted[i] for i in bound.targets)]
+        return _in_order(frozenset[BackwardEntry]().union(*(bound.reads for bound in used)))
+
+    def forward_inplace_option(
+        self, in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
+        """The pairs of `inplace` that are there."""
+        if self._forward_function is None:
+            return []
+        return [(in_data[entry.index], out_data[target]) for entry, target in self.binding.forward.inplace]
+
+    def backward_inplace_option(
+        self,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        in_grad: Sequence[Any],
+    ) -> list[tuple[Any, Any]]:
+        """The pairs that the gradients declare, where no later gradient reads the array."""
+        groups = {OUT_GRAD: out_grad, IN_DATA: in_data, OUT_DATA: out_data}
+        pairs = []
+        read_later: set[BackwardEntry] = set()
+        # invariant: gradients run in this order, so only a later one can find its input overwritten
+        for bound in reversed(self.binding.gradients):
+            pairs += [
+                (groups[entry.kind][entry.index], in_grad[target])
+                for entry, target in bound.inplace
+                if entry not in read_later
+            ]
+            read_later |= bound.reads
+        return pairs
+
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """The class's `resource`."""
+        return list(self.resource) if isinstance(self.resource, Sequence) else [self.resource]
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+        """Arrays' sizes, weighted with the cost of an element."""
+        return super().cost(in_shapes, out_shapes) * self.element_cost
+
+    @cached_property
+    def binding(self) -> _Binding:
+        """The functions that count for these parameters, with their names found."""
+        counted = tuple(
+            name
+            for name, declared in self._gradient_functions.items()
+            if declared.when is None or declared.when(self)
+        )
+        tensors = self.tensors
+        key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]
+        found = self._bindings.get(key)
+        if found is None:
+            found = self._bindings[key] = self._bind(tensors, counted)
+        return found
+
+    def _bind(self, tensors: Tensors, counted: Sequence[str]) -> _Binding:
+        names = Names(tensors)
+        if self._forward_function is None:
+            raise DeclarationError(f"{self.name} computes nothing; give it a function forward(...)")
+        forward = Bound(self._forward_function, names.forward, names.forward_targets, True)
+        gradients: list[Bound] = []
+        for name in counted:
+            bound = Bound(self._gradient_functions[name], names.backward, names.backward_targets, False)
+            for other in gradients:
+                if set(other.targets) & set(bound.targets):
+                    raise DeclarationError(
+                        f"{bound.what} and {other.what} compute the same gradient; expected one of them"
+                    )
+            gradients.append(bound)
+        return _Binding(names, forward, gradients)
+
+
+def _own_operator(
+    prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> Operator:
+    binding = prop.binding
+    return BoundOperator(prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.gradients)
+
+
+def _renamed(declared: Declared, old: str, new: str) -> Declared:
+    return declared._replace(what=f"{new}{declared.what.removeprefix(old)}")
+
+
+def _names(cls: type[OperatorProperty], function: Any) -> tuple[str, ...]:
+    """The names that a callable without a signature takes: a ufunc its arrays, the scalar, the output."""
+    if not isinstance(function, np.ufunc):
+        names: tuple[str, ...] = getattr(function, "names", ())
+        return names
+    spec = parse(cls.spec)
+    taken = [item.name for item in spec.arguments] + [name for name in cls.params if name == "scalar"]
+    return (*taken, *(item.name for item in spec.outputs))
+
+
+def _in_order(entries: frozenset[BackwardEntry]) -> list[BackwardEntry]:
+    """Gradients of outputs, then arguments, then output values, as `declare_backward_dependency` has them."""
+    return sorted(entries, key=lambda entry: (_KINDS.index(entry.kind), entry.index))

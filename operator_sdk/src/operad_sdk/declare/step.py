@@ -1,0 +1,255 @@
+"""One function of an operator under the requests of one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from types import ModuleType
+from typing import Any, Final, NamedTuple, Protocol, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import Array, OpReq, Shape
+from operad_sdk.declare.function import Bound
+from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, Slot
+from operad_sdk.declare.targets import add, store, sum_to, truncated
+from operad_sdk.errors import DeclarationError
+
+Call = Callable[[], object]
+Values = list[Any]
+"""The value of everything that a function can name, in one list."""
+
+_OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
+
+
+class Surroundings(Protocol):
+    """What a step asks of the operator it is part of."""
+
+    xp: ModuleType
+
+    def like(self, group: str, place: int) -> tuple[Shape, DType]:
+        """Shape and type of a target, also where there is no array for it."""
+
+
+@final
+class Layout(NamedTuple):
+    """Where arrays stand among a step's values.
+
+    Attributes:
+        firsts: Where each group begins.
+        group: The group of the targets.
+        typed: Places in `in_data` of arguments with a type of their own, such as indices.
+        broadcast: Places of targets whose returned values are summed to their shape.
+        names: Names of the targets by place.
+    """
+
+    firsts: Mapping[str, int]
+    group: str
+    typed: frozenset[int]
+    broadcast: frozenset[int]
+    names: Sequence[str]
+
+    def is_state(self, place: int) -> bool:
+        """Whether an auxiliary state stands at a place among the values."""
+        return self.firsts[AUX] <= place < self.firsts[EXTRA]
+
+
+@final
+class Step:
+    """A bound function with the places of its values.
+
+    Attributes:
+        targets: Places of what it computes.
+    """
+
+    __slots__ = ("_around", "_bound", "_layout", "_pick", "_reads", "_wide", "targets")
+
+    def __init__(
+        self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
+    ) -> None:
+        self._around = around
+        self._bound = bound
+        self._layout = layout
+        self._wide = wide
+        self._pick = _picker(bound.slots, layout.firsts)
+        # Each place among the values that holds an array which is read, and whether its type is its own.
+        self._reads = [
+            (layout.firsts[slot.group] + place, slot.group == "in_data" and place in layout.typed)
+            for slot in bound.slots
+            if slot.group not in (EXTRA, layout.group)
+            for place in slot.places
+        ]
+        self.targets = bound.targets
+
+    def wanted(self, req: Sequence[OpReq]) -> frozenset[str]:
+        """Names of the targets that are asked for."""
+        return frozenset(self._layout.names[place] for place in self.targets if req[place] is not OpReq.NULL)
+
+    def prepare(self, values: Values, req: Sequence[OpReq], targets: Sequence[Array | None]) -> Call:
+        """The function with its values, as something to call many times.
+
+        Args:
+            values: Everything it may name.
+            req: One request for each array of the targets' group.
+            targets: The arrays of that group; None where nothing is asked for.
+        """
+        bound = self._bound
+        widened = self._widened(values, targets)
+        if not widened and not bound.accumulate:
+            if not bound.returned and all(req[place] in _OVERWRITES for place in bound.filled):
+                return partial(bound.function, *self._pick(values))
+            if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].place, int):
+                place = bound.returned[0].place
+                if bound.returned[0] is not ABSENT and req[place] in _OVERWRITES and not self._sums(place):
+                    return partial(_store_result, bound.function, self._pick(values), targets[place])
+        return partial(self._run, values, widened, req, targets)
+
+    def _sums(self, place: int) -> bool:
+        return place in self._layout.broadcast
+
+    def _widened(self, values: Values, targets: Sequence[Array | None]) -> dict[DType, DType]:
+        """The types that are computed in others: those declared, and integers that have gradients."""
+        found = [targets[place] for place in self.targets] + [values[place] for place, _ in self._reads]
+        types = {array.dtype for array in found if array is not None}
+        wide = {dtype: self._wide[dtype] for dtype in types if dtype in self._wide}
+        if self._layout.group == IN_GRAD:
+            wide |= {
+                target.dtype: _DOUBLE
+                for place in self.targets
+                if (target := targets[place]) is not None and target.dtype.kind in "iu"
+            }
+        return wide
+
+    def _run(
+        self,
+        values: Values,
+        wide: Mapping[DType, DType],
+        req: Sequence[OpReq],
+        targets: Sequence[Array | None],
+    ) -> None:
+        """The general case: conversions before, and sums, conversions and additions after."""
+        bound, first = self._bound, self._layout.firsts[self._layout.group]
+        values = list(values)
+        states: list[tuple[Array, Array]] = []
+        for place, is_typed in self._reads:
+            array = values[place]
+            if array is not None and array.dtype in wide and not (is_typed and array.dtype != _HALF):
+                values[place] = array.astype(wide[array.dtype])
+                if self._layout.is_state(place):
+                    states.append((array, values[place]))
+        scratch: dict[int, Array] = {}
+        for place in bound.filled:
+            values[first + place] = self._target(place, req[place], targets[place], wide, scratch)
+        result = bound.function(*self._pick(values))
+        for state, value in states:
+            state[...] = value
+        for place, value in scratch.items():
+            self._put(place, value, req[place], targets[place])
+        if bound.returned:
+            self._store_returned(result, req, targets)
+
+    def _target(
+        self,
+        place: int,
+        req: OpReq,
+        target: Array | None,
+        wide: Mapping[DType, DType],
+        scratch: dict[int, Array],
+    ) -> Array:
+        """The array that the function fills: the target, or scratch memory that is put there after."""
+        accumulates = self._bound.accumulate
+        if target is not None and target.dtype not in wide and req is not OpReq.NULL:
+            if accumulates and req is not OpReq.ADD:
+                target.fill(0)
+            if accumulates or req is not OpReq.ADD:
+                return target
+        if target is not None:
+            shape, dtype = target.shape, target.dtype
+        else:
+            shape, dtype = self._around.like(self._layout.group, place)
+        make = self._around.xp.zeros if accumulates else self._around.xp.empty
+        scratch[place] = make(shape, wide.get(dtype, dtype))
+        return scratch[place]
+
+    def _store_returned(self, result: Any, req: Sequence[OpReq], targets: Sequence[Array | None]) -> None:
+        returned = self._bound.returned
+        results = result if len(returned) > 1 else (result,)
+        if not isinstance(results, (tuple, list)) or len(results) != len(returned):
+            raise DeclarationError(
+                f"{self._bound.what} returned {_described(result)}, expected a tuple of {len(returned)}: "
+                f"{', '.join(map(self._shown, returned))}"
+            )
+        for slot, value in zip(returned, results, strict=True):
+            if slot is ABSENT:
+                continue
+            items = value if isinstance(slot.place, tuple) else (value,)
+            if len(items) != len(slot.places):
+                raise DeclarationError(
+                    f"{self._bound.what} returned {len(items)} arrays, expected {len(slot.places)}: "
+                    f"{self._shown(slot)}"
+                )
+            for place, item in zip(slot.places, items, strict=True):
+                self._put(place, item, req[place], targets[place])
+
+    def _put(self, place: int, value: Any, req: OpReq, target: Array | None) -> None:
+        if req is OpReq.NULL:
+            return
+        if value is None:
+            raise DeclarationError(
+                f"{self._bound.what} neither fills nor returns {self._layout.names[place]}, "
+                "which is asked for"
+            )
+        assert target is not None
+        if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":
+            value = truncated(value, target.dtype)  # before sums, as in MXNet
+        if self._sums(place) and hasattr(value, "shape"):
+            value = sum_to(value, target.shape)
+        (add if req is OpReq.ADD else store)(target, value)
+
+    def _truncates(self, target: Array) -> bool:
+        is_wide = target.dtype in self._wide or self._layout.group == IN_GRAD
+        return is_wide and target.dtype.kind in "iub"
+
+    def _shown(self, slot: Slot) -> str:
+        return ", ".join(self._layout.names[place] for place in slot.places) if slot is not ABSENT else "None"
+
+
+def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:
+    """The types that are computed in others, with those: half precision, and integers and bool."""
+    wide = {} if half is None else {_HALF: np.dtype(half)}
+    return wide if integers is None else wide | dict.fromkeys(_INTEGERS, np.dtype(integers))
+
+
+_HALF: Final[DType] = np.dtype(np.float16)
+_INTEGERS: Final = tuple(map(np.dtype, ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
+_DOUBLE: Final[DType] = np.dtype(np.float64)
+
+
+def _described(value: Any) -> str:
+    return f"a tuple of {len(value)}" if isinstance(value, (tuple, list)) else type(value).__name__
+
+
+def _store_result(function: Callable[..., Any], values: Iterable[Any], target: Array) -> None:
+    value = function(*values)
+    if value is None:
+        raise DeclarationError(
+            f"{getattr(function, '__qualname__', function)} neither fills nor returns its result"
+        )
+    store(target, value)
+
+
+def _picker(slots: Sequence[Slot], firsts: Mapping[str, int]) -> Callable[[Values], Sequence[Any]]:
+    """Takes a function's values, in its own order, out of the list of all."""
+    places = [
+        firsts[slot.group] + slot.place
+        if isinstance(slot.place, int)
+        else tuple(firsts[slot.group] + place for place in slot.place)
+        for slot in slots
+    ]
+    if len(places) > 1 and all(isinstance(place, int) for place in places):
+        return itemgetter(*places)
+    return lambda values: [
+        values[place] if isinstance(place, int) else tuple(values[i] for i in place) for place in places
+    ]

@@ -1,0 +1,72 @@
+"""Writing what a function returned into what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import Array, Shape
+
+
+def store(target: Array, value: Any) -> None:
+    """Overwrite `target` with `value`, which is broadcast to its shape and cast to its type.
+
+    A value that is the target's own elements already costs nothing.
+
+    Raises:
+        TypeError: The cast is not of the same kind: a float into an integer array, say.
+    """
+    if value is target:
+        return
+    if not hasattr(value, "dtype"):
+        np.copyto(target, value, casting="same_kind")
+    elif not _is_same(target, value):
+        if value.dtype == target.dtype:
+            target[...] = value
+        else:
+            np.copyto(target, value, casting="same_kind")
+
+
+def add(target: Array, value: Any) -> None:
+    """Add `value` to `target`; else as `store`."""
+    np.add(target, value, out=target, casting="same_kind")
+
+
+def truncated(value: Array, dtype: DType) -> Array:
+    """A floating value as an integer `dtype`, rounded towards zero; NaN is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(value), 0, np.trunc(value)).astype(dtype)
+
+
+def wrapped(value: float, dtype: DType) -> int:
+    """`value`, rounded towards zero, as an integer `dtype` has it: a multiple of `2^bits` is added."""
+    limits = np.iinfo(dtype)
+    return (int(value) - limits.min) % (1 << limits.bits) + limits.min
+
+
+def sum_to(value: Array, shape: Shape) -> Array:
+    """`value` summed over the axes along which an array of `shape` was repeated to give its shape."""
+    if value.shape == shape:
+        return value
+    new = value.ndim - len(shape)
+    axes = [*range(new), *(new + i for i, n in enumerate(shape) if n == 1 and value.shape[new + i] != 1)]
+    return value.sum(tuple(axes), keepdims=True).reshape(shape)
+
+
+def _is_same(target: Array, value: Any) -> bool:
+    """Whether `value` is the same elements in the same memory and order as `target`."""
+    return (
+        isinstance(value, type(target))  # NumPy's scalars are no arrays
+        and value.dtype == target.dtype
+        and value.size == target.size
+        and value.flags.c_contiguous
+        and target.flags.c_contiguous
+        and _address(value) == _address(target)
+    )
+
+
+def _address(array: Array) -> int:
+    pointer: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    return pointer

@@ -1,0 +1,414 @@
+"""The rules by which functions become an operator, one test for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from operad.context import cpu
+from operad.errors import DTypeError, ParamError, ShapeError
+from operad.operator import BackwardEntry, OpContext, OpReq
+from operad_sdk import DeclarationError, Scalar, param
+from operad_sdk.declare import BROADCAST, OperatorProperty, binary, define, gradient, operator, unary
+from operad_sdk.testing import check_forward, gradient_check
+
+ONE = "data:(...) -> output:(...)"
+X = np.array([[0.5, -1.25, 2.0], [1.5, 0.25, -0.75]])
+
+
+def run(op: Any, *inputs: Any, req: OpReq = OpReq.WRITE, out: Any = None, aux: Any = (), **params: Any) -> Any:
+    """The outputs of a forward pass into arrays full of sevens."""
+    prop = op(**params)
+    arrays = [np.asarray(value) for value in inputs]
+    shapes = prop.infer_shape([array.shape for array in arrays])[1]
+    types = prop.infer_type([array.dtype for array in arrays])[1]
+    outs = out or [np.full(shape, 7, dtype) for shape, dtype in zip(shapes, types, strict=True)]
+    made = prop.create_operator(cpu(), [a.shape for a in arrays], [a.dtype for a in arrays])
+    made.forward(OpContext(cpu(), is_train=True), arrays, [req] * len(outs), outs, list(aux))
+    return outs
+
+
+def declared(spec: str = ONE, **body: Any) -> type[OperatorProperty]:
+    """An operator of the functions in `body`."""
+    functions = {k: staticmethod(v) if callable(v) and k != "infer_shape" else v for k, v in body.items()}
+    return operator("tried")(type("tried", (OperatorProperty,), {"spec": spec, **functions}))
+
+
+def test_a_target_that_is_not_named_is_returned() -> None:
+    op = declared(forward=lambda data: data * 2)
+    np.testing.assert_array_equal(run(op, X)[0], X * 2)
+
+
+def test_a_target_that_is_named_is_filled() -> None:
+    op = declared(forward=lambda data, output: np.multiply(data, 2, out=output))
+    np.testing.assert_array_equal(run(op, X)[0], X * 2)
+
+
+def test_some_targets_may_be_filled_and_others_returned_in_declared_order() -> None:
+    def forward(data: Any, double: Any) -> Any:
+        double[...] = 2 * data
+        return data + 1, data + 3
+
+    op = declared("data:(...) -> one:(...), double:(...), three:(...)", forward=forward)
+    one, double, three = run(op, X)
+    np.testing.assert_array_equal([one, double, three], [X + 1, X * 2, X + 3])
+
+
+def test_a_function_that_neither_fills_nor_returns_is_an_error_that_says_which() -> None:
+    op = declared(forward=lambda data: None)
+    with pytest.raises(DeclarationError, match=r"neither fills nor returns"):
+        run(op, X)
+
+
+def test_a_returned_tuple_of_the_wrong_length_names_what_is_expected() -> None:
+    op = declared("data:(...) -> a:(...), b:(...)", forward=lambda data: (data,))
+    with pytest.raises(DeclarationError, match=r"a tuple of 1, expected a tuple of 2: a, b"):
+        run(op, X)
+
+
+def test_a_value_that_would_be_lost_is_refused_at_the_declaration() -> None:
+    def forward(data: Any, output: Any) -> Any:
+        return data * 2
+
+    with pytest.raises(DeclarationError, match=r"takes output to fill and returns 'data \* 2'"):
+        declared(forward=forward)
+
+
+def test_the_target_itself_may_be_returned() -> None:
+    def forward(data: Any, output: Any) -> Any:
+        return np.add(data, 1, out=output)
+
+    np.testing.assert_array_equal(run(declared(forward=forward), X)[0], X + 1)
+
+
+@pytest.mark.parametrize("fills", [False, True])
+def test_requests_are_the_binders(fills: bool) -> None:
+    filling = lambda data, output: np.add(data, 1, out=output)  # noqa: E731 - a pair of one-liners
+    op = declared(forward=filling if fills else lambda data: data + 1)
+    there = [np.full(X.shape, 100.0)]
+    np.testing.assert_array_equal(run(op, X, req=OpReq.ADD, out=there)[0], X + 101)
+    untouched = [np.full(X.shape, 100.0)]
+    np.testing.assert_array_equal(run(op, X, req=OpReq.NULL, out=untouched)[0], untouched[0])
+
+
+def test_a_function_is_not_called_where_nothing_it_computes_is_wanted() -> None:
+    called: list[str] = []
+
+    def lhs_grad(output_grad: Any) -> Any:
+        called.append("lhs")
+        return output_grad
+
+    def rhs_grad(output_grad: Any) -> Any:
+        called.append("rhs")
+        return output_grad
+
+    spec = "lhs:(...), rhs:(...) -> output:(...)"
+    op = declared(spec, forward=lambda lhs, rhs: lhs + rhs, lhs_grad=lhs_grad, rhs_grad=rhs_grad)
+    made = op().create_operator(cpu(), [(2,)] * 2, [np.dtype("f4")] * 2)
+    grads = [None, np.zeros(2, "f4")]
+    head = np.ones(2, "f4")
+    made.backward(OpContext(cpu(), True), [head], [None] * 2, [None], [OpReq.NULL, OpReq.WRITE], grads, [])
+    assert called == ["rhs"]
+    np.testing.assert_array_equal(grads[1], head)
+
+
+def test_wanted_names_the_targets_that_are_asked_for() -> None:
+    asked: list[frozenset[str]] = []
+
+    def backward(output_grad: Any, wanted: frozenset[str], lhs_grad: Any, rhs_grad: Any) -> None:
+        asked.append(wanted)
+        lhs_grad[...] = rhs_grad[...] = output_grad
+
+    op = declared("lhs:(2), rhs:(2) -> output:(2)", forward=lambda lhs, rhs: lhs + rhs, backward=backward)
+    made = op().create_operator(cpu(), [(2,)] * 2, [np.dtype("f4")] * 2)
+    head = np.ones(2, "f4")
+    made.backward(
+        OpContext(cpu(), True), [head], [None] * 2, [None], [OpReq.NULL, OpReq.ADD], [None, head.copy()], []
+    )
+    assert asked == [{"rhs_grad"}]
+
+
+def test_a_gradient_computes_what_it_is_called_or_every_argument_in_order() -> None:
+    by_name = declared(
+        "lhs:(...), rhs:(...) -> output:(...)",
+        forward=lambda lhs, rhs: lhs * rhs,
+        lhs_grad=lambda output_grad, rhs: output_grad * rhs,
+        rhs_grad=lambda output_grad, lhs: output_grad * lhs,
+    )
+    at_once = declared(
+        "lhs:(...), rhs:(...) -> output:(...)",
+        forward=lambda lhs, rhs: lhs * rhs,
+        backward=lambda output_grad, lhs, rhs: (output_grad * rhs, output_grad * lhs),
+    )
+    for op in (by_name, at_once):
+        gradient_check(op, [X, X + 1])
+
+
+def test_what_a_gradient_names_and_nothing_else_is_its_dependency() -> None:
+    op = declared(forward=np.tanh, backward=lambda output_grad, output: output_grad * (1 - output * output))
+    reads = op().backward_dependency([True])
+    assert reads == [BackwardEntry("out_grad", 0), BackwardEntry("out_data", 0)]
+
+
+def test_the_shape_of_a_target_needs_no_dependency() -> None:
+    op = declared(
+        "data:(N, D) -> output:(N)",
+        forward=lambda data: data.sum(1),
+        data_grad=lambda output_grad, data_grad: np.copyto(data_grad, output_grad[:, None]),
+    )
+    assert op().backward_dependency([True]) == [BackwardEntry("out_grad", 0)]
+    gradient_check(op, [X])
+
+
+def test_an_argument_without_a_gradient_gets_zeros_and_is_not_differentiable() -> None:
+    spec = "data:(...), index:I(...) -> output:(...)"
+    op = declared(spec, forward=lambda data, index: data, data_grad=lambda output_grad: output_grad)
+    assert op().differentiable_inputs() == [True, False]
+
+
+def test_two_functions_with_one_target_are_refused() -> None:
+    op = declared(
+        forward=lambda data: data, data_grad=lambda output_grad: output_grad, backward=lambda output_grad: 1
+    )
+    with pytest.raises(DeclarationError, match="compute the same gradient"):
+        _ = op().binding
+
+
+def test_a_group_is_a_tuple_and_its_gradient_one_sequence() -> None:
+    def joined(shapes: Any, dim: int) -> Any:
+        return (*shapes[0][:dim], sum(shape[dim] for shape in shapes), *shapes[0][dim + 1 :])
+
+    op = declared(
+        "arg[num_args]:(*S[i]) -> output:(*joined(S, dim))",
+        num_args=param(int, ge=1),
+        dim=param(int, 1),
+        functions={"joined": joined},
+        forward=lambda arg, dim: np.concatenate(arg, dim),
+        backward=lambda output_grad, arg, dim: np.split(
+            output_grad, np.cumsum([a.shape[dim] for a in arg])[:-1], dim
+        ),
+    )
+    assert op(num_args=2).infer_shape([(2, 3), (2, 1)])[1] == [(2, 4)]
+    assert op(num_args=2).infer_shape([(2, 3), None])[1] == [None]
+    gradient_check(op, [X, X[:, :1], X], num_args=3)
+
+
+def test_what_is_absent_is_none_and_its_gradient_counts_in_a_returned_tuple() -> None:
+    op = declared(
+        "data:(N), bias:(N) if not no_bias -> output:(N)",
+        no_bias=param(bool, False),
+        forward=lambda data, bias: data if bias is None else data + bias,
+        backward=lambda output_grad, bias: (output_grad, None if bias is None else output_grad),
+    )
+    gradient_check(op, [X[0], X[1]])
+    gradient_check(op, [X[0]], no_bias=True)
+    assert op.optional_inputs == ("data", "bias")
+
+
+def test_a_value_is_broadcast_and_a_float_is_not_cast_to_an_integer() -> None:
+    np.testing.assert_array_equal(run(declared(forward=lambda data: 3), X)[0], np.full(X.shape, 3.0))
+    with pytest.raises(TypeError, match="same_kind"):
+        run(declared(forward=lambda data: data + 0.5), [1, 2])
+
+
+def test_half_precision_is_computed_in_the_declared_type() -> None:
+    seen: list[Any] = []
+
+    def forward(data: Any, output: Any) -> None:
+        seen.extend([data.dtype, output.dtype])
+        output[...] = data
+
+    op = declared(compute_dtype="float32", forward=forward)
+    (out,) = run(op, X.astype("f2"))
+    assert out.dtype == "f2"
+    assert seen == [np.float32, np.float32]
+    check_forward(op, [X.astype("f4")], [X])
+
+
+def test_gradients_of_integers_are_truncated_towards_zero() -> None:
+    op = declared(forward=lambda data: data, backward=lambda output_grad, data: -0.75 * data * output_grad)
+    made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
+    grad = np.full(2, 9, "i4")
+    head, data = np.array([1, 1], "i4"), np.array([2, -3], "i4")
+    made.backward(OpContext(cpu(), True), [head], [data], [None], [OpReq.WRITE], [grad], [])
+    assert grad.tolist() == [-1, 2]
+    made.backward(OpContext(cpu(), True), [head], [data], [None], [OpReq.ADD], [grad], [])
+    assert grad.tolist() == [-2, 4]
+
+
+def test_integers_are_computed_in_the_declared_type_and_truncated() -> None:
+    op = declared(integers_as="float64", forward=lambda data, output: np.sqrt(data, output))
+    (out,) = run(op, np.array([2, 9], "i4"))
+    assert (out.tolist(), out.dtype) == ([1, 3], np.int32)
+    (out,) = run(op, np.array([2, 9], "i4"), req=OpReq.ADD)
+    assert out.tolist() == [8, 10]
+    assert op().create_operator(cpu(), [(2,)], [np.dtype("i4")]).direct is None
+
+
+@pytest.mark.parametrize(("beyond", "expected"), [("wrap", 44), ("keep", 300)])
+def test_a_scalar_beyond_the_type_wraps_or_is_kept(beyond: Any, expected: int) -> None:
+    seen: list[Any] = []
+
+    def forward(data: Any, scalar: Any, output: Any) -> None:
+        seen.append(scalar)
+        output[...] = 0
+
+    number = Scalar(default=1.0)
+    run(unary("shifted", scalar=number, scalar_beyond=beyond)(forward), np.array([1], "u1"), scalar=300.5)
+    assert seen == [expected]
+    with pytest.raises(ParamError, match="cannot hold"):
+        run(unary("shifted", scalar=number)(forward), np.array([1], "u1"), scalar=300.5)
+
+
+def test_a_member_of_a_group_may_be_a_pair_in_place() -> None:
+    op = declared(
+        "arg[num_args]:(...) -> output:(...)", inplace="arg0 -> output", num_args=param(int, ge=1),
+        forward=lambda arg: sum(arg),
+        backward=gradient(inplace="output_grad -> arg0_grad")(lambda output_grad, num_args: [output_grad] * num_args),
+    )  # fmt: skip
+    gradient_check(op, [X, X], num_args=2)
+    assert op(num_args=2).forward_inplace_option(["a", "b"], ["y"]) == [("a", "y")]
+
+
+def test_a_ufunc_that_takes_no_output_by_position_gets_it_by_name() -> None:
+    op = binary("larger", BROADCAST)(np.maximum)
+    check_forward(op, [X, X[:1]], np.maximum(X, X[:1]))
+
+
+def test_gradients_of_integers_may_be_declared_to_be_zero() -> None:
+    op = declared(is_flat_for_integers=True, forward=lambda data: data, data_grad=lambda output_grad: output_grad)
+    made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
+    head, grad = np.array([5, 6], "i4"), np.full(2, 9, "i4")
+    made.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
+    assert grad.tolist() == [0, 0]
+    gradient_check(op, [X])
+
+
+def test_a_function_that_accumulates_gets_zeros_or_what_is_there() -> None:
+    def data_grad(output_grad: Any, data_grad: Any) -> None:
+        data_grad += output_grad
+
+    op = declared(forward=lambda data: data, data_grad=gradient(accumulate=True)(data_grad))
+    gradient_check(op, [X])
+
+
+def test_broadcast_gradients_are_returned_unreduced_and_summed_back() -> None:
+    op = binary("scaled", BROADCAST)(np.multiply)
+    op.gradient("lhs")(lambda output_grad, rhs: output_grad * rhs)
+    op.gradient("rhs")(lambda output_grad, lhs: output_grad * lhs)
+    gradient_check(op, [X, X[:1]])
+    gradient_check(op, [X[:, :1], X[:1]])
+    gradient_check(op, [X, np.ones((4, 1, 3))])
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        op().infer_shape([(2, 3), (2, 4)])
+
+
+def test_a_pair_in_place_needs_no_target_where_there_is_one() -> None:
+    op = unary("halved", inplace="data")(lambda data: data / 2)
+    op.gradient(inplace="output_grad")(lambda output_grad: output_grad / 2)
+    assert op().forward_inplace_option([0], [1]) == [(0, 1)]
+    assert op().backward_inplace_option(["head"], [0], [1], ["grad"]) == [("head", "grad")]
+
+
+def test_states_may_stand_anywhere_and_are_updated_in_place() -> None:
+    def forward(weight: Any, mom: Any, grad: Any) -> Any:
+        mom += grad
+        return weight - mom
+
+    op = declared("weight:(N), state mom:(N), grad:(N) -> output:(N)", forward=forward)
+    assert op().list_inputs() == ["weight", "mom", "grad"]
+    assert op().list_arguments() == ["weight", "grad"]
+    mom = np.ones(3)
+    np.testing.assert_array_equal(run(op, X[0], X[1], aux=[mom])[0], X[0] - X[1] - 1)
+    np.testing.assert_array_equal(mom, X[1] + 1)
+
+
+def test_states_of_half_precision_are_computed_in_single_and_kept() -> None:
+    def forward(weight: Any, mom: Any) -> Any:
+        assert mom.dtype == np.float32
+        mom += weight
+        return weight - mom
+
+    op = declared("weight:(N), state mom:(N) -> output:(N)", forward=forward)
+    op.compute_dtype = "float32"
+    weight, mom = X[0].astype("float16"), np.ones(3, "float16")
+    np.testing.assert_array_equal(run(op, weight, aux=[mom])[0], [-1] * 3)
+    np.testing.assert_array_equal(mom, X[0] + 1)
+
+
+@pytest.mark.parametrize("word", ["out", "ctx", "wanted", "self"])
+def test_a_word_is_no_name_of_a_tensor(word: str) -> None:
+    with pytest.raises(DeclarationError, match="a word of its own"):
+        declared(f"{word}:(...) -> output:(...)", forward=lambda: 0)
+
+
+def test_a_parameter_may_be_called_ctx_only_where_it_is_ignored() -> None:
+    def declare(ctx: Any) -> Any:
+        return define(
+            "filled", "-> output:(1)", lambda output: output.fill(1), summary="One.", example=("[1.]",),
+            params={"ctx": ctx},
+        )  # fmt: skip
+
+    assert declare(param(str, "", ignored="the call says where"))(ctx="cpu(0)").ctx == "cpu(0)"
+    with pytest.raises(DeclarationError, match="'ctx' is a word of its own"):
+        declare(param(str, "", doc="Where."))
+
+
+def test_a_parameter_with_the_name_of_a_tensor_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="is a parameter, and a tensor"):
+        declared(data=param(int, 1), forward=lambda data: data)
+
+
+def test_an_unknown_name_is_refused_at_the_declaration_with_a_suggestion() -> None:
+    with pytest.raises(DeclarationError, match="did you mean 'data'"):
+        declared(forward=lambda dta: dta)
+
+
+def test_names_of_ones_own_stand_for_the_operators_in_the_function_form() -> None:
+    @unary("shifted", scalar=Scalar("by", default=1.0))
+    def shifted(x: Any, by: float) -> Any:
+        return x + by
+
+    @shifted.gradient
+    def _(output_grad: Any, x: Any, by: float) -> Any:
+        return output_grad + 0 * x
+
+    np.testing.assert_array_equal(run(shifted, X, scalar=2.0)[0], X + 2)
+    gradient_check(shifted, [X], scalar=2.0)
+
+
+def test_types_are_accepted_for_every_argument() -> None:
+    op = declared("lhs:(...), rhs:T(...) -> output:(...)", accepts={"rhs": "integer"}, forward=lambda lhs: lhs)
+    with pytest.raises(DTypeError, match="rhs is float32, expected an integer type"):
+        op().infer_type([np.dtype("f4"), np.dtype("f4")])
+    single = declared(accepts=("float32", "float64"), forward=lambda data: data)
+    with pytest.raises(DTypeError, match="data is float16, expected float32 or float64"):
+        single().infer_type([np.dtype("f2")])
+
+
+def test_a_table_line_writes_its_documentation() -> None:
+    op = define(
+        "doubled", ONE, lambda data: 2 * data, lambda output_grad: 2 * output_grad,
+        summary="`y = 2 x`; `dy/dx = 2`.", example=("[1, 2]", "[2., 4.]"), reference=lambda data: data + data,
+    )  # fmt: skip
+    assert op.__doc__ is not None
+    assert ">>> od.nd.doubled(od.nd.array([1, 2])).asnumpy().round(4)" in op.__doc__
+    gradient_check(op, [X])
+
+
+def test_a_ufunc_is_called_itself() -> None:
+    op = unary("root")(np.sqrt)
+    assert op().create_operator(cpu(), [(2,)], [np.dtype("f4")]).direct is np.sqrt
+
+
+def test_a_kernel_names_what_it_wants_as_forward_does() -> None:
+    op = unary("twice")(lambda data: data * 2)
+
+    @op.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (2, 3))
+    def fast(data: Any, output: Any) -> None:
+        np.multiply(data, 3, out=output)
+
+    np.testing.assert_array_equal(run(op, X)[0], X * 3)
+    np.testing.assert_array_equal(run(op, X[0])[0], X[0] * 2)

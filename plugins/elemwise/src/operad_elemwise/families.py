@@ -1,0 +1,56 @@
+"""What the operators of a family have in common, said once: each function declares one operator."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from operad_sdk import Scalar, param
+from operad_sdk.declare import BINARY, UNARY, OperatorProperty, define
+
+Declared = type[OperatorProperty]
+Example = tuple[str, ...]
+
+NUMBER: Final = {
+    "scalar": Scalar(default=1.0, doc="The number; cast to the array's element type.").as_param(),
+    "is_int": param(bool, True, ignored="Whether the number is whole; the array's type decides here."),
+}
+
+
+def of_one(
+    name: str,
+    function: Any,
+    summary: str,
+    example: Example,
+    gradient: Any = None,
+    gradient_inplace: str = "",
+    *,
+    spec: str = UNARY,
+    **options: Any,
+) -> Declared:
+    """A function of one array that integers have too; arguments as for `define`."""
+    shared = {"accepts": "number", "inplace": "data", "compute_dtype": "float32"}
+    return define(
+        name,
+        spec,
+        function,
+        gradient,
+        summary=summary,
+        example=example,
+        gradient_inplace=gradient_inplace,
+        **shared | options,
+    )
+
+
+def of_real(*declared: Any, **options: Any) -> Declared:
+    """A function of real numbers, of integers rounded towards zero; arguments as for `of_one`."""
+    return of_one(*declared, integers_as="float64", **options)
+
+
+def of_two(*declared: Any, **options: Any) -> Declared:
+    """Arithmetic of two arrays of one shape; arguments as for `of_one`."""
+    return of_one(*declared, spec=BINARY, inplace="lhs, rhs", **options)
+
+
+def with_number(*declared: Any, **options: Any) -> Declared:
+    """Arithmetic of an array and a number; arguments as for `of_one`."""
+    return of_one(*declared, params=NUMBER, **options)

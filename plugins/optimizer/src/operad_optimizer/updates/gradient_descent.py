@@ -1,0 +1,122 @@
+"""Steps along the gradient, or its sign: plain, with momentum, and with Nesterov's momentum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_optimizer.updates import references
+from operad_optimizer.updates.family import (
+    CLIP,
+    DECAY,
+    LAZY,
+    RATE,
+    RESCALE,
+    decayed,
+    mixed,
+    real,
+    rescaled,
+    update,
+)
+from operad_sdk import Array
+
+_MOMENTUM = real(0.0, "How much of the last step is kept.")
+
+
+def _sgd(
+    weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
+    rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
+) -> None:  # fmt: skip
+    """`weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
+    kept = (1 - lr * wd) * weight if wd else weight
+    np.subtract(kept, rescaled(grad, rescale_grad, clip_gradient, lr), out=out)
+
+
+sgd_update = update(
+    "sgd_update", _sgd, ("[1, 2]", "[10, -10]", "lr=0.1", "[0., 3.]"), "SGDKernel", reference=references.sgd
+)
+mp_sgd_update = mixed(
+    "mp_sgd_update", _sgd, ("[1, 2]", "[10, -10]", "[1, 2]", "lr=0.1", "[0., 3.]"), "MP_SGDKernel",
+    reference=references.sgd,
+)  # fmt: skip
+
+
+def _sgd_mom(
+    weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE, momentum: float = _MOMENTUM,
+    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
+) -> None:  # fmt: skip
+    """`mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
+    mom *= momentum
+    mom -= rescaled(grad, rescale_grad, clip_gradient, lr)
+    if wd:
+        mom -= lr * wd * weight
+    np.add(weight, mom, out=out)
+
+
+sgd_mom_update = update(
+    "sgd_mom_update", _sgd_mom, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[0., 4.]"),
+    "SGDMomKernel", reference=references.momentum_step,
+)  # fmt: skip
+mp_sgd_mom_update = mixed(
+    "mp_sgd_mom_update", _sgd_mom, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),
+    "MP_SGDMomKernel", reference=references.momentum_step,
+)  # fmt: skip
+
+
+def _nag_mom(
+    weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE, momentum: float = _MOMENTUM,
+    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
+) -> None:  # fmt: skip
+    """`mom = momentum mom - step` and `weight = weight + momentum mom - step`, one step ahead.
+
+    Here `step = lr (grad + wd weight)`, after Nesterov.
+    """
+    step = lr * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
+    mom *= momentum
+    mom -= step
+    np.add(weight, momentum * mom - step, out=out)
+
+
+nag_mom_update = update(
+    "nag_mom_update", _nag_mom, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[-0.5,  4. ]"),
+    "NAGMomKernel", reference=references.nesterov_step,
+)  # fmt: skip
+mp_nag_mom_update = mixed(
+    "mp_nag_mom_update", _nag_mom, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),
+    "MP_NAGMomKernel", reference=references.nesterov_step,
+    differs="weight decay acts as in `nag_mom_update`, from which MXNet 1.9.1's mixed form departs",
+)  # fmt: skip
+
+
+def _signsgd(
+    weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
+    rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
+) -> None:  # fmt: skip
+    """`weight = (1 - lr wd) weight - lr sign(grad)`; neither rescaling nor clipping changes a sign."""
+    np.subtract((1 - lr * wd) * weight, lr * np.sign(grad), out=out)
+
+
+signsgd_update = update(
+    "signsgd_update", _signsgd, ("[1, 2]", "[10, -10]", "lr=0.5", "[0.5, 2.5]"), "SignSGDKernel",
+    reference=references.sign_sgd,
+)  # fmt: skip
+
+
+def _signum(
+    weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE,
+    momentum: float = real(0.0, "How much of the average is kept."),
+    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
+    wd_lh: float = real(0.0, "Weight decay outside the sign, after Loshchilov and Hutter."),
+) -> None:  # fmt: skip
+    """`mom = momentum mom - (1 - momentum) (grad + wd weight)`, the negative of an average gradient.
+
+    Then `weight = (1 - lr wd_lh) weight + lr sign(mom)`.
+    """
+    mom *= momentum
+    mom -= (1 - momentum) * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
+    np.add((1 - lr * wd_lh) * weight, lr * np.sign(mom), out=out)
+
+
+signum_update = update(
+    "signum_update", _signum, ("[1, 2]", "[10, -10]", "[0, 0]", "lr=0.5", "momentum=0.9", "[0.5, 2.5]"),
+    "SignumKernel", reference=references.signum,
+)  # fmt: skip
