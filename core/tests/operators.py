@@ -108,8 +108,7 @@ SIMPLE = [
         lambda ctx, x, limit: _explode(x, limit),
         params=_LIMIT,
         inplace=["data"],
-        takes_context=True,
-        forward_resource=[ResourceRequest.TEMP_SPACE],
+        resource=[ResourceRequest.TEMP_SPACE],
     ),
     _unary(
         "transpose",
