@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad_sdk.check.subject import Subject, property_class
+from operad_sdk.declare import OperatorProperty
+
+_CACHES: Final = frozenset(name for name in vars(OperatorProperty) if name.startswith("_"))
+"""What the toolkit itself keeps on an operator's class, which depends on no values."""
 
 
 @final
@@ -38,6 +42,7 @@ class Pristine:
             (place, name): (id(value), len(value) if isinstance(value, Sized) else None)
             for place, owner in enumerate(owners)
             for name, value in list(vars(owner).items())
+            if name not in _CACHES
         }
 
 
