@@ -6,6 +6,7 @@ none of it yet, so that what runs first can be chosen.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sized
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Final, final
 from operad_sdk.check.subject import Subject, property_class
 from operad_sdk.declare import OperatorProperty
 
-_CACHES: Final = frozenset(name for name in vars(OperatorProperty) if name.startswith("_"))
+_CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
 """What the toolkit itself keeps on an operator's class, which depends on no values."""
 
 
