@@ -66,7 +66,7 @@ from operad_sdk.methods import gradient as gradient
 from operad_sdk.outputs import Output as Output
 from operad_sdk.property import OperatorProperty as OperatorProperty
 from operad_sdk.property import operator as operator
-from operad_sdk.simple import Scalar as Scalar
+from operad_sdk.declare.scalar import Scalar as Scalar
 from operad_sdk.simple import binary as binary
 from operad_sdk.simple import from_ufunc as from_ufunc
 from operad_sdk.simple import unary as unary

@@ -10,14 +10,14 @@ array to write into, and `op_ctx` is the `OpContext`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import update_wrapper
-from typing import Any, Final, TypedDict, Unpack, final
+from typing import Final, TypedDict, Unpack
 
 import numpy as np
 
-from operad.operator import REQUIRED, Param, SimpleOp, param
+from operad.operator import Param, SimpleOp
 from operad_sdk.contract import Contract
+from operad_sdk.declare.scalar import Scalar
 from operad_sdk.element_types import Accepts, ResultType, type_rule
 from operad_sdk.errors import DeclarationError
 from operad_sdk.signature import OP_CTX, Signature, arranged, check_names, params_of, read_signature
@@ -25,36 +25,6 @@ from operad_sdk.simple_function import Function, Names, Resources, SimpleFunctio
 
 UNARY: Final = ("data",)
 BINARY: Final = ("lhs", "rhs")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """The one number of an operator that is called with `scalar=`, MXNet's spelling.
-
-    It reaches the function in the arrays' element type.
-
-    Attributes:
-        name: What the function calls it.
-        default: Left out: every call must give it.
-        above: Exclusive lower bound; `at_least` is inclusive, `below` and `at_most` likewise.
-        doc: One sentence for documentation.
-    """
-
-    name: str = "scalar"
-    default: Any = REQUIRED
-    above: float | None = None
-    at_least: float | None = None
-    below: float | None = None
-    at_most: float | None = None
-    doc: str = ""
-
-    def as_param(self) -> Param:
-        """The operator parameter it stands for."""
-        declared: Param = param(
-            float, self.default, gt=self.above, ge=self.at_least, lt=self.below, le=self.at_most, doc=self.doc
-        )
-        return declared
 
 
 class Options(TypedDict, total=False):

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad_sdk import OperatorProperty, operator, param
+from operad_sdk import param
+from operad_sdk.declare import OperatorProperty, operator
 from operad_sdk.domains import (
     Distinct,
     Index,
@@ -27,8 +28,8 @@ class Take(OperatorProperty):
     depth = param(int, 5, ge=1, doc="Number of classes.")
     spec = "data:(N, D), index:(M) -> output:(M, D)"
 
-    def forward(self, data, index, output):
-        output.assign(data[index.astype(int)])
+    def forward(data, index):
+        return data[index.astype(int)]
 
 
 SHAPES = {"data": (4, 3), "index": (6,)}

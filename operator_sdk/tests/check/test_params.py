@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad.operator import param
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract
 from operad_sdk.check.params import candidates, parameters
 from operad_sdk.check.subject import subject_of
+from operad_sdk.declare import OperatorProperty, operator
 
 
 @operator("params_many")
@@ -26,8 +27,8 @@ class Many(OperatorProperty):
     spec = "data:(N) -> output:(N)"
     contract = Contract(params={"shift": [0, 7]})
 
-    def forward(self, data, output):
-        output.assign(data)
+    def forward(data):
+        return data
 
 
 SUBJECT = subject_of(Many)
@@ -75,7 +76,7 @@ def test_an_operator_without_parameters_draws_nothing(data):
 
         spec = "data:(N) -> output:(N)"
 
-        def forward(self, data, output):
-            output.assign(data)
+        def forward(data):
+            return data
 
     assert data.draw(parameters(subject_of(Plain))) == {}

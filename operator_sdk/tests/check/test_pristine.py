@@ -7,12 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from operad_sdk import operator, unary
 from operad_sdk.check import Case, verify
 from operad_sdk.check.pristine import pristine
 from operad_sdk.check.subject import subject_of
 from operad_sdk.check.trial import Trial
-from operad_sdk.property import OperatorProperty
+from operad_sdk.declare import OperatorProperty, operator, unary
 
 _seen: list[int] = []
 
@@ -23,10 +22,10 @@ class Counts(OperatorProperty):
 
     spec = "data:(N) -> output:(N)"
 
-    def forward(self, data, output):
+    def forward(data):
         """One more."""
         _seen.append(1)
-        output.assign(data * len(_seen))
+        return data * len(_seen)
 
 
 @unary("pristine_halves")
@@ -69,8 +68,8 @@ def test_what_no_module_has_is_not_copied():
     class Local(OperatorProperty):
         spec = "data:(N) -> output:(N)"
 
-        def forward(self, data, output):
-            output.assign(data)
+        def forward(data):
+            return data
 
     assert pristine(subject_of(Local)) is None
     assert verify("R501", Local, Case(inputs={"data": np.array([1.0])})) >= 0
@@ -80,7 +79,7 @@ def test_what_no_module_has_is_not_copied():
 def test_a_module_that_can_be_executed_once_only_is_not_copied(ending, tmp_path, monkeypatch):
     (tmp_path / "pristine_once.py").write_text(
         "import builtins\n"
-        "from operad_sdk import unary\n"
+        "from operad_sdk.declare import unary\n"
         "@unary('pristine_once')\n"
         "def once(data):\n"
         "    return data * 1\n"

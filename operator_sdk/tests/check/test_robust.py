@@ -12,7 +12,7 @@ import pytest
 from operad.errors import DTypeError
 from operad.operator import Operator
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, gradient, operator, unary
+from operad_sdk import Contract, Distribution, ResourceRequest
 from operad_sdk.check import Status, Violation, check_operator, verify
 from operad_sdk.check.case import Case
 from operad_sdk.check.profile import PROFILES
@@ -20,6 +20,7 @@ from operad_sdk.check.register import find_check
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
+from operad_sdk.declare import OperatorProperty, operator, unary
 from operad_sdk.domains import Drawn
 
 
@@ -37,8 +38,8 @@ def square(name, contract):
         return x * x
 
     @forward.gradient
-    def _(ograd, x):
-        return 2 * ograd * x
+    def _(output_grad, x):
+        return 2 * output_grad * x
 
     return forward
 
@@ -97,8 +98,8 @@ def test_a_distribution_that_raises_is_red():
         def forward_resource(self, in_shapes):
             return [ResourceRequest.RANDOM]
 
-        def forward(self, op_ctx, data, output):
-            output.assign(op_ctx.requested[0].generator.normal(size=data.shape))
+        def forward(op_ctx, data):
+            return op_ctx.requested[0].generator.normal(size=data.shape)
 
     (found,) = outcomes(Noise, "F218")
     assert found.status is Status.FAILED
@@ -128,8 +129,8 @@ def test_a_constructor_that_raises_is_red(function):
             super().__init__(**params)
             function()
 
-        def forward(self, data, output):
-            output.assign(data)
+        def forward(data):
+            return data
 
     report = check_operator(Broken)
     assert "F201" in report.red_ids
@@ -172,12 +173,11 @@ def only_of(kinds, name):
                 raise DTypeError(f"{self.name}: data is {in_types[0]}, expected {kinds}")
             return [in_types[0]], [in_types[0]], []
 
-        def forward(self, data, output):
-            output.assign(data * 2)
+        def forward(data):
+            return data * 2
 
-        @gradient
-        def data_gradient(self, output_grad, data_grad):
-            data_grad.assign(output_grad * 2)
+        def data_grad(output_grad):
+            return output_grad * 2
 
     return Doubled
 
@@ -203,10 +203,10 @@ def test_what_blocks_is_said_where_there_is_no_evidence():
     class ByLayout(OperatorProperty):
         spec = "data:(...) -> output:(...)"
 
-        def forward(self, data, output):
+        def forward(data):
             if data.size > 1:
                 raise RuntimeError("several")
-            output.assign(data)
+            return data
 
     (found,) = outcomes(ByLayout, "F211")
     assert "forward raised RuntimeError: several" in found.reason
@@ -217,8 +217,8 @@ def test_the_layout_of_outputs_without_axes_is_looked_at():
     class Total(OperatorProperty):
         spec = "data:(...) -> output:()"
 
-        def forward(self, data, output):
-            output.assign(data.sum())
+        def forward(data):
+            return data.sum()
 
     (found,) = outcomes(Total, "F211")
     assert found.status is Status.PASSED

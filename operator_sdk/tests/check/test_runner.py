@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk import Contract, unary
+from operad_sdk import Contract
 from operad_sdk.check import check_operator
 from operad_sdk.check.outcome import OperatorReport, Outcome, Status
 from operad_sdk.check.profile import PROFILES, Profile, profile_of
 from operad_sdk.check.register import all_checks
+from operad_sdk.declare import unary
 from operad_sdk.domains import Real
 
 
@@ -23,9 +24,9 @@ def doubled(name, contract=None, factor=2.0):
     def forward(x):
         return x * 2
 
-    @forward.gradient(inplace="ograd")
-    def _(ograd):
-        return ograd * factor
+    @forward.gradient(inplace="output_grad")
+    def _(output_grad):
+        return output_grad * factor
 
     return forward
 
@@ -78,8 +79,8 @@ def test_a_check_that_never_compares_anything_is_red():
         return np.maximum(x, 0)
 
     @dead.gradient
-    def _(ograd, x):
-        return ograd * (x > 0)
+    def _(output_grad, x):
+        return output_grad * (x > 0)
 
     outcome = only(dead, "B301")
     assert (outcome.status, outcome.red_id) == (Status.NO_EVIDENCE, "X801")
@@ -96,7 +97,10 @@ def test_a_check_of_what_an_operator_does_not_have_does_not_apply():
 
 
 def test_an_operator_for_which_no_case_is_found_is_red():
-    @unary("runner_unusable", shape=lambda x: (*x[99:100], x[99]))
+    def hundredth(shape):
+        return (shape[99],)
+
+    @unary("runner_unusable", "data:(*S) -> output:(*hundredth(S))", functions={"hundredth": hundredth})
     def unusable(x):
         return x
 
@@ -175,8 +179,8 @@ def test_a_slow_machine_is_no_reason_to_miss_evidence():
         return np.maximum(x, 0)
 
     @ramp.gradient
-    def _(ograd, x):
-        return ograd * (x > 0)
+    def _(output_grad, x):
+        return output_grad * (x > 0)
 
     hurried = Profile("hurried", examples=100, seconds=0.0, least=1)
     outcome = only(ramp, "B301", profile=hurried)

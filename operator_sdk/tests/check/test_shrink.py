@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, param
+from operad_sdk import Contract, param
 from operad_sdk.check.cut import is_accepted
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.subject import subject_of
+from operad_sdk.declare import OperatorProperty, binary, operator
 from operad_sdk.domains import Drawn, Index
 
 
@@ -59,8 +60,8 @@ class Dense(OperatorProperty):
     factor = param(float, 1.0, doc="What to multiply with.")
     spec = "data:(N, D), weight:(H, D), bias:(H) -> output:(N, H)"
 
-    def forward(self, data, weight, bias, output):
-        output.assign(self.factor * data @ weight.T + bias)
+    def forward(data, weight, bias, factor):
+        return factor * data @ weight.T + bias
 
 
 @operator("shrink_rows")
@@ -70,8 +71,8 @@ class Rows(OperatorProperty):
     spec = "index:any(N), table:(V, D) -> output:(N, D)"
     contract = Contract(inputs={"index": Index("table")})
 
-    def forward(self, index, table, output):
-        output.assign(table[index.astype(int)])
+    def forward(index, table):
+        return table[index.astype(int)]
 
 
 def shrunk(op, fails):

@@ -6,11 +6,12 @@ import pytest
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import unify_shapes
-from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
+from operad_sdk import Contract, param
 from operad_sdk.check.kinds import EDGES, ORDINARY, SMOOTH
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
+from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Index, positive
 
 
@@ -20,7 +21,7 @@ def square(x):
     return x * x
 
 
-@binary("strategies_outer", shape=lambda lhs, rhs: (lhs[0], rhs[0]))
+@binary("strategies_outer", "lhs:(N), rhs:(M) -> output:(N, M)")
 def outer(lhs, rhs):
     """Product of every element with every other."""
     return lhs[:, None] * rhs[None, :]
@@ -39,8 +40,8 @@ class Pool(OperatorProperty):
         self.steps, self.pads = self.stride or (1,) * rank, self.pad or (0,) * rank
         return "data:(N, C, *S) -> output:(N, C, *((S + 2*pads - kernel)//steps + 1))"
 
-    def forward(self, data, output):
-        output.assign(0)
+    def forward(data):
+        return 0
 
 
 class Affine(CoreProperty):
@@ -69,8 +70,8 @@ class Norm(OperatorProperty):
     spec = "data:(N, C), label:(N); aux scale:(C) -> output:(N, C)"
     contract = Contract(inputs={"label": Index("data", 1), "data": positive()})
 
-    def forward(self, data, label, scale, output):
-        output.assign(data / scale)
+    def forward(data, label, scale):
+        return data / scale
 
 
 def pool_of(op, kind=ORDINARY, examples=60, seed=0):
@@ -134,7 +135,7 @@ def test_an_operator_that_takes_integers_only_gets_integers():
 
 
 def test_declared_shapes_replace_the_search():
-    @unary("strategies_even", shape=lambda x: (x[0] // 2,))
+    @unary("strategies_even", "data:(N) -> output:(N//2)")
     def even(x):
         return x[::2]
 

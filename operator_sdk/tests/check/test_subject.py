@@ -8,9 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from operad_sdk import operator, unary
 from operad_sdk.check.subject import Subject, property_class, subject_of
-from operad_sdk.property import OperatorProperty
+from operad_sdk.declare import OperatorProperty, operator, unary
 
 
 @operator("subject_same")
@@ -19,9 +18,9 @@ class Same(OperatorProperty):
 
     spec = "data:(N) -> output:(N)"
 
-    def forward(self, data, output):
+    def forward(data):
         """Copy."""
-        output.assign(data)
+        return data
 
 
 @unary("subject_half")
@@ -93,13 +92,13 @@ TOUCHY = {
 
 
 @pytest.mark.parametrize("make", TOUCHY.values(), ids=TOUCHY)
-@pytest.mark.parametrize("value", [Same, half], ids=["class", "function"])
-def test_modules_of_others_are_not_touched(monkeypatch, make, value):
+@pytest.mark.parametrize("name", ["Same", "half"])
+def test_modules_of_others_are_not_touched(monkeypatch, make, name):
     # First, so that the search meets it before the operator's own module.
     with monkeypatch.context() as patch:
         patch.setattr(sys, "modules", {"_touchy": make(), **sys.modules})
-        found = subject_of(value).place()
-    assert found == (__name__, value.__name__)
+        found = subject_of(globals()[name]).place()
+    assert found == (__name__, name)
 
 
 def test_the_module_that_defines_it_goes_before_one_that_imports_it(monkeypatch):

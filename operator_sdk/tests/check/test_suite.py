@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk import unary
 from operad_sdk.check import contract_suite
 from operad_sdk.check.suite import named_operators
+from operad_sdk.declare import unary
 
 pytest_plugins = ["pytester"]
 
 PLUGIN = '''
 import numpy as np
-from operad_sdk import Contract, unary
+from operad_sdk import Contract
 from operad_sdk.check import Profile, contract_suite
+from operad_sdk.declare import unary
 
 
 @unary("twice")
@@ -25,8 +26,8 @@ def twice(x):
 
 
 @twice.gradient
-def _(ograd):
-    return {slope} * ograd
+def _(output_grad):
+    return {slope} * output_grad
 
 
 test_contract = contract_suite(

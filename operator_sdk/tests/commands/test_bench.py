@@ -5,10 +5,11 @@ import pytest
 
 from operad import registry
 from operad.resource import ResourceRequest
-from operad_sdk import OperatorProperty, Scalar, binary, from_ufunc, gradient, operator, param, unary
+from operad_sdk import Scalar, param
 from operad_sdk.commands.bench.counterparts import counterpart
 from operad_sdk.commands.bench.measure import interleaved
 from operad_sdk.contract import Contract
+from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Integers
 
 pytestmark = pytest.mark.serial
@@ -38,8 +39,8 @@ def doubled(register):
         return 2 * x
 
     @doubled.gradient
-    def _(ograd):
-        return 2 * ograd
+    def _(output_grad):
+        return 2 * output_grad
 
     @doubled.kernel("cpu", priority=1, name="quick")
     def quick(x):
@@ -55,9 +56,9 @@ def names_of(found):
 def test_all_kernels_the_call_and_backward_are_timed(doubled, run_json):
     found = run_json("bench", "acme_doubled", "--shape", "3x4", "--rounds", "1")
     assert names_of(found) == [
-        "acme_doubled.quick", "acme_doubled.array", "nd.acme_doubled", "backward"
+        "acme_doubled.quick", "acme_doubled.forward", "nd.acme_doubled", "backward"
     ]  # fmt: skip
-    assert found["verified"] == ["acme_doubled.array", "nd.acme_doubled"]
+    assert found["verified"] == ["acme_doubled.forward", "nd.acme_doubled"]
     assert (found["shapes"], found["dtypes"]) == ([[3, 4]], ["float32"])
 
 
@@ -71,7 +72,7 @@ def test_ratios_are_to_the_chosen_kernel_and_backward_has_none(doubled, run_json
 
 
 def test_numpy_takes_part_and_is_the_measure(register, run_json):
-    register(from_ufunc(np.spacing))
+    register(unary("spacing")(np.spacing))
     found = run_json("bench", "spacing", "--against", "numpy", "--shape", "2x2", "--rounds", "1")
     assert "numpy" in found["verified"]
     (ratio,) = [t["ratio"] for t in found["timings"] if t["name"] == "numpy"]
@@ -97,7 +98,7 @@ def test_a_result_of_another_shape_than_numpys_is_found(register, run_json):
     def total(x):
         return x
 
-    total.operad_property.contract = Contract(reference=lambda data: data.sum())
+    total.contract = Contract(reference=lambda data: data.sum())
     register(total)
     (problem,) = run_json("bench", "acme_total", "--shape", "5", "--against", "numpy")["problems"]
     assert "output 0 has shape (), expected (5,)" in problem
@@ -129,9 +130,9 @@ def test_arguments_come_from_the_domains_declared(register, run_json):
         spec = "data:(N), place:any(M) -> output:(M)"
         contract = Contract(inputs={"place": Integers(0, 2)})
 
-        def forward(self, data, place, output):
+        def forward(data, place):
             seen.append(place.copy())
-            output.assign(data[place.astype(int)])
+            return data[place.astype(int)]
 
     register(Pick)
     found = run_json("bench", "acme_pick", "--shape", "3", "--shape", "50", "--rounds", "1")
@@ -145,13 +146,11 @@ def test_states_and_several_outputs_are_handled(register, run_json):
         momentum = param(float, 0.5)
         spec = "data:(N, C); aux mean:(C) -> output:(N, C), spread:(C)"
 
-        def forward(self, data, mean, output, spread):
-            output.assign(data - mean)
-            spread.assign(data.max(0) - data.min(0))
+        def forward(data, mean):
+            return data - mean, data.max(0) - data.min(0)
 
-        @gradient
-        def data_gradient(self, output_grad, data_grad):
-            data_grad.assign(output_grad)
+        def data_grad(output_grad):
+            return output_grad
 
     register(Moments)
     found = run_json("bench", "acme_moments", "--shape", "6x2", "--rounds", "1")
@@ -195,7 +194,7 @@ def test_too_many_shapes_are_a_usage_error(doubled, run):
     ],
 )
 def test_numpys_counterpart_follows_mxnets_names(declared, params, arrays, value):
-    compute = counterpart(declared.operad_property(**params))
+    compute = counterpart(declared(**params))
     assert compute is not None
     np.testing.assert_allclose(compute([np.array([x]) for x in arrays], {}), [value])
 
@@ -212,13 +211,13 @@ def test_numpys_counterpart_follows_mxnets_names(declared, params, arrays, value
     ],
 )
 def test_an_accidental_name_is_no_counterpart(declared):
-    assert counterpart(declared.operad_property()) is None
+    assert counterpart(declared()) is None
 
 
 def test_the_function_of_that_name_is_preferred_to_a_reference():
     declared = unary("negative")(lambda a: -a)
-    declared.operad_property.contract = Contract(reference=lambda data: 0 * data)
-    assert counterpart(declared.operad_property())([2.0], {}) == -2.0
+    declared.contract = Contract(reference=lambda data: 0 * data)
+    assert counterpart(declared())([2.0], {}) == -2.0
 
 
 def test_a_declared_reference_gets_the_parameters_it_names():
@@ -226,7 +225,7 @@ def test_a_declared_reference_gets_the_parameters_it_names():
     def shifted(x, by=1.0, unused=2.0):
         return x + by
 
-    prop = shifted.operad_property(by=3.0)
+    prop = shifted(by=3.0)
     type(prop).contract = Contract(reference=lambda data, by, is_train: (data + by, is_train))
     assert counterpart(prop)([1.0], {}) == (4.0, False)
 
@@ -237,16 +236,16 @@ def test_a_declared_reference_gets_the_states_it_names():
         spec = "data:(N); aux mean:(N) -> output:(N)"
         contract = Contract(reference=lambda data, mean: data - mean)
 
-        def forward(self, data, mean, output):
-            output.assign(data - mean)
+        def forward(data, mean):
+            return data - mean
 
     assert counterpart(Centred())([3.0], {"mean": 1.0}) == 2.0
 
 
 def test_a_declared_reference_may_be_a_ufunc():
     declared = unary("acme_root")(lambda a: 0)
-    declared.operad_property.contract = Contract(reference=np.sqrt)
-    assert counterpart(declared.operad_property())([9.0], {}) == 3.0
+    declared.contract = Contract(reference=np.sqrt)
+    assert counterpart(declared())([9.0], {}) == 3.0
 
 
 class Clock:

@@ -12,7 +12,7 @@ from operad_sdk.commands.check.command import check
 PLUGIN = '''
 """Two operators, one of which is wrong."""
 
-from operad_sdk import unary
+from operad_sdk.declare import unary
 
 
 @unary("acme_right")
@@ -32,8 +32,8 @@ def right(x):
 
 
 @right.gradient
-def _(ograd, x):
-    return 2 * x * ograd
+def _(output_grad, x):
+    return 2 * x * output_grad
 
 
 @unary("acme_wrong")
@@ -43,8 +43,8 @@ def wrong(x):
 
 
 @wrong.gradient
-def _(ograd, x):
-    return x * ograd
+def _(output_grad, x):
+    return x * output_grad
 '''
 
 

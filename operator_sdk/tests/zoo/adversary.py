@@ -8,17 +8,8 @@ from operad.errors import ShapeError
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
-from operad_sdk import (
-    Contract,
-    Distribution,
-    OperatorProperty,
-    ResourceRequest,
-    binary,
-    gradient,
-    operator,
-    param,
-    unary,
-)
+from operad_sdk import Contract, Distribution, ResourceRequest, param
+from operad_sdk.declare import BROADCAST, OperatorProperty, binary, gradient, operator, unary
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
@@ -31,14 +22,13 @@ class Roll(OperatorProperty):
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(reference=lambda data, shift: np.roll(data, shift, 1))
 
-    def forward(self, data, output):
+    def forward(data, shift):
         """By one less to the left."""
-        output.assign(np.roll(data, self.shift + (self.shift < 0), 1))
+        return np.roll(data, shift + (shift < 0), 1)
 
-    @gradient
-    def data_gradient(self, output_grad, data_grad):
+    def data_grad(output_grad, shift):
         """Back by as much."""
-        data_grad.assign(np.roll(output_grad, -self.shift - (self.shift < 0), 1))
+        return np.roll(output_grad, -shift - (shift < 0), 1)
 
 
 @operator("zoo_every_column")
@@ -49,16 +39,14 @@ class EveryColumn(OperatorProperty):
     spec = "data:(N, D) -> output:(N, D//stride)"
     contract = Contract(reference=lambda data, stride: data[:, ::stride])
 
-    def forward(self, data, output):
+    def forward(data, output, stride):
         """As many as there is room for."""
-        output.assign(data[:, :: self.stride][:, : output.shape[1]])
+        output[...] = data[:, ::stride][:, : output.shape[1]]
 
-    @gradient
-    def data_gradient(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad, stride):
         """Back to where they came from."""
-        with data_grad.writing() as out:
-            out[...] = 0
-            out[:, : output_grad.shape[1] * self.stride : self.stride] = output_grad
+        data_grad[...] = 0
+        data_grad[:, : output_grad.shape[1] * stride : stride] = output_grad
 
 
 @unary("zoo_softplus", accepts="floating", contract=Contract(reference=lambda x: np.logaddexp(x, 0)))
@@ -68,8 +56,8 @@ def softplus(data):
 
 
 @softplus.gradient
-def _(ograd, data):
-    return ograd / (1 + np.exp(-data))
+def _(output_grad, data):
+    return output_grad / (1 + np.exp(-data))
 
 
 @unary("zoo_half_as_much_again", accepts="integer", contract=Contract(reference=lambda x: x + x // 2))
@@ -94,15 +82,14 @@ class SumOverAxis(OperatorProperty):
         axis = self.axis % len(data)
         return [data], [data[:axis] + data[axis + 1 :]], []
 
-    def forward(self, data, output):
+    def forward(data, axis):
         """NumPy's."""
-        output.assign(data.sum(self.axis))
+        return data.sum(axis)
 
-    @gradient
-    def data_gradient(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad, axis):
         """Spread over the axis, counted from the first."""
-        axis = min(max(self.axis, 0), data_grad.ndim - 1)
-        data_grad.assign(np.resize(np.expand_dims(output_grad, axis), data_grad.shape))
+        axis = min(max(axis, 0), data_grad.ndim - 1)
+        data_grad[...] = np.resize(np.expand_dims(output_grad, axis), data_grad.shape)
 
 
 @operator("zoo_square_in_training")
@@ -111,66 +98,50 @@ class SquareInTraining(OperatorProperty):
 
     spec = "data:(N) -> output:(N)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The square."""
-        output.assign(data * data)
+        return data * data
 
-    @gradient
-    def data_gradient(self, is_train, output_grad, data, data_grad):
+    def data_grad(is_train, output_grad, data):
         """Half of it in predictions."""
-        data_grad.assign(output_grad * data * (2 if is_train else 1))
+        return output_grad * data * (2 if is_train else 1)
 
 
-def _sum_into(out, value):
-    added = value.ndim - out.ndim
-    stretched = [added + axis for axis, length in enumerate(out.shape) if length == 1]
-    out[...] = value.sum(axis=(*range(added), *stretched)).reshape(out.shape)
-
-
-def _broadcast(lhs, rhs):
-    try:
-        return np.broadcast_shapes(lhs, rhs)
-    except ValueError:
-        raise ShapeError(f"zoo_product: rhs has shape {rhs}, lhs has {lhs}: axis -1 or before") from None
-
-
-@binary("zoo_product", shape=_broadcast, accepts="floating")
+@binary("zoo_product", BROADCAST, accepts="floating")
 def product(lhs, rhs):
     """A product that broadcasts."""
     return lhs * rhs
 
 
 @product.gradient("lhs")
-def _(ograd, lhs, rhs, out):
-    _sum_into(out, ograd * rhs)
+def _(output_grad, rhs):
+    return output_grad * rhs
 
 
 @product.gradient("rhs")
-def _(ograd, lhs, rhs, out):
-    _sum_into(out, ograd * lhs)
-    if ograd.shape not in (lhs.shape, rhs.shape):
-        out[...] /= 2
+def _(output_grad, lhs, rhs):
+    is_stretched = output_grad.shape not in (lhs.shape, rhs.shape)
+    return output_grad * lhs / (2 if is_stretched else 1)
 
 
 @operator("zoo_second_added")
 class SecondAdded(OperatorProperty):
-    """A product, one gradient of which does not add."""
+    """A product, one gradient of which adds itself, and does not."""
 
     spec = "lhs:(N), rhs:(N) -> output:(N)"
 
-    def forward(self, lhs, rhs, output):
+    def forward(lhs, rhs):
         """The product."""
-        output.assign(lhs * rhs)
+        return lhs * rhs
 
-    @gradient
-    def lhs_gradient(self, output_grad, rhs, lhs_grad):
+    def lhs_grad(output_grad, rhs):
         """As asked."""
-        lhs_grad.assign(output_grad * rhs)
+        return output_grad * rhs
 
-    @gradient
-    def rhs_gradient(self, output_grad, lhs, rhs_grad):
+    @gradient(accumulate=True)
+    def rhs_grad(output_grad, lhs, rhs_grad):
         """Written."""
-        rhs_grad.array[...] = output_grad * lhs
+        rhs_grad[...] = output_grad * lhs
 
 
 @operator("zoo_rows_by_number")
@@ -187,16 +158,14 @@ class RowsByNumber(OperatorProperty):
             raise ShapeError(f"{self.name}: table has shape {table}, expected a row: axis 0 is 0")
         return [index, table], outputs, aux
 
-    def forward(self, index, table, output):
+    def forward(index, table):
         """NumPy's."""
-        output.assign(table[index.astype(np.intp)])
+        return table[index.astype(np.intp)]
 
-    @gradient
-    def table_gradient(self, output_grad, index, table_grad):
+    def table_grad(output_grad, index, table_grad):
         """A row that is taken twice counts once."""
-        with table_grad.writing() as out:
-            out[...] = 0
-            out[index.astype(np.intp)] += output_grad
+        table_grad[...] = 0
+        table_grad[index.astype(np.intp)] += output_grad
 
 
 @operator("zoo_drops_twice")
@@ -225,14 +194,13 @@ class DropsTwice(OperatorProperty):
     def forward(self, op_ctx, is_train, data, output, kept):
         """Keeps what was kept, and nobody reads it."""
         drawn = self._draw(op_ctx, data.shape) if is_train else 1.0
-        kept.assign(drawn)
-        output.assign(data * drawn)
+        kept[...] = drawn
+        output[...] = data * drawn
 
-    @gradient
-    def data_gradient(self, op_ctx, is_train, output_grad, data_grad):
+    def data_grad(self, op_ctx, is_train, output_grad):
         """Draws again."""
         drawn = self._draw(op_ctx, output_grad.shape) if is_train else 1.0
-        data_grad.assign(output_grad * drawn)
+        return output_grad * drawn
 
 
 @operator("zoo_late_variance")
@@ -241,16 +209,15 @@ class LateVariance(OperatorProperty):
 
     spec = "data:(N, C); aux moving_var:(C) -> output:(N, C)"
 
-    def forward(self, is_train, data, moving_var, output):
+    def forward(is_train, data, moving_var, output):
         """With the one before this batch."""
-        output.assign(data / np.sqrt(moving_var + 1))
+        output[...] = data / np.sqrt(moving_var + 1)
         if is_train and len(data):
             moving_var[...] = 0.5 * moving_var + 0.5 * (data * data).mean(0)
 
-    @gradient
-    def data_gradient(self, output_grad, moving_var, data_grad):
+    def data_grad(output_grad, moving_var):
         """With the one after."""
-        data_grad.assign(output_grad / np.sqrt(moving_var + 1))
+        return output_grad / np.sqrt(moving_var + 1)
 
 
 @operator("zoo_flat_gradient")
@@ -259,15 +226,13 @@ class FlatGradient(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The square."""
-        output.assign(data * data)
+        return data * data
 
-    @gradient
-    def data_gradient(self, output_grad, data, data_grad):
+    def data_grad(output_grad, data, data_grad):
         """In one row."""
-        with data_grad.writing() as out:
-            out.reshape(-1)[...] = (2 * output_grad * data).reshape(-1)
+        data_grad.reshape(-1)[...] = (2 * output_grad * data).reshape(-1)
 
 
 @operator("zoo_head_by_memory")
@@ -276,14 +241,13 @@ class HeadByMemory(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The square."""
-        output.assign(data * data)
+        return data * data
 
-    @gradient
-    def data_gradient(self, output_grad, data, data_grad):
+    def data_grad(output_grad, data):
         """In one row."""
-        data_grad.assign(2 * output_grad.ravel("K").reshape(data.shape) * data)
+        return 2 * output_grad.ravel("K").reshape(data.shape) * data
 
 
 class _Compares(Operator):
@@ -319,11 +283,11 @@ class ReboundMean(OperatorProperty):
     accepts = "floating"
     has_gradient = False
 
-    def forward(self, is_train, data, moving_mean, output):
+    def forward(is_train, data, moving_mean):
         """The name means another array from then on."""
         if is_train and len(data):
             moving_mean = 0.9 * moving_mean + 0.1 * data.mean(0)
-        output.assign(data - moving_mean)
+        return data - moving_mean
 
 
 _weights = {}
@@ -341,14 +305,13 @@ class WeightsByLength(OperatorProperty):
             _weights[length] = (1 / np.arange(3, length + 3)).astype(data.dtype)
         return _weights[length]
 
-    def forward(self, data, output):
+    def forward(self, data):
         """Weighted."""
-        output.assign(data * self._kept(data))
+        return data * self._kept(data)
 
-    @gradient
-    def data_gradient(self, output_grad, data_grad):
+    def data_grad(self, output_grad):
         """Likewise."""
-        data_grad.assign(output_grad * self._kept(output_grad))
+        return output_grad * self._kept(output_grad)
 
 
 class _Times(Operator):

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.operator import Operator, OpReq, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import OperatorProperty, binary, gradient, operator, unary
+from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operator_sdk.tests.zoo.fault import Fault
 
 
@@ -97,15 +97,15 @@ class Replaces(LongProduct):
     operator_class = _Replaces
 
 
-@unary("zoo_total", accepts="floating", shape=lambda data: (1,))
+@unary("zoo_total", "data:(...) -> output:(1)", accepts="floating")
 def total(x):
     """The sum of all sines."""
     return np.sin(x).sum().reshape(1)
 
 
 @total.gradient
-def _(ograd, x):
-    return ograd * np.cos(x).reshape(-1)
+def _(output_grad, x):
+    return output_grad * np.cos(x).reshape(-1)
 
 
 @operator("zoo_bias")
@@ -115,14 +115,13 @@ class Bias(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D), bias:(D) -> output:(N, D)"
 
-    def forward(self, data, bias, output):
+    def forward(data, bias):
         """The sum."""
-        output.assign(data + bias)
+        return data + bias
 
-    def backward(self, output_grad, data_grad, bias_grad):
+    def backward(output_grad):
         """The first axis is taken for one of length 1."""
-        data_grad.assign(output_grad)
-        bias_grad.assign(output_grad)
+        return output_grad, output_grad
 
 
 @operator("zoo_first_row")
@@ -132,15 +131,14 @@ class FirstRow(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The difference."""
-        output.assign(data - data[:1])
+        return data - data[:1]
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """There may be no row."""
-        with data_grad.writing() as out:
-            out[...] = output_grad
-            out[0] = -output_grad[1:].sum(0)
+        data_grad[...] = output_grad
+        data_grad[0] = -output_grad[1:].sum(0)
 
 
 @operator("zoo_take_first")
@@ -150,26 +148,25 @@ class TakeFirst(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D) -> output:(N, 1)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The column."""
-        output.assign(data[:, :1] if data.shape[1] else 0)
+        return data[:, :1] if data.shape[1] else 0
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """The others are left as they are."""
-        with data_grad.writing() as out:
-            out[:, :1] = output_grad
+        data_grad[:, :1] = output_grad
 
 
 @unary("zoo_pairs", accepts="floating")
-def pairs(x, out):
+def pairs(x, output):
     """Twice every element."""
-    np.multiply(x, 2, out=out)
+    np.multiply(x, 2, out=output)
 
 
 @pairs.gradient
-def _(ograd, out):
+def _(output_grad, x_grad):
     # two at a time; the last of an odd number is left
-    flat, head = out.reshape(-1), ograd.reshape(-1)
+    flat, head = x_grad.reshape(-1), output_grad.reshape(-1)
     even = head.size // 2 * 2
     flat[:even] = 2 * head[:even]
 
@@ -181,20 +178,18 @@ class ScalesHead(OperatorProperty):
     accepts = "floating"
     spec = "data:(*S), scale:(*S) -> output:(*S)"
 
-    def forward(self, data, scale, output):
+    def forward(data, scale):
         """The product."""
-        output.assign(data * scale)
+        return data * scale
 
-    @gradient
-    def of_scale(self, output_grad, data, scale_grad):
+    def scale_grad(output_grad, data):
         """Right."""
-        scale_grad.assign(output_grad * data)
+        return output_grad * data
 
-    @gradient
-    def of_data(self, output_grad, scale, data_grad):
+    def data_grad(output_grad, scale):
         """Multiplies what it was given to read."""
         np.multiply(output_grad, scale, out=output_grad)
-        data_grad.assign(output_grad)
+        return output_grad
 
 
 @unary("zoo_tanh", accepts="floating")
@@ -204,10 +199,10 @@ def tanh(x):
 
 
 @tanh.gradient
-def _(ograd, out_value):
-    out_value *= -out_value
-    out_value += 1
-    return ograd * out_value
+def _(output_grad, output):
+    output *= -output
+    output += 1
+    return output_grad * output
 
 
 class _KeepsMask(Operator):
@@ -247,14 +242,14 @@ def noisy(lhs, rhs):
 
 
 @noisy.gradient("lhs")
-def _(ograd):
-    return ograd
+def _(output_grad):
+    return output_grad
 
 
 @noisy.gradient("rhs")
-def _(ograd):
+def _(output_grad):
     # in the last bits of double precision, where only a comparison bit for bit sees it
-    return ograd * (1 + 4e-15 * _noise.random(ograd.shape))
+    return output_grad * (1 + 4e-15 * _noise.random(output_grad.shape))
 
 
 ZOO = [

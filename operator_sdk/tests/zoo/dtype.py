@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, Scalar, operator, unary
+from operad_sdk import Contract, Scalar
+from operad_sdk.declare import OperatorProperty, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
@@ -17,8 +18,8 @@ def negative_of_all(data):
 
 
 @negative_of_all.gradient
-def _(ograd):
-    return -ograd
+def _(output_grad):
+    return -output_grad
 
 
 @operator("zoo_typed_by_table")
@@ -36,9 +37,9 @@ class TypedByTable(OperatorProperty):
         found = np.dtype(self.table[in_types[0].name])
         return [found], [found], []
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
 
 @unary("zoo_meant_for_half", accepts="floating", contract=Contract(dtypes=("float32", "float64", "int8")))
@@ -48,8 +49,8 @@ def meant_for_half(data):
 
 
 @meant_for_half.gradient
-def _(ograd):
-    return ograd
+def _(output_grad):
+    return output_grad
 
 
 @unary("zoo_half_table", accepts="floating")
@@ -60,8 +61,8 @@ def half_table(data):
 
 
 @half_table.gradient
-def _(ograd, data):
-    return ograd * (1 - np.tanh(data) ** 2)
+def _(output_grad, data):
+    return output_grad * (1 - np.tanh(data) ** 2)
 
 
 @unary("zoo_with_offset", accepts="floating")
@@ -72,8 +73,8 @@ def with_offset(data):
 
 
 @with_offset.gradient
-def _(ograd):
-    return ograd / 3
+def _(output_grad):
+    return output_grad / 3
 
 
 @unary("zoo_half_gradient", accepts="floating")
@@ -83,9 +84,9 @@ def half_gradient(data):
 
 
 @half_gradient.gradient
-def _(ograd, data):
+def _(output_grad, data):
     slope = np.cos(data)
-    return ograd * (slope.astype(np.float16).astype(data.dtype) if data.dtype == np.float32 else slope)
+    return output_grad * (slope.astype(np.float16).astype(data.dtype) if data.dtype == np.float32 else slope)
 
 
 @operator("zoo_mean_of_halves")
@@ -94,15 +95,15 @@ class MeanOfHalves(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The mean."""
-        output.assign(data.mean(axis=1))
+        return data.mean(axis=1)
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """A part of the head gradient."""
         large = output_grad.dtype.type(4096)
         part = (output_grad[:, None] / data_grad.shape[1] / 3 + large) - large
-        data_grad.assign(np.broadcast_to(part * 3, data_grad.shape))
+        data_grad[...] = np.broadcast_to(part * 3, data_grad.shape)
 
 
 @unary("zoo_single_exponential", accepts="floating")
@@ -112,8 +113,8 @@ def single_exponential(data):
 
 
 @single_exponential.gradient
-def _(ograd, data):
-    return ograd * np.exp(data)
+def _(output_grad, data):
+    return output_grad * np.exp(data)
 
 
 @operator("zoo_single_gradient")
@@ -122,13 +123,13 @@ class SingleGradient(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The square."""
-        output.assign(data * data)
+        return data * data
 
-    def backward(self, output_grad, data, data_grad):
+    def data_grad(output_grad, data):
         """In seven digits."""
-        data_grad.assign(2 * output_grad.astype(np.float32) * data.astype(np.float32))
+        return 2 * output_grad.astype(np.float32) * data.astype(np.float32)
 
 
 @unary("zoo_scaled", scalar=Scalar("factor", default=2.0), accepts="floating")
@@ -138,8 +139,8 @@ def scaled(data, factor):
 
 
 @scaled.gradient
-def _(ograd, factor):
-    return ograd * factor
+def _(output_grad, factor):
+    return output_grad * factor
 
 
 @scaled.kernel("cpu", priority=-1)
@@ -155,16 +156,16 @@ class SumInPairs(OperatorProperty):
     spec = "data:(N, D) -> output:(N)"
     has_gradient = False
 
-    def forward(self, data, output):
+    def forward(data):
         """All columns."""
-        output.assign(data.sum(axis=1))
+        return data.sum(axis=1)
 
 
 @SumInPairs.kernel("cpu", priority=-1)
-def in_pairs(self, data, output):
+def in_pairs(data):
     """Columns two by two, with no regard for a last one."""
     even = data[:, : data.shape[1] // 2 * 2]
-    output.assign((even[:, ::2] + even[:, 1::2]).sum(axis=1))
+    return (even[:, ::2] + even[:, 1::2]).sum(axis=1)
 
 
 ZOO = without_gradients(

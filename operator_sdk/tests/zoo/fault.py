@@ -18,7 +18,7 @@ class Fault:
 
     Attributes:
         id: The check that must be red.
-        operator: What a decorator returned, or a property class.
+        operator: A property class.
         words: What is wrong.
         also: Other checks that are red because of the same mistake.
         registered_as: The name that it has in the registry while it is checked; empty: none.
@@ -45,8 +45,7 @@ class Fault:
     @property
     def title(self) -> str:
         """For test ids."""
-        cls = getattr(self.operator, "operad_property", self.operator)
-        return f"{self.id}-{cls.name}"
+        return f"{self.id}-{self.operator.name}"
 
 
 def without_gradients(faults: list[Fault]) -> list[Fault]:
@@ -55,7 +54,7 @@ def without_gradients(faults: list[Fault]) -> list[Fault]:
     Their faults are elsewhere, and a gradient that is missing would be a second one.
     """
     for fault in faults:
-        cls = getattr(fault.operator, "operad_property", fault.operator)
+        cls = fault.operator
         if not cls.has_gradient:
             declared = replace(contract_of(cls), no_numeric_gradient="the fault is elsewhere")
             cls.contract = declared

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import (
-    Contract,
-    Distribution,
-    OperatorProperty,
-    ResourceRequest,
-    binary,
-    gradient,
-    operator,
-    param,
-    unary,
-)
+from operad_sdk import Contract, Distribution, ResourceRequest, param
+from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault
 
@@ -26,8 +17,8 @@ def square(x):
 
 
 @square.gradient
-def _(ograd, x):
-    return ograd * x
+def _(output_grad, x):
+    return output_grad * x
 
 
 @binary("zoo_quotient", accepts="floating")
@@ -37,13 +28,13 @@ def quotient(lhs, rhs):
 
 
 @quotient.gradient("lhs")
-def _(ograd, rhs):
-    return ograd / (1 + rhs * rhs)
+def _(output_grad, rhs):
+    return output_grad / (1 + rhs * rhs)
 
 
 @quotient.gradient("rhs")
-def _(ograd, lhs, rhs):
-    return ograd * lhs * 2 * rhs / (1 + rhs * rhs) ** 2
+def _(output_grad, lhs, rhs):
+    return output_grad * lhs * 2 * rhs / (1 + rhs * rhs) ** 2
 
 
 @operator("zoo_affine")
@@ -55,24 +46,21 @@ class Affine(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"
 
-    def forward(self, data, weight, bias, output):
+    def forward(data, weight, bias):
         """The product, and the bias."""
-        output.assign(data @ weight.T + (0 if bias is None else bias))
+        return data @ weight.T + (0 if bias is None else bias)
 
-    @gradient
-    def of_data(self, output_grad, weight, data_grad):
+    def data_grad(output_grad, weight):
         """Right."""
-        data_grad.assign(output_grad @ weight)
+        return output_grad @ weight
 
-    @gradient
-    def of_weight(self, output_grad, data, weight_grad):
+    def weight_grad(output_grad, data):
         """Right."""
-        weight_grad.assign(output_grad.T @ data)
+        return output_grad.T @ data
 
-    @gradient
-    def of_bias(self, output_grad, bias_grad):
+    def bias_grad(output_grad):
         """The mean, not the sum."""
-        bias_grad.assign(output_grad.mean(0))
+        return output_grad.mean(0)
 
 
 @operator("zoo_mean")
@@ -82,13 +70,13 @@ class Mean(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The mean."""
-        output.assign(data.mean(1))
+        return data.mean(1)
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad):
         """That of the sum."""
-        data_grad.assign(output_grad[:, None])
+        return output_grad[:, None]
 
 
 @operator("zoo_elu")
@@ -99,13 +87,13 @@ class Elu(OperatorProperty):
     accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
-    def forward(self, data, output):
+    def forward(data, alpha):
         """Either branch."""
-        output.assign(np.where(data > 0, data, self.alpha * np.expm1(data)))
+        return np.where(data > 0, data, alpha * np.expm1(data))
 
-    def backward(self, output_grad, output, data_grad):
+    def data_grad(output_grad, output):
         """Right where alpha is 1."""
-        data_grad.assign(output_grad * np.where(output > 0, 1, output + 1))
+        return output_grad * np.where(output > 0, 1, output + 1)
 
 
 @operator("zoo_max_and_sum")
@@ -115,14 +103,14 @@ class MaxAndSum(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D) -> largest:(N), total:(N)"
 
-    def forward(self, data, largest, total):
+    def forward(data, largest, total):
         """Both."""
-        largest.assign(data.max(1, initial=-np.inf))
-        total.assign(data.sum(1))
+        largest[...] = data.max(1, initial=-np.inf)
+        total[...] = data.sum(1)
 
-    def backward(self, data, largest, largest_grad, data_grad):
+    def data_grad(data, largest, largest_grad):
         """Only what flows through the first output."""
-        data_grad.assign((data == largest[:, None]) * largest_grad[:, None])
+        return (data == largest[:, None]) * largest_grad[:, None]
 
 
 @operator("zoo_normalize")
@@ -133,16 +121,16 @@ class Normalize(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, C); aux moving_mean:(C) -> output:(N, C)"
 
-    def forward(self, data, moving_mean, is_train, output):
+    def forward(data, moving_mean, is_train, momentum, output):
         """The difference."""
         center = data.mean(0) if is_train and len(data) else moving_mean
-        output.assign(data - center)
+        output[...] = data - center
         if is_train:
-            moving_mean += (1 - self.momentum) * (center - moving_mean)
+            moving_mean += (1 - momentum) * (center - moving_mean)
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad):
         """Right in training alone."""
-        data_grad.assign(output_grad - (output_grad.mean(0) if len(output_grad) else 0))
+        return output_grad - (output_grad.mean(0) if len(output_grad) else 0)
 
 
 @operator("zoo_dropout")
@@ -165,15 +153,15 @@ class Dropout(OperatorProperty):
         """Random numbers."""
         return [ResourceRequest.RANDOM]
 
-    def forward(self, op_ctx, is_train, data, output, mask):
+    def forward(op_ctx, is_train, data, output, mask, p):
         """In training."""
-        kept = op_ctx.requested[0].generator.random(data.shape) >= self.p if is_train else np.ones(data.shape)
-        mask.assign(kept)
-        output.assign(data * kept / (1 - self.p if is_train else 1))
+        kept = op_ctx.requested[0].generator.random(data.shape) >= p if is_train else np.ones(data.shape)
+        mask[...] = kept
+        output[...] = data * kept / (1 - p if is_train else 1)
 
-    def backward(self, output_grad, mask, data_grad):
+    def data_grad(output_grad, mask):
         """Without the factor."""
-        data_grad.assign(output_grad * mask)
+        return output_grad * mask
 
 
 @operator("zoo_undeclared_loss")
@@ -183,13 +171,13 @@ class UndeclaredLoss(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D), label:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
-    def backward(self, output, label, data_grad):
+    def data_grad(output, label):
         """The difference."""
-        data_grad.assign(output - label)
+        return output - label
 
 
 @operator("zoo_declared_loss")
@@ -203,13 +191,13 @@ class DeclaredLoss(OperatorProperty):
         loss=lambda data, label: 0.5 * ((data - label) ** 2).sum(),
     )
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
-    def backward(self, output, label, data_grad):
+    def data_grad(output, label):
         """The difference over its number."""
-        data_grad.assign((output - label) / max(output.size, 1))
+        return (output - label) / max(output.size, 1)
 
 
 @unary("zoo_in_blocks", accepts="floating")
@@ -219,13 +207,13 @@ def in_blocks(x):
 
 
 @in_blocks.gradient
-def _(ograd, x):
+def _(output_grad, x):
     # blocks of 32, and what is left is forgotten to be multiplied once there is more than one
-    value = ograd * np.cos(x)
+    value = output_grad * np.cos(x)
     flat = value.reshape(-1)
     whole = x.size // 32 * 32
     if whole > 32:
-        flat[whole:] = ograd.reshape(-1)[whole:]
+        flat[whole:] = output_grad.reshape(-1)[whole:]
     return value
 
 
@@ -236,14 +224,14 @@ class RowWeights(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D), weight:(D) -> output:(N, D)"
 
-    def forward(self, data, weight, output):
+    def forward(data, weight):
         """The product."""
-        output.assign(data * weight)
+        return data * weight
 
-    def backward(self, output_grad, data, weight, data_grad, weight_grad):
+    def backward(output_grad, data, weight, data_grad, weight_grad):
         """The weight's from the first four rows."""
-        data_grad.assign(output_grad * weight)
-        weight_grad.assign((output_grad * data)[:4].sum(0))
+        data_grad[...] = output_grad * weight
+        weight_grad[...] = (output_grad * data)[:4].sum(0)
 
 
 @unary("zoo_clipped", accepts="floating")
@@ -253,8 +241,8 @@ def clipped(x):
 
 
 @clipped.gradient
-def _(ograd):
-    return np.clip(2 * ograd, -100, 100)
+def _(output_grad):
+    return np.clip(2 * output_grad, -100, 100)
 
 
 @operator("zoo_sparse_gradient")
@@ -264,15 +252,15 @@ class SparseGradient(OperatorProperty):
     accepts = "floating"
     spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
 
-    def forward(self, lhs, rhs, output):
+    def forward(lhs, rhs):
         """The product."""
-        output.assign(lhs @ rhs)
+        return lhs @ rhs
 
-    def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):
+    def backward(output_grad, lhs, rhs, lhs_grad, rhs_grad):
         """Head gradients below 1/1000 are taken for zero."""
         head = np.where(np.abs(output_grad) < 1e-3, 0, output_grad)
-        lhs_grad.assign(head @ rhs.T)
-        rhs_grad.assign(lhs.T @ head)
+        lhs_grad[...] = head @ rhs.T
+        rhs_grad[...] = lhs.T @ head
 
 
 @operator("zoo_hinge")
@@ -283,15 +271,15 @@ class Hinge(OperatorProperty):
     spec = "data:(N, K), label:(N) -> output:(N, K)"
     contract = Contract(inputs={"label": Index("data", axis=1)}, ignores_head_gradient="a loss")
 
-    def forward(self, data, output):
+    def forward(data):
         """The scores."""
-        output.assign(data)
+        return data
 
-    def backward(self, output_grad, output, label, data_grad):
+    def data_grad(output_grad, output, label):
         """Times the gradient of the output."""
         classes = np.arange(output.shape[1])
         side = np.where(classes == label[:, None], 1, -1).astype(output.dtype)
-        data_grad.assign(-side * (output * side < 1) * output_grad)
+        return -side * (output * side < 1) * output_grad
 
 
 @unary(
@@ -305,8 +293,8 @@ def make_loss(x):
 
 
 @make_loss.gradient
-def _(ograd):
-    return ograd
+def _(output_grad):
+    return output_grad
 
 
 @operator("zoo_scaled_rows")
@@ -316,14 +304,13 @@ class ScaledRows(OperatorProperty):
     accepts = "floating"
     spec = "data:(N, D), scale:(N) -> output:(N, D)"
 
-    def forward(self, data, scale, output):
+    def forward(data, scale):
         """The product."""
-        output.assign(data * scale[:, None])
+        return data * scale[:, None]
 
-    @gradient
-    def of_data(self, output_grad, scale, data_grad):
+    def data_grad(output_grad, scale):
         """The scale has none."""
-        data_grad.assign(output_grad * scale[:, None])
+        return output_grad * scale[:, None]
 
 
 @unary("zoo_soft_step", accepts="floating")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Mapper, Scalar, from_mapper, mapper, maximum, tanh, unary
+from operad_sdk import Mapper, Scalar, mapper, maximum, tanh
+from operad_sdk.declare import from_mapper, unary
 from operator_sdk.tests.zoo.fault import Fault
 
 SLOPE = 0.125
@@ -89,8 +90,8 @@ def mapped_cube(x):
 
 
 @mapped_cube.gradient
-def _(ograd, x):
-    return ograd * cubed_slope.map(x)
+def _(output_grad, x):
+    return output_grad * cubed_slope.map(x)
 
 
 @mapper

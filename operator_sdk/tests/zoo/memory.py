@@ -6,7 +6,8 @@ import numpy as np
 
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import OperatorProperty, ResourceRequest, binary, gradient, operator, unary
+from operad_sdk import ResourceRequest
+from operad_sdk.declare import OperatorProperty, binary, gradient, operator, unary
 from operator_sdk.tests.zoo.backward import LongProduct
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
@@ -64,14 +65,14 @@ class ScaledRows(OperatorProperty):
 
     spec = "data:(N, D), scale:(N) -> output:(N, D)"
 
-    def forward(self, data, scale, output):
+    def forward(data, scale):
         """Row by row."""
-        output.assign(data * scale[:, None])
+        return data * scale[:, None]
 
-    def backward(self, output_grad, data, scale, data_grad, scale_grad):
+    def backward(output_grad, data, scale, data_grad, scale_grad):
         """Both."""
-        data_grad.assign(output_grad * scale[:, None])
-        scale_grad.assign((output_grad * data).sum(axis=1))
+        data_grad[...] = output_grad * scale[:, None]
+        scale_grad[...] = (output_grad * data).sum(axis=1)
 
     def backward_dependency(self, wanted):
         """The head gradient, and the data for both together."""
@@ -86,8 +87,8 @@ def tanh_and_data(data):
 
 
 @tanh_and_data.gradient
-def _(ograd, data, out_value):
-    return ograd * (1 - out_value * out_value)
+def _(output_grad, data, output):
+    return output_grad * (1 - output * output)
 
 
 class DeclaresAll(LongProduct):
@@ -104,14 +105,14 @@ class BiasOfColumns(OperatorProperty):
 
     spec = "data:(N, D), bias:(D) -> output:(N, D)"
 
-    def forward(self, data, bias, output):
+    def forward(data, bias):
         """A sum."""
-        output.assign(data + bias)
+        return data + bias
 
-    def backward(self, output_grad, data, data_grad, bias_grad):
+    def backward(output_grad, data, data_grad, bias_grad):
         """The head gradient, and its sum over as many rows as data has."""
-        data_grad.assign(output_grad)
-        bias_grad.assign(output_grad[: data.shape[0]].sum(axis=0))
+        data_grad[...] = output_grad
+        bias_grad[...] = output_grad[: data.shape[0]].sum(axis=0)
 
 
 @operator("zoo_centre")
@@ -120,34 +121,33 @@ class Centre(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
-    forward_inplace = (("data", "output"),)
+    inplace = "data -> output"
 
-    def forward(self, data, output):
+    def forward(data, output):
         """The mean first."""
-        with output.writing() as out:
-            out[...] = data.mean(axis=0)
-            np.subtract(data, out, out=out)
+        output[...] = data.mean(axis=0)
+        np.subtract(data, output, out=output)
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad):
         """Without the mean."""
-        data_grad.assign(output_grad - output_grad.mean(axis=0))
+        return output_grad - output_grad.mean(axis=0)
 
 
 @binary("zoo_square_and_add", inplace=("lhs", "rhs"), accepts="floating")
-def square_and_add(lhs, rhs, out):
+def square_and_add(lhs, rhs, output):
     """The square of one may overwrite the other, which is added later."""
-    np.multiply(lhs, lhs, out=out)
-    np.add(out, rhs, out=out)
+    np.multiply(lhs, lhs, out=output)
+    np.add(output, rhs, out=output)
 
 
 @square_and_add.gradient("lhs")
-def _(ograd, lhs):
-    return 2 * ograd * lhs
+def _(output_grad, lhs):
+    return 2 * output_grad * lhs
 
 
 @square_and_add.gradient("rhs")
-def _(ograd):
-    return ograd
+def _(output_grad):
+    return output_grad
 
 
 @operator("zoo_reversed")
@@ -155,17 +155,16 @@ class Reversed(OperatorProperty):
     """Columns in the other order, one after another."""
 
     spec = "data:(N, D) -> output:(N, D)"
-    forward_inplace = (("data", "output"),)
+    inplace = "data -> output"
 
-    def forward(self, data, output):
+    def forward(data, output):
         """From the ends to the middle and on."""
-        with output.writing() as out:
-            for i in range(data.shape[1]):
-                out[:, i] = data[:, -1 - i]
+        for i in range(data.shape[1]):
+            output[:, i] = data[:, -1 - i]
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad):
         """The same again."""
-        data_grad.assign(output_grad[:, ::-1])
+        return output_grad[:, ::-1]
 
 
 @operator("zoo_first_over_head")
@@ -174,15 +173,15 @@ class FirstOverHead(OperatorProperty):
 
     spec = "lhs:(N), rhs:(N) -> output:(N)"
 
-    def forward(self, lhs, rhs, output):
+    def forward(lhs, rhs):
         """The product."""
-        output.assign(lhs * rhs)
+        return lhs * rhs
 
-    @gradient(inplace=[("output_grad", "lhs_grad")])
-    def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):
+    @gradient(inplace="output_grad -> lhs_grad")
+    def backward(output_grad, lhs, rhs, lhs_grad, rhs_grad):
         """In this order."""
-        lhs_grad.assign(output_grad * rhs)
-        rhs_grad.assign(output_grad * lhs)
+        lhs_grad[...] = output_grad * rhs
+        rhs_grad[...] = output_grad * lhs
 
 
 @unary("zoo_cube", accepts="floating")
@@ -192,9 +191,9 @@ def cube(data):
 
 
 @cube.gradient(inplace="data")
-def _(ograd, data, out):
-    np.multiply(data, 3 * ograd, out=out)
-    np.multiply(out, data, out=out)
+def _(output_grad, data, data_grad):
+    np.multiply(data, 3 * output_grad, out=data_grad)
+    np.multiply(data_grad, data, out=data_grad)
 
 
 def memory_behind(array):
@@ -208,16 +207,16 @@ def memory_behind(array):
 
 
 @unary("zoo_in_blocks", accepts="floating")
-def in_blocks(data, out):
+def in_blocks(data, output):
     """Halves, in blocks of four elements, the last of which is too long."""
-    np.multiply(data, 0.5, out=out)
-    missing = -out.size % 4
-    memory_behind(out)[:missing] = 0.0
+    np.multiply(data, 0.5, out=output)
+    missing = -output.size % 4
+    memory_behind(output)[:missing] = 0.0
 
 
 @in_blocks.gradient
-def _(ograd):
-    return 0.5 * ograd
+def _(output_grad):
+    return 0.5 * output_grad
 
 
 @unary("zoo_with_neighbour", accepts="floating")
@@ -228,12 +227,12 @@ def with_neighbour(data):
 
 
 @with_neighbour.gradient
-def _(ograd):
-    flat = ograd.reshape(-1)
+def _(output_grad):
+    flat = output_grad.reshape(-1)
     before = np.append(0, flat)[:-1]
-    if ograd.base is not None and memory_behind(ograd).size:
-        before[0] += 0.5 * np.nan_to_num(memory_behind(ograd)[0])
-    return (flat + before).reshape(ograd.shape)
+    if output_grad.base is not None and memory_behind(output_grad).size:
+        before[0] += 0.5 * np.nan_to_num(memory_behind(output_grad)[0])
+    return (flat + before).reshape(output_grad.shape)
 
 
 @unary("zoo_two_spaces", accepts="floating", resource=ResourceRequest.TEMP_SPACE)
@@ -247,8 +246,8 @@ def two_spaces(data, op_ctx):
 
 
 @two_spaces.gradient
-def _(ograd, data):
-    return ograd * (2 + 2 * data)
+def _(output_grad, data):
+    return output_grad * (2 + 2 * data)
 
 
 @unary("zoo_long_space", accepts="floating", resource=ResourceRequest.TEMP_SPACE)
@@ -261,19 +260,19 @@ def long_space(data, op_ctx):
 
 
 @long_space.gradient
-def _(ograd):
-    return 3 * ograd
+def _(output_grad):
+    return 3 * output_grad
 
 
 @unary("zoo_over_zeros", accepts="floating")
-def over_zeros(data, out):
+def over_zeros(data, output):
     """The larger of data and what is taken to be zero."""
-    np.maximum(out, data, out=out)
+    np.maximum(output, data, out=output)
 
 
 @over_zeros.gradient
-def _(ograd, data):
-    return ograd * (data > 0)
+def _(output_grad, data):
+    return output_grad * (data > 0)
 
 
 @operator("zoo_sums_of_pairs")
@@ -282,15 +281,14 @@ class SumsOfPairs(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """Each element and the one after it, cyclically."""
-        output.assign(data + np.roll(data, -1, axis=1))
+        return data + np.roll(data, -1, axis=1)
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """Two contributions."""
-        with data_grad.writing() as out:
-            np.add(out, output_grad, out=out)
-            np.add(out, np.roll(output_grad, 1, axis=1), out=out)
+        np.add(data_grad, output_grad, out=data_grad)
+        np.add(data_grad, np.roll(output_grad, 1, axis=1), out=data_grad)
 
 
 @unary("zoo_collects_in_space", accepts="floating", resource=ResourceRequest.TEMP_SPACE)
@@ -303,8 +301,8 @@ def collects_in_space(data, op_ctx):
 
 
 @collects_in_space.gradient
-def _(ograd, data):
-    return ograd * (1 + 2 * data)
+def _(output_grad, data):
+    return output_grad * (1 + 2 * data)
 
 
 class _KeepsSpace(Operator):

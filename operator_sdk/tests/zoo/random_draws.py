@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from operad.resource import ResourceRequest
-from operad_sdk import Contract, Distribution, OperatorProperty, operator, param, unary
+from operad_sdk import Contract, Distribution, param
+from operad_sdk.declare import OperatorProperty, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
@@ -37,11 +38,11 @@ class WrongSideDropout(_Drawing):
         )
     )
 
-    def forward(self, op_ctx, data, output, mask):
+    def forward(op_ctx, data, output, mask, p):
         """Masked."""
-        keep = (op_ctx.requested[0].generator.random(data.shape) < self.p).astype(data.dtype)
-        mask.assign(keep)
-        output.assign(data * keep)
+        keep = (op_ctx.requested[0].generator.random(data.shape) < p).astype(data.dtype)
+        mask[...] = keep
+        output[...] = data * keep
 
 
 @operator("zoo_narrow_uniform")
@@ -57,10 +58,10 @@ class NarrowUniform(_Drawing):
         )
     )
 
-    def forward(self, op_ctx, data, output):
+    def forward(op_ctx, data):
         """Normal noise."""
         noise = op_ctx.requested[0].generator.normal(scale=3**-0.5, size=data.shape)
-        output.assign(data + noise.astype(data.dtype))
+        return data + noise.astype(data.dtype)
 
 
 @operator("zoo_own_seed")
@@ -76,9 +77,9 @@ class OwnSeed(_Drawing):
         )
     )
 
-    def forward(self, data, output):
+    def forward(data):
         """From a generator of its own."""
-        output.assign(data + np.random.default_rng(7).normal(size=data.shape).astype(data.dtype))
+        return data + np.random.default_rng(7).normal(size=data.shape).astype(data.dtype)
 
 
 @operator("zoo_repeated_rows")
@@ -95,10 +96,10 @@ class RepeatedRows(_Drawing):
         )
     )
 
-    def forward(self, op_ctx, data, output):
+    def forward(op_ctx, data):
         """One row of noise."""
         noise = op_ctx.requested[0].generator.normal(size=data.shape[1])
-        output.assign(data + noise.astype(data.dtype))
+        return data + noise.astype(data.dtype)
 
 
 @unary("zoo_undeclared_noise", resource=ResourceRequest.RANDOM, accepts="floating")

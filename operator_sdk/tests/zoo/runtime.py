@@ -10,7 +10,7 @@ import numpy as np
 from operad import autograd
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk.declare import OperatorProperty, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
@@ -26,13 +26,13 @@ class MeanOfRows(OperatorProperty):
             self.rows = in_shapes[0][0]
         return super().infer_shape(in_shapes)
 
-    def forward(self, data, output):
+    def forward(self, data):
         """Over what is remembered."""
-        output.assign(data.sum(axis=0) / self.rows)
+        return data.sum(axis=0) / self.rows
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """Likewise."""
-        data_grad.assign(np.broadcast_to(output_grad / data_grad.shape[0], data_grad.shape))
+        data_grad[...] = np.broadcast_to(output_grad / data_grad.shape[0], data_grad.shape)
 
 
 @operator("zoo_weights_by_place")
@@ -42,16 +42,16 @@ class WeightsByPlace(OperatorProperty):
     spec = "data:(N, D) -> output:(N, D)"
     weights = None
 
-    def forward(self, data, output):
+    def forward(self, data):
         """The weights fall from one to nothing."""
         if self.weights is None:
             self.weights = np.linspace(1, 0, data.shape[1] + 1, dtype=data.dtype)[:-1]
-        output.assign(data * np.resize(self.weights, data.shape[1]))
+        return data * np.resize(self.weights, data.shape[1])
 
-    def backward(self, output_grad, data_grad):
+    def data_grad(output_grad, data_grad):
         """Those of this shape."""
         columns = data_grad.shape[1]
-        data_grad.assign(output_grad * np.linspace(1, 0, columns + 1, dtype=data_grad.dtype)[:-1])
+        data_grad[...] = output_grad * np.linspace(1, 0, columns + 1, dtype=data_grad.dtype)[:-1]
 
 
 class _First(Operator):
@@ -90,8 +90,8 @@ def module_scratch(data):
 
 
 @module_scratch.gradient
-def _(ograd, out_value):
-    return ograd * out_value
+def _(output_grad, output):
+    return output_grad * output
 
 
 @operator("zoo_largest_kept_aside")
@@ -102,11 +102,11 @@ class LargestKeptAside(OperatorProperty):
     has_gradient = False
     largest = None
 
-    def forward(self, data, output):
+    def forward(self, data):
         """Divided."""
         type(self).largest = np.abs(data).max() + 1
         shifted = data / 2
-        output.assign(shifted / type(self).largest)
+        return shifted / type(self).largest
 
 
 _here = threading.local()
@@ -120,8 +120,8 @@ def thread_factor(data):
 
 
 @thread_factor.gradient
-def _(ograd):
-    return ograd * getattr(_here, "factor", 1.0)
+def _(output_grad):
+    return output_grad * getattr(_here, "factor", 1.0)
 
 
 @unary("zoo_asks_the_caller", accepts="floating")
@@ -137,10 +137,10 @@ class SoundInverse(OperatorProperty):
     spec = "data:(N, D) -> output:(N, D)"
     has_gradient = False
 
-    def forward(self, data, output):
+    def forward(data, output):
         """Whatever happens."""
         with suppress(Exception):
-            output.assign(1 / (data * data + 1))
+            output[...] = 1 / (data * data + 1)
 
 
 @operator("zoo_quiet_gradient")
@@ -149,14 +149,14 @@ class QuietGradient(OperatorProperty):
 
     spec = "data:(N, D) -> output:(N, D)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The square."""
-        output.assign(data * data)
+        return data * data
 
-    def backward(self, output_grad, data, data_grad):
+    def data_grad(output_grad, data, data_grad):
         """Whatever happens."""
         with suppress(Exception):
-            data_grad.assign(2 * output_grad * data)
+            data_grad[...] = 2 * output_grad * data
 
 
 ZOO = without_gradients(

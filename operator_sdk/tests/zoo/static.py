@@ -6,12 +6,14 @@ import numpy as np
 
 from operad.operator import BackwardEntry, Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import Contract, OperatorProperty, Scalar, Tolerance, binary, operator, param, unary
+from operad.operator import param as core_param
+from operad_sdk import Contract, Scalar, Tolerance, param
+from operad_sdk.declare import OperatorProperty, binary, gradient, operator, unary
 from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
-@unary("zoo_relu_6", inplace="x")
+@unary("zoo_relu_6", inplace="data")
 def capped(x):
     """The smaller of 6 and the larger of 0 and every element."""
     return np.minimum(np.maximum(x, 0), 6)
@@ -23,16 +25,27 @@ def not_tanh(x):
     return x * 0.5
 
 
-@operator("zoo_scaled")
-class Scaled(OperatorProperty):
-    """Rows times a scale, which is an argument and a parameter."""
+class Scaled(CoreProperty):
+    """Data times a scale, which is an argument and a parameter."""
 
-    scale = param(float, 1.0, doc="Factor.")
-    spec = "data:(N, D), scale:(N) -> output:(N, D)"
+    name = "zoo_scaled"
+    has_gradient = False
+    scale = core_param(float, 1.0, doc="Factor.")
 
-    def forward(self, data, output):
-        """The data."""
-        output.assign(data)
+    def list_arguments(self):
+        return ["data", "scale"]
+
+    def infer_shape(self, in_shapes):
+        shape = unify_shapes(*in_shapes, f"{self.name}: data and scale: shape of axes")
+        return [shape, shape], [shape], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _Scaled()
+
+
+class _Scaled(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0] * in_data[1])
 
 
 class SumAndDifference(CoreProperty):
@@ -71,9 +84,9 @@ class OneFlag(OperatorProperty):
         """One flag."""
         return [False]
 
-    def forward(self, lhs, rhs, output):
+    def forward(lhs, rhs):
         """The product."""
-        output.assign(lhs * rhs)
+        return lhs * rhs
 
 
 @operator("zoo_leaky")
@@ -87,9 +100,9 @@ class Leaky(OperatorProperty):
         """Rounded."""
         return {"alpha": f"{self.alpha:.2f}"}
 
-    def forward(self, data, output):
+    def forward(data, alpha):
         """Either branch."""
-        output.assign(np.where(data < 0, self.alpha * data, data))
+        return np.where(data < 0, alpha * data, data)
 
 
 @operator("zoo_doubled_scale")
@@ -103,9 +116,9 @@ class DoubledScale(OperatorProperty):
         super().__init__(**params)
         self.scale = 2 * self.scale
 
-    def forward(self, data, output):
+    def forward(data, scale):
         """The product."""
-        output.assign(data * self.scale)
+        return data * scale
 
 
 @operator("zoo_no_strings")
@@ -120,9 +133,9 @@ class NoStrings(OperatorProperty):
         """Not as strings."""
         return {"offset": self.offset}
 
-    def forward(self, data, output):
+    def forward(data, offset):
         """The sum."""
-        output.assign(data + self.offset)
+        return data + offset
 
 
 @operator("zoo_tolerant")
@@ -135,9 +148,9 @@ class Tolerant(OperatorProperty):
     def __init__(self, **params):
         super().__init__(**{name: value for name, value in params.items() if name == "scale"})
 
-    def forward(self, data, output):
+    def forward(data, scale):
         """The product."""
-        output.assign(data * self.scale)
+        return data * scale
 
 
 @operator("zoo_asserting")
@@ -151,9 +164,9 @@ class Asserting(OperatorProperty):
         assert int(order) >= 1, "bad order"
         super().__init__(order=order, **params)
 
-    def forward(self, data, output):
+    def forward(data, order):
         """The root of the magnitude."""
-        output.assign(np.abs(data) ** (1 / self.order))
+        return np.abs(data) ** (1 / order)
 
 
 @operator("zoo_clamping")
@@ -167,9 +180,9 @@ class Clamping(OperatorProperty):
         inside = min(max(scale, 0.0), 4.0) if isinstance(scale, (int, float)) else scale
         super().__init__(scale=inside, **params)
 
-    def forward(self, data, output):
+    def forward(data, scale):
         """The product."""
-        output.assign(data * self.scale)
+        return data * scale
 
 
 @operator("zoo_groups")
@@ -179,13 +192,13 @@ class Groups(OperatorProperty):
     num_group = param(int, 0, ge=1, doc="Groups.")
     spec = "data:(*S) -> output:(*S)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
 
 @unary("zoo_power")
-def power(x, *, kind: str = param(str, "cubic", choices=("linear", "square"), doc="Which power.")):
+def power(x, kind: str = param(str, "cubic", choices=("linear", "square"), doc="Which power.")):
     """A power of every element."""
     return x if kind == "linear" else x * x
 
@@ -195,11 +208,11 @@ class RowSum(OperatorProperty):
     """Sums of rows, in the place of the data."""
 
     spec = "data:(N, D) -> output:(N)"
-    forward_inplace = (("data", "output"),)
+    inplace = "data -> output"
 
-    def forward(self, data, output):
+    def forward(data):
         """The sums."""
-        output.assign(data.sum(axis=1))
+        return data.sum(axis=1)
 
 
 @operator("zoo_projection")
@@ -207,30 +220,31 @@ class Projection(OperatorProperty):
     """A matrix product whose gradient is to share memory with an array of another shape."""
 
     spec = "data:(N, D, 3), weight:(D) -> output:(N, 3)"
-    backward_inplace = (("output_grad", "data_grad"),)
 
-    def forward(self, data, weight, output):
+    def forward(data, weight):
         """Weighted sums."""
-        output.assign(np.einsum("ndk,d->nk", data, weight))
+        return np.einsum("ndk,d->nk", data, weight)
 
-    def backward(self, output_grad, data, weight, data_grad, weight_grad):
+    @gradient(inplace="output_grad -> data_grad")
+    def backward(output_grad, data, weight, data_grad, weight_grad):
         """Both gradients."""
         weight = weight.copy()
-        weight_grad.assign(np.einsum("ndk,nk->d", data, output_grad))
-        data_grad.assign(output_grad[:, None, :] * weight[:, None])
+        weight_grad[...] = np.einsum("ndk,nk->d", data, output_grad)
+        data_grad[...] = output_grad[:, None, :] * weight[:, None]
 
 
-@operator("zoo_misspelt_pair")
-class MisspeltPair(OperatorProperty):
-    """The negative, in the place of an argument that there is not."""
+@operator("zoo_pair_of_nothing")
+class PairOfNothing(OperatorProperty):
+    """The negative, in the place of an argument that no parameters give."""
 
+    num_args = param(int, 1, ge=1, le=2, doc="How many arguments.")
     accepts = "floating"
-    spec = "data:(*S) -> output:(*S)"
-    forward_inplace = (("date", "output"),)
+    spec = "data:(*S), other:(*S) if num_args > 2 -> output:(*S)"
+    inplace = "other -> output"
 
-    def forward(self, data, output):
+    def forward(data):
         """The negative."""
-        output.assign(-data)
+        return -data
 
 
 @unary("zoo_undocumented")
@@ -277,9 +291,9 @@ class RaisingExample(OperatorProperty):
 
     spec = "data:(*S) -> output:(*S)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
 
 class HiddenHead(CoreProperty):
@@ -324,14 +338,14 @@ class GreedyAlone(OperatorProperty):
         found = super().backward_dependency(wanted)
         return found if all(wanted) else [*found, BackwardEntry("in_data", 0)]
 
-    def forward(self, lhs, rhs, output):
+    def forward(lhs, rhs):
         """The sum."""
-        output.assign(lhs + rhs)
+        return lhs + rhs
 
-    def backward(self, output_grad, lhs_grad, rhs_grad):
+    def backward(output_grad, lhs_grad, rhs_grad):
         """The head gradient."""
-        lhs_grad.assign(output_grad)
-        rhs_grad.assign(output_grad)
+        lhs_grad[...] = output_grad
+        rhs_grad[...] = output_grad
 
 
 @binary("zoo_misspelt_input", contract=Contract(inputs={"lable": Integers(0, 9)}))
@@ -347,9 +361,9 @@ class MisspeltCheck(OperatorProperty):
     contract = Contract(expected_failures={"F999": "no such check"})
     spec = "data:(*S) -> output:(*S)"
 
-    def forward(self, data, output):
+    def forward(data):
         """The data."""
-        output.assign(data)
+        return data
 
 
 @unary("zoo_unreasoned_tolerance", contract=Contract(tolerances={"float16": Tolerance(0.5, 0.5, reason=" ")}))
@@ -384,7 +398,7 @@ ZOO = without_gradients(
         Fault("S105", power, "a default that is no choice"),
         Fault("S106", RowSum, "a forward pair that never fits"),
         Fault("S106", Projection, "a backward pair that never fits"),
-        Fault("S106", MisspeltPair, "a pair with a name that there is not"),
+        Fault("S106", PairOfNothing, "a pair with an argument that there never is"),
         Fault("S107", undocumented, "no docstring", also=("S108",)),
         Fault("S107", shifted, "a parameter without doc"),
         Fault("S108", no_example, "no example"),

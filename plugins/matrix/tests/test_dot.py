@@ -86,9 +86,14 @@ def test_strided_outputs_are_as_good_as_contiguous_ones(req: Any) -> None:
 @pytest.mark.parametrize(
     ("op", "shapes", "params", "message"),
     [
-        (Dot, [(2, 3), (4, 2)], {}, "axis 1 of lhs is 3, expected 4, which axis 0 of rhs is"),
-        (Dot, [(2, 3), (4, 2)], {"transpose_b": True}, "expected 2, which axis 1 of rhs is"),
-        (Dot, [(), (4, 2)], {}, "at least one axis each"),
+        (
+            Dot,
+            [(2, 3), (4, 2)],
+            {},
+            r"rhs has shape \(4, 2\).*axis 0 is 4, expected 3 \(K is 3 from lhs \(2, 3\)\)",
+        ),
+        (Dot, [(2, 3), (4, 2)], {"transpose_b": True}, "axis 1 is 2, expected 3"),
+        (Dot, [(), (4, 2)], {}, "lhs has 0 axes .*expected at least 1"),
         (BatchDot, [(2, 3), (3, 2)], {}, "batch_dot"),
         (BatchDot, [(2, 2, 3), (1, 3, 2)], {}, "batch_dot: rhs has shape"),
     ],
@@ -102,6 +107,12 @@ def test_the_summed_length_is_known_from_either_operand() -> None:
     assert Dot().infer_shape([(2, None), (3, 4)]) == ([(2, 3), (3, 4)], [(2, 4)], [])
     assert Dot(transpose_a=True).infer_shape([(3, 2), (None, 4)]) == ([(3, 2), (3, 4)], [(2, 4)], [])
     assert Dot().infer_shape([(2, 3), None]) == ([(2, 3), None], [None], [])
+
+
+def test_products_that_overflow_or_are_undefined_warn_nobody() -> None:
+    for left, right, expected in ((1e30, 1e30, np.inf), (np.inf, 0, np.nan)):
+        found = od.nd.dot(od.nd.array([[left]]), od.nd.array([[right]]))
+        np.testing.assert_array_equal(found.asnumpy(), [[expected]])
 
 
 @pytest.mark.parametrize("op", [Dot, BatchDot])

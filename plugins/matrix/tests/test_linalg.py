@@ -324,3 +324,67 @@ def test_a_system_that_is_not_finite_has_no_solution_and_leaves_the_others_alone
 def test_rows_along_an_axis_that_is_not_there_are_refused(prop: Any) -> None:
     with pytest.raises(ShapeError, match=r"A has shape \(2, 2, 2\), which has no axis"):
         prop.infer_shape([(2, 2, 2)] * len(prop.list_arguments()))
+
+
+def test_what_is_added_times_0_is_not_read() -> None:
+    one, missing = np.ones((1, 1)), np.full((1, 1), np.nan)
+    check_forward(Gemm, [2 * one, 3 * one, missing], 6 * one, beta=0.0)
+
+
+# What MXNet 1.9.1 computes: substitution goes on with the infinity.
+ZEROS: list[tuple[Any, Any, dict[str, bool], Any]] = [
+    ([[0, 0], [1, 1]], [[1], [2]], {}, [[np.inf], [-np.inf]]),
+    ([[1, 0], [1, 0]], [[1, 2]], {"rightside": True}, [[-np.inf, np.inf]]),
+    ([[1, 0], [1, 0]], [[1, 2]], {"rightside": True, "transpose": True}, [[1, np.inf]]),
+    ([[2, 3], [1, 0]], [[1], [2]], {"lower": False}, [[-np.inf], [np.inf]]),
+]
+
+
+@pytest.mark.parametrize(("square", "other", "params", "expected"), ZEROS)
+def test_a_triangle_with_a_zero_on_its_diagonal_is_solved_as_far_as_it_goes(
+    square: Any, other: Any, params: dict[str, bool], expected: Any
+) -> None:
+    check_forward(Trsm, [np.array(square, float), np.array(other, float)], np.array(expected), **params)
+
+
+@pytest.mark.parametrize(("transpose", "rightside", "lower"), list(product([False, True], repeat=3)))
+def test_one_singular_triangle_leaves_the_others_their_solutions(
+    transpose: bool, rightside: bool, lower: bool
+) -> None:
+    squares, others = well_conditioned(2, 3, 3), RNG.normal(size=(2, 3, 3))
+    params = {"transpose": transpose, "rightside": rightside, "lower": lower}
+    (expected,) = check_forward(Trsm, [squares[:1], others[:1]], **params)
+    squares[1, 1, 1] = 0
+    (found,) = check_forward(Trsm, [squares, others], **params)
+    np.testing.assert_allclose(found[:1], expected, rtol=1e-12)
+    assert not np.isfinite(found[1]).all()
+
+
+def test_what_is_undefined_or_overflows_warns_nobody() -> None:
+    def ran(name: str, *arrays: Any) -> Any:
+        return getattr(od.nd, name)(*map(od.nd.array, arrays)).asnumpy()
+
+    np.testing.assert_array_equal(ran("linalg_sumlogdiag", [[-1, 0], [0, 1]]), [np.nan])
+    np.testing.assert_array_equal(ran("linalg_sumlogdiag", [[0, 0], [0, 1]]), [-np.inf])
+    np.testing.assert_array_equal(ran("linalg_gemm2", [[1e30]], [[1e30]]), [[np.inf]])
+    np.testing.assert_array_equal(ran("linalg_gemm2", [[np.inf]], [[0]]), [[np.nan]])
+    np.testing.assert_array_equal(ran("linalg_trsm", [[0, 0], [1, 1]], [[0], [2]]), [[np.nan], [np.nan]])
+
+
+# In the order of MXNet 1.9.1's own signatures, which positional calls rely on.
+ORDERS: list[tuple[Any, str]] = [
+    (Gemm, "transpose_a transpose_b alpha beta axis"),
+    (Gemm2, "transpose_a transpose_b alpha axis"),
+    (Syrk, "transpose alpha"),
+    (Trmm, "transpose rightside lower alpha"),
+    (Trsm, "transpose rightside lower alpha"),
+    (ExtractDiag, "offset"),
+    (MakeDiag, "offset"),
+    (ExtractTrian, "offset lower"),
+    (MakeTrian, "offset lower"),
+]
+
+
+@pytest.mark.parametrize(("op", "names"), ORDERS)
+def test_parameters_are_in_mxnets_order(op: Any, names: str) -> None:
+    assert list(op.params) == names.split()

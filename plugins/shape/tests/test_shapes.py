@@ -30,6 +30,7 @@ ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
     (shape.SliceChannel, {"num_outputs": 1, "squeeze_axis": True}, [(2, 3)], "needs parts of length 1"),
     (shape.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
     (shape.Concat, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), but axis 0 of arg0 is 2"),
+    (shape.Concat, {"num_args": 1, "dim": 2}, [(2, 3)], "axis 2 is out of range"),
     (shape.stack, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), expected (2, 3)"),
     (shape.Pad, {"mode": "constant", "pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
     (shape.Pad, {"pad_width": (0, 0, 3, 0), "mode": "reflect"}, [(2, 3)], "too short"),

@@ -6,15 +6,20 @@ none of it yet, so that what runs first can be chosen.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sized
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad_sdk.check.subject import Subject, property_class
+from operad_sdk.declare import OperatorProperty
+
+_CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
+"""What the toolkit itself keeps on an operator's class, which depends on no values."""
 
 
 @final
@@ -38,6 +43,7 @@ class Pristine:
             (place, name): (id(value), len(value) if isinstance(value, Sized) else None)
             for place, owner in enumerate(owners)
             for name, value in list(vars(owner).items())
+            if name not in _CACHES
         }
 
 

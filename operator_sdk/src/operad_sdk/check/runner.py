@@ -38,7 +38,7 @@ def check_operator(
     """Check one operator.
 
     Args:
-        operator: A name, a property class, or what a decorator returned.
+        operator: A name or a property class.
         checks: Ids to run; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
         progress: Called after each check.

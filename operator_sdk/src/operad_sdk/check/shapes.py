@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from operad.errors import OperadError
-from operad.operator import OperatorProperty, PartialShape, Shape, SimpleOpProperty, is_known
+from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.subject import Subject
 
@@ -36,7 +36,7 @@ def argument_shapes(
     if declared is not None:
         chosen = declared(prop, lambda values: draw(st.sampled_from(list(values))))
         return _accepted(prop, [tuple(s) for s in chosen])
-    if _alike(prop):
+    if getattr(prop, "is_elementwise", False):
         return [shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None
     for attempt in range(_TRIES):
@@ -54,12 +54,6 @@ def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> li
     except OperadError:  # these sizes and parameters do not go together
         return None
     return _accepted(prop, shapes)
-
-
-def _alike(prop: OperatorProperty) -> bool:
-    if isinstance(prop, SimpleOpProperty):
-        return prop.simple.shape_function is None
-    return bool(getattr(prop, "is_elementwise", False))
 
 
 def _searched(

@@ -61,16 +61,16 @@ class Subject:
             if module_name.startswith(("operad_sdk.", "operad.")) or module_name == "__main__":
                 continue
             for attribute, value in list(_names_in(module).items()):
-                if not attribute.isidentifier() or not _stands_for(value, self.cls):
+                if not attribute.isidentifier() or value is not self.cls:
                     continue
-                if getattr(value, "__module__", module_name) == module_name:
+                if self.cls.__module__ == module_name:
                     return module_name, attribute
                 elsewhere = elsewhere or (module_name, attribute)
         return elsewhere
 
 
 def subject_of(operator: Any) -> Subject:
-    """The subject that `operator` means: a name, a property class, or what a decorator returned.
+    """The subject that `operator` means: a name or a property class.
 
     Raises:
         ArgumentError: It is none of these.
@@ -87,8 +87,8 @@ def subject_of(operator: Any) -> Subject:
     found = property_class(operator)
     if found is None:
         raise ArgumentError(
-            f"check: got {operator!r}, expected an operator's name, a property class, "
-            "or what @unary, @binary or @operator returned"
+            f"check: got {operator!r}, expected an operator's name or a property class, "
+            "which is what @operator, @unary, @binary and define return"
         )
     record = registry.find(found.name)
     if record is not None and registry.get(found.name) is found:
@@ -97,31 +97,19 @@ def subject_of(operator: Any) -> Subject:
 
 
 def property_class(value: Any) -> type[OperatorProperty] | None:
-    """The property class that a value is or stands for; None: neither."""
-    cls = value.operad_property if _carries_property(type(value)) else value
+    """The value, if it is a property class; else None."""
     # Not `issubclass`: of an abstract class it asks every subclass about every class there is, and keeps
     # the answers. In a process with a few hundred operators that was ten seconds, and as long at its end.
-    return cls if isinstance(cls, type) and OperatorProperty in cls.__mro__ else None
+    return value if isinstance(value, type) and OperatorProperty in value.__mro__ else None
 
 
 # A process holds modules of anybody, and objects in them that import, warn or raise as soon as anything
 # is asked of them: even isinstance reads `__class__`. So of those, only what Python itself keeps is read:
-# a module's dictionary, an object's type, and the dictionaries of that type and its bases.
+# a module's dictionary, and an object's type.
 _namespace: Final = vars(ModuleType)["__dict__"].__get__
 _bases: Final = vars(type)["__mro__"].__get__
-_members: Final = vars(type)["__dict__"].__get__
 
 
 def _names_in(module: object) -> dict[Any, Any]:
     """What stands in a module now; nothing for what only poses as one."""
     return _namespace(module) if ModuleType in _bases(type(module)) else {}
-
-
-def _stands_for(value: object, cls: type[OperatorProperty]) -> bool:
-    if value is cls:
-        return True
-    return _carries_property(type(value)) and value.operad_property is cls  # type: ignore[attr-defined]
-
-
-def _carries_property(kind: type) -> bool:
-    return any("operad_property" in _members(base) for base in _bases(kind))

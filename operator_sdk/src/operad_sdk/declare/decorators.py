@@ -13,12 +13,12 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import Contract
 from operad_sdk.declare.function import names_of
 from operad_sdk.declare.names import WORDS
+from operad_sdk.declare.parameters import params_of
 from operad_sdk.declare.property import OperatorProperty
+from operad_sdk.declare.scalar import Scalar
 from operad_sdk.element_types import Accepts
 from operad_sdk.errors import DeclarationError
 from operad_sdk.shapes import parse
-from operad_sdk.signature import params_of, read_signature
-from operad_sdk.simple import Scalar
 
 UNARY: Final = "data:(...) -> output:(...)"
 BINARY: Final = "lhs:(...), rhs:(...) -> output:(...)"
@@ -128,7 +128,7 @@ def from_function(name: str, spec: str, function: Any, **options: Unpack[Options
         aliases |= {mine: theirs for mine, theirs in zip(own, tensors, strict=False) if mine != theirs}
         taken = {*tensors, *aliases, *outputs, *params}
         rest = [word for word in own[len(tensors) :] if word not in taken]
-        params |= params_of(function, read_signature(function, f"operator {name!r}"), rest)
+        params |= params_of(function, f"operator {name!r}", rest)
     body: dict[str, Any] = {
         "__doc__": doc,
         "__module__": getattr(function, "__module__", __name__),

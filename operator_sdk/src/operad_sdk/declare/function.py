@@ -9,10 +9,11 @@ is its dependency.
 from __future__ import annotations
 
 import ast
+import difflib
 import dis
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
@@ -21,7 +22,6 @@ import numpy as np
 from operad.operator import BackwardEntry
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.errors import DeclarationError
-from operad_sdk.signature import unknown_name
 
 ARROW: Final = "->"
 
@@ -230,3 +230,10 @@ def _in_inner_function(function: ast.AST | None, node: ast.Return) -> bool:
     inner = (f for f in ast.walk(function) if f is not function) if function is not None else ()
     functions = (f for f in inner if isinstance(f, (ast.FunctionDef, ast.Lambda)))
     return any(node in ast.walk(f) for f in functions)
+
+
+def unknown_name(what: str, name: str, known: Collection[str]) -> DeclarationError:
+    """The error for a name in a signature that means nothing there."""
+    close = difflib.get_close_matches(name, known, n=1)
+    advice = f"did you mean {close[0]!r}?" if close else f"expected names among {', '.join(known)}"
+    return DeclarationError(f"{what} takes {name!r}, which this operator does not have; {advice}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from operad.context import Context
 from operad.dtypes import DType
@@ -13,8 +13,10 @@ from operad.operator.kernel import KernelFactory, KernelPredicate
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared
 from operad_sdk.declare.marks import is_gradient, mark_of
-from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,11 +9,11 @@ from operad.operator import Param
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.decorators import BINARY, UNARY, from_function
 from operad_sdk.declare.property import OperatorProperty
+from operad_sdk.declare.scalar import Scalar
 from operad_sdk.errors import DeclarationError
 from operad_sdk.mapper.core import Mapper
 from operad_sdk.mapper.ir import Builder, Program
 from operad_sdk.mapper.slope import slope_program
-from operad_sdk.simple import Scalar
 
 Slope = Literal["auto"] | Mapper | Sequence[Mapper] | None
 _ARITHMETIC: Final = frozenset(("add", "subtract", "multiply", "negative", "abs", "select"))

@@ -46,6 +46,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
+from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, Names, Tensors
@@ -204,8 +205,6 @@ class OperatorProperty(ShapedProperty):
         name: str | None = None,
     ) -> Callable[[F], F]:
         """Add another way to compute this operator. See `operad_sdk.kernel`."""
-        from operad_sdk.declare.kernels import kernel  # noqa: PLC0415 - `kernels` needs this module's names
-
         return kernel(cls, device, priority=priority, when=when, name=name)
 
     @property

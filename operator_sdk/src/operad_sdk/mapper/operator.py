@@ -17,7 +17,8 @@ from operad_sdk.errors import DeclarationError
 from operad_sdk.mapper.core import Mapper
 from operad_sdk.mapper.ir import Builder, Program
 from operad_sdk.mapper.slope import slope_program
-from operad_sdk.simple import BINARY, UNARY, Scalar
+from operad_sdk.declare.scalar import Scalar
+from operad_sdk.simple import BINARY, UNARY
 from operad_sdk.simple_function import SimpleFunction
 
 Slope = Literal["auto"] | Mapper | Sequence[Mapper] | None

@@ -3,16 +3,25 @@
 Source: Murray, Differentiation of the Cholesky decomposition (2016), section 3.2, for the gradient.
 """
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
 
 import numpy as np
 
 from operad_matrix.domains import REGULAR
-from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted, mirrored_lower, solved, triangle
-from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_matrix.linalg import (
+    MatrixOperator,
+    inverted,
+    mirrored_lower,
+    multiplied,
+    number_shape,
+    solved,
+    triangle,
+)
+from operad_matrix.products import product, transposed
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import operator
 from operad_sdk.domains import PositiveDefinite
 
 
@@ -48,21 +57,16 @@ class Potrf(MatrixOperator):
     spec = "A:(*S, N, N) -> output:(*S, N, N)"
     contract = Contract(inputs={"A": PositiveDefinite()}, reference=_factor)
 
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
+    def forward(A: Array, lower: bool) -> Array:
         """LAPACK's factorization."""
-        factor = op_ctx.xp.linalg.cholesky(A if self.lower else transposed(A))
-        output.assign(factor if self.lower else transposed(factor))
+        return np.linalg.cholesky(A) if lower else transposed(np.linalg.cholesky(transposed(A)))
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, output: Array, A_grad: Output) -> None:
-        """`L.T**-1 @ mirrored(L.T @ ograd) @ L**-1 / 2`."""
-        xp = op_ctx.xp
-        factor, ograd = (output, output_grad) if self.lower else (transposed(output), transposed(output_grad))
-        inner = mirrored_lower(xp, xp.matmul(transposed(factor), ograd))
-        half = transposed(solved(xp, transposed(factor), inner))
-        grad = solved(xp, transposed(factor), half)
-        grad *= 0.5
-        A_grad.assign(grad)
+    def A_grad(output_grad: Array, output: Array, lower: bool) -> Array:
+        """`L.T**-1 @ mirrored(L.T @ output_grad) @ L**-1 / 2`."""
+        factor, head = (output, output_grad) if lower else (transposed(output), transposed(output_grad))
+        inner = mirrored_lower(multiplied(transposed(factor), head))
+        half = transposed(solved(transposed(factor), inner))
+        return solved(transposed(factor), half) * 0.5
 
 
 @operator("linalg_potri")
@@ -93,30 +97,24 @@ class Potri(MatrixOperator):
         ),
     )
 
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
-        """Invert the triangle, and multiply with its transpose."""
-        xp = op_ctx.xp
-        inverse = inverted(xp, triangle(xp, A, self.lower))
-        if not self.lower:
-            inverse = transposed(inverse)
-        with output.writing() as out:
-            xp.matmul(transposed(inverse), inverse, out=out)
+    def forward(A: Array, lower: bool, output: Array) -> None:
+        """`L.T**-1 @ L**-1`."""
+        inverse = inverted(triangle(A, lower))
+        inverse = inverse if lower else transposed(inverse)
+        product(transposed(inverse), inverse, output)
 
-    @gradient
-    def a_gradient(
-        self, op_ctx: OpContext, output_grad: Array, A: Array, output: Array, A_grad: Output
-    ) -> None:
-        """`-output @ (ograd + ograd.T) @ output @ A`, in the triangle."""
-        xp = op_ctx.xp
-        part = triangle(xp, A, self.lower)
-        factor = part if self.lower else transposed(part)
-        inner = xp.matmul(output, xp.matmul(output_grad + transposed(output_grad), xp.matmul(output, factor)))
-        grad = triangle(xp, inner if self.lower else transposed(inner), self.lower)
-        A_grad.assign(-grad)
+    def A_grad(output_grad: Array, A: Array, output: Array, lower: bool) -> Array:
+        """`-output @ (output_grad + output_grad.T) @ output @ L`, in the triangle."""
+        part = triangle(A, lower)
+        factor = part if lower else transposed(part)
+        inner = multiplied(
+            output, multiplied(output_grad + transposed(output_grad), multiplied(output, factor))
+        )
+        return -triangle(inner if lower else transposed(inner), lower)
 
 
 @operator("linalg_sumlogdiag")
-class SumLogDiag(NumberOperator):
+class SumLogDiag(MatrixOperator):
     """The sum of the logarithms of the diagonal's elements.
 
     Shapes:
@@ -131,23 +129,23 @@ class SumLogDiag(NumberOperator):
     Source: LaReduceShape, src/operator/tensor/la_op.h.
     """
 
-    spec = "A:(*S, N, N) -> output:(*R)"
+    spec = "A:(*S, N, N) -> output:(*number_shape(S))"
+    functions = {"number_shape": number_shape}
     contract = Contract(
         inputs={"A": REGULAR},
         reference=lambda A: np.atleast_1d(np.log(np.einsum("...ii->...i", A).prod(-1))),
     )
 
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
+    @np.errstate(all="ignore")
+    def forward(A: Array) -> Array:
         """Sum along the diagonal."""
-        diagonal = op_ctx.xp.diagonal(A, axis1=-2, axis2=-1)
-        output.assign(op_ctx.xp.log(diagonal).sum(-1))
+        return np.log(np.diagonal(A, axis1=-2, axis2=-1)).sum(-1)
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, A: Array, A_grad: Output) -> None:
-        """One over the diagonal."""
-        xp = op_ctx.xp
-        ograd = output_grad.reshape(A.shape[:-2])
-        with A_grad.writing() as out:
-            out[...] = 0
-            places = xp.arange(A.shape[-1])
-            out[..., places, places] = ograd[..., None] / xp.diagonal(A, axis1=-2, axis2=-1)
+    @np.errstate(all="ignore")
+    def A_grad(output_grad: Array, A: Array) -> Array:
+        """`d/d a_ii = 1 / a_ii`, and 0 beside the diagonal."""
+        grad = np.zeros_like(A)
+        places = np.arange(A.shape[-1])
+        head = output_grad.reshape(*A.shape[:-2], 1)
+        grad[..., places, places] = head / np.diagonal(A, axis1=-2, axis2=-1)
+        return grad

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
-from operad_matrix.products import transposed, write_product
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    OperatorProperty,
-    Output,
-    PartialShape,
-    Shape,
-    gradient,
-    operator,
-    param,
+from operad_matrix.products import product, transposed
+from operad_sdk import Array, Contract, Shape, param
+from operad_sdk.declare import OperatorProperty, operator
+
+_STORAGE: Final[Any] = param(
+    str, None, choices=("default",), ignored="Storage of the output; arrays are dense."
 )
 
 
@@ -46,82 +38,54 @@ class Dot(OperatorProperty):
 
     transpose_a = param(bool, False, doc="Sum over the first axis of lhs instead of its last.")
     transpose_b = param(bool, False, doc="Sum over the last axis of rhs instead of its first.")
-    forward_stype = param(str, None, choices=("default",), doc="Storage of the output.")
+    forward_stype = _STORAGE
+    spec = (
+        "lhs:(*L, K) if not transpose_a, lhs:(K, *L) if transpose_a,"
+        " rhs:(K, *R) if not transpose_b, rhs:(*R, K) if transpose_b"
+        " -> output:(*outer(L, R))"
+    )
+    functions = {"outer": lambda left, right: (*left, *right) or (1,)}
+    compute_dtype = "float32"
     contract = Contract(
         reference=lambda lhs, rhs, transpose_a, transpose_b: np.atleast_1d(
             np.tensordot(lhs, rhs, (0 if transpose_a else -1, -1 if transpose_b else 0))
         )
     )
 
-    def list_arguments(self) -> list[str]:
-        """Two."""
-        return ["lhs", "rhs"]
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The output's once both are known; the axes that are summed over must agree."""
-        lhs, rhs = in_shapes
-        if lhs == () or rhs == ():
-            raise ShapeError(f"dot: lhs has shape {lhs} and rhs {rhs}, expected at least one axis each")
-        if lhs is None or rhs is None:
-            return [lhs, rhs], [None], []
-        at_left, at_right = (0 if self.transpose_a else -1), (-1 if self.transpose_b else 0)
-        length, other = lhs[at_left], rhs[at_right]
-        if length is not None and other is not None and length != other:
-            raise ShapeError(
-                f"dot: lhs has shape {lhs} and rhs {rhs}: axis {at_left % len(lhs)} of lhs is {length}, "
-                f"expected {other}, which axis {at_right % len(rhs)} of rhs is "
-                f"(transpose_a={self.transpose_a}, transpose_b={self.transpose_b})"
-            )
-        length = other if length is None else length
-        left = lhs[1:] if self.transpose_a else lhs[:-1]
-        right = rhs[:-1] if self.transpose_b else rhs[1:]
-        ins: list[PartialShape] = [
-            (length, *left) if self.transpose_a else (*left, length),
-            (*right, length) if self.transpose_b else (length, *right),
-        ]
-        return ins, [(*left, *right) or (1,)], []
-
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Multiplications and additions."""
         return 2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1]
 
-    def forward(self, op_ctx: OpContext, lhs: Array, rhs: Array, output: Output) -> None:
-        """One matrix product."""
-        write_product(op_ctx.xp, self._left(lhs), self._right(rhs), output)
+    def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
+        """One product, of matrices of all that is summed over and all that is not."""
+        product(_rows(lhs, not transpose_a), _rows(rhs, transpose_b).T, output)
 
-    @gradient
-    def lhs_gradient(self, op_ctx: OpContext, output_grad: Array, rhs: Array, lhs_grad: Output) -> None:
-        """The gradient of the output times `rhs`, transposed."""
-        right = self._right(rhs)
-        kept = lhs_grad.shape[1:] if self.transpose_a else lhs_grad.shape[:-1]
-        ograd = output_grad.reshape(prod(kept), right.shape[1])
-        if self.transpose_a:
-            write_product(op_ctx.xp, right, ograd.T, lhs_grad)
-        else:
-            write_product(op_ctx.xp, ograd, right.T, lhs_grad)
+    def lhs_grad(
+        output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+    ) -> None:
+        """`d/d lhs = output_grad @ rhs.T`."""
+        right = _rows(rhs, transpose_b)
+        head = output_grad.reshape(_num_rows(lhs_grad, not transpose_a), len(right))
+        product(*((right.T, head.T) if transpose_a else (head, right)), lhs_grad)
 
-    @gradient
-    def rhs_gradient(self, op_ctx: OpContext, output_grad: Array, lhs: Array, rhs_grad: Output) -> None:
-        """`lhs`, transposed, times the gradient of the output."""
-        left = self._left(lhs)
-        kept = rhs_grad.shape[:-1] if self.transpose_b else rhs_grad.shape[1:]
-        ograd = output_grad.reshape(left.shape[0], prod(kept))
-        if self.transpose_b:
-            write_product(op_ctx.xp, ograd.T, left, rhs_grad)
-        else:
-            write_product(op_ctx.xp, left.T, ograd, rhs_grad)
+    def rhs_grad(
+        output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+    ) -> None:
+        """`d/d rhs = lhs.T @ output_grad`."""
+        left = _rows(lhs, not transpose_a)
+        head = output_grad.reshape(len(left), _num_rows(rhs_grad, transpose_b))
+        product(*((head.T, left) if transpose_b else (left.T, head)), rhs_grad)
 
-    def _left(self, lhs: Array) -> Array:
-        """`lhs` as a matrix (other axes, summed axis)."""
-        if self.transpose_a:
-            return lhs.reshape(lhs.shape[0], prod(lhs.shape[1:])).T
-        return lhs.reshape(prod(lhs.shape[:-1]), lhs.shape[-1])
 
-    def _right(self, rhs: Array) -> Array:
-        """`rhs` as a matrix (summed axis, other axes)."""
-        if self.transpose_b:
-            return rhs.reshape(prod(rhs.shape[:-1]), rhs.shape[-1]).T
-        return rhs.reshape(rhs.shape[0], prod(rhs.shape[1:]))
+def _num_rows(array: Array, sums_last: bool) -> int:
+    """How many elements the axes have that are not summed over."""
+    return prod(array.shape[:-1] if sums_last else array.shape[1:])
+
+
+def _rows(array: Array, sums_last: bool) -> Array:
+    """`array` as a matrix (other axes, summed axis)."""
+    count = _num_rows(array, sums_last)
+    return array.reshape(count, array.shape[-1]) if sums_last else array.reshape(len(array), count).T
 
 
 @operator("batch_dot")
@@ -144,42 +108,39 @@ class BatchDot(OperatorProperty):
 
     transpose_a = param(bool, False, doc="Transpose the matrices of lhs.")
     transpose_b = param(bool, False, doc="Transpose the matrices of rhs.")
-    forward_stype = param(str, None, choices=("default",), doc="Storage of the output.")
+    forward_stype = _STORAGE
+    spec = (
+        "lhs:(B, *S, N, K) if not transpose_a, lhs:(B, *S, K, N) if transpose_a,"
+        " rhs:(B, *S, K, M) if not transpose_b, rhs:(B, *S, M, K) if transpose_b"
+        " -> output:(B, *S, N, M)"
+    )
+    compute_dtype = "float32"
     contract = Contract(
         reference=lambda lhs, rhs, transpose_a, transpose_b: np.einsum(
             f"...{'kn' if transpose_a else 'nk'},...{'mk' if transpose_b else 'km'}->...nm", lhs, rhs
         )
     )
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on what is transposed."""
-        left = "K, N" if self.transpose_a else "N, K"
-        right = "M, K" if self.transpose_b else "K, M"
-        return f"lhs:(B, *S, {left}), rhs:(B, *S, {right}) -> output:(B, *S, N, M)"
-
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Multiplications and additions."""
         return 2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1]
 
-    def forward(self, op_ctx: OpContext, lhs: Array, rhs: Array, output: Output) -> None:
+    def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """All products in one call."""
-        left = transposed(lhs) if self.transpose_a else lhs
-        write_product(op_ctx.xp, left, transposed(rhs) if self.transpose_b else rhs, output)
+        product(_turned(lhs, transpose_a), _turned(rhs, transpose_b), output)
 
-    @gradient
-    def lhs_gradient(self, op_ctx: OpContext, output_grad: Array, rhs: Array, lhs_grad: Output) -> None:
-        """The gradient of the output times `rhs`, transposed."""
-        right: Any = rhs if self.transpose_b else transposed(rhs)
-        if self.transpose_a:
-            write_product(op_ctx.xp, transposed(right), transposed(output_grad), lhs_grad)
-        else:
-            write_product(op_ctx.xp, output_grad, right, lhs_grad)
+    def lhs_grad(
+        output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+    ) -> None:
+        """`d/d lhs = output_grad @ rhs.T`, in the place of lhs or of its transpose."""
+        product(output_grad, _turned(rhs, not transpose_b), _turned(lhs_grad, transpose_a))
 
-    @gradient
-    def rhs_gradient(self, op_ctx: OpContext, output_grad: Array, lhs: Array, rhs_grad: Output) -> None:
-        """`lhs`, transposed, times the gradient of the output."""
-        left: Any = lhs if self.transpose_a else transposed(lhs)
-        if self.transpose_b:
-            write_product(op_ctx.xp, transposed(output_grad), transposed(left), rhs_grad)
-        else:
-            write_product(op_ctx.xp, left, output_grad, rhs_grad)
+    def rhs_grad(
+        output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+    ) -> None:
+        """`d/d rhs = lhs.T @ output_grad`, in the place of rhs or of its transpose."""
+        product(_turned(lhs, not transpose_a), output_grad, _turned(rhs_grad, transpose_b))
+
+
+def _turned(matrices: Array, is_turned: bool) -> Array:
+    return transposed(matrices) if is_turned else matrices

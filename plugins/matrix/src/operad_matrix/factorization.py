@@ -4,21 +4,27 @@ Source: Seeger et al., Auto-differentiating linear algebra (2017), sections 4.3 
 gradients.
 """
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_matrix.domains import REGULAR, Symmetric
-from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, solved
+from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, multiplied, solved
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator
+from operad_sdk import Array, Contract, Shape
+from operad_sdk.declare import operator
+
+
+def _sides(rows: int, columns: int) -> Shape:
+    """The shape of L."""
+    if rows > columns:
+        raise ShapeError(
+            f"A has matrices of shape {(rows, columns)}, expected at most as many rows as columns"
+        )
+    return (rows, rows)
 
 
 @operator("linalg_gelqf")
@@ -39,43 +45,20 @@ class Gelqf(MatrixOperator):
     Source: LaLQFactShape, src/operator/tensor/la_op.h.
     """
 
-    spec = "A:(*S, N, M) -> output0:(*S, N, M), output1:(*S, N, N)"
+    spec = "A:(*S, N, M) -> output0:(*S, N, M), output1:(*S, *sides(N, M))"
+    functions = {"sides": _sides}
     contract = Contract(inputs={"A": REGULAR})
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`; there cannot be more rows than columns."""
-        shape = in_shapes[0]
-        if shape is not None and len(shape) >= 2:
-            rows, columns = shape[-2:]
-            if rows is not None and columns is not None and rows > columns:
-                raise ShapeError(
-                    f"{self.name}: A has shape {shape}, expected at most as many rows as columns"
-                )
-        return super().infer_shape(in_shapes)
-
-    def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
+    def forward(A: Array) -> tuple[Array, Array]:
         """LAPACK's factorization of the transpose."""
-        q, r = op_ctx.xp.linalg.qr(transposed(A))
-        output0.assign(transposed(q))
-        output1.assign(transposed(r))
+        q, r = np.linalg.qr(transposed(A))
+        return transposed(q), transposed(r)
 
-    @gradient
-    def a_gradient(
-        self,
-        op_ctx: OpContext,
-        output0_grad: Array,
-        output1_grad: Array,
-        output0: Array,
-        output1: Array,
-        A_grad: Output,
-    ) -> None:
+    def A_grad(output0_grad: Array, output1_grad: Array, output0: Array, output1: Array) -> Array:
         """`L.T**-1 @ (dQ + mirrored(L.T @ dL - dQ @ Q.T) @ Q)`."""
-        xp, q, lower = op_ctx.xp, output0, output1
-        inner = xp.matmul(transposed(lower), output1_grad)
-        inner -= xp.matmul(output0_grad, transposed(q))
-        total = xp.matmul(mirrored_lower(xp, inner), q)
-        total += output0_grad
-        A_grad.assign(solved(xp, transposed(lower), total))
+        q, upper = output0, transposed(output1)
+        inner = multiplied(upper, output1_grad) - multiplied(output0_grad, transposed(q))
+        return solved(upper, output0_grad + multiplied(mirrored_lower(inner), q))
 
 
 def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:
@@ -112,35 +95,24 @@ class Syevd(MatrixOperator):
     spec = "A:(*S, N, N) -> output0:(*S, N, N), output1:(*S, N)"
     contract = Contract(inputs={"A": Symmetric()}, reference=_eigenvectors_and_values)
 
-    def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
+    def forward(A: Array) -> tuple[Array, Array]:
         """LAPACK's eigenvectors, with signs made unique."""
-        values, columns = op_ctx.xp.linalg.eigh(A)
-        output0.assign(_with_signs(op_ctx.xp, transposed(columns)))
-        output1.assign(values)
+        values, columns = np.linalg.eigh(A)
+        return _with_signs(transposed(columns)), values
 
-    @gradient
-    def a_gradient(
-        self,
-        op_ctx: OpContext,
-        output0_grad: Array,
-        output1_grad: Array,
-        output0: Array,
-        output1: Array,
-        A_grad: Output,
-    ) -> None:
+    def A_grad(output0_grad: Array, output1_grad: Array, output0: Array, output1: Array) -> Array:
         """`U.T @ (dU @ U.T / (L_i - L_j) + diag(dL)) @ U`, made symmetric."""
-        xp, vectors = op_ctx.xp, output0
         gaps = output1[..., :, None] - output1[..., None, :]
-        inner = xp.matmul(output0_grad, transposed(vectors))
-        inner /= xp.where(gaps == 0, gaps.dtype.type(xp.inf), gaps)
-        places = xp.arange(inner.shape[-1])
+        inner = multiplied(output0_grad, transposed(output0))
+        inner /= np.where(gaps == 0, gaps.dtype.type(np.inf), gaps)
+        places = np.arange(inner.shape[-1])
         inner[..., places, places] = output1_grad
-        A_grad.assign(half_symmetric(xp.matmul(transposed(vectors), xp.matmul(inner, vectors))))
+        return half_symmetric(multiplied(transposed(output0), multiplied(inner, output0)))
 
 
-def _with_signs(xp: Any, rows: Array) -> Array:
+def _with_signs(rows: Array) -> Array:
     """The rows, negated where the first of their largest elements by size is negative."""
     if rows.shape[-1] == 0:
         return rows
-    place = xp.argmax(xp.abs(rows), axis=-1)[..., None]
-    return xp.where(xp.take_along_axis(rows, place, -1) < 0, -rows, rows)
+    place = np.argmax(np.abs(rows), axis=-1)[..., None]
+    return np.where(np.take_along_axis(rows, place, -1) < 0, -rows, rows)

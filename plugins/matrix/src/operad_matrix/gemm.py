@@ -1,19 +1,25 @@
 """`linalg_gemm`, `linalg_gemm2` and `linalg_syrk`: products of matrices in the last two axes."""
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad.errors import ShapeError
 from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
-from operad_matrix.products import transposed, write_product
-from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator, param
+from operad_matrix.products import product, transposed
+from operad_sdk import Array, Contract, PartialShape, param
+from operad_sdk.declare import gradient, operator
+
+_OPERANDS: Final = (
+    "A:(*S, N, K) if not transpose_a, A:(*S, K, N) if transpose_a,"
+    " B:(*S, K, M) if not transpose_b, B:(*S, M, K) if transpose_b"
+)
 
 
 class Product(MatrixOperator):
@@ -21,17 +27,8 @@ class Product(MatrixOperator):
 
     transpose_a = param(bool, False, doc="Transpose A.")
     transpose_b = param(bool, False, doc="Transpose B.")
-    alpha = param(float, 1.0, doc="Factor of the product.")
-    axis = param(int, -2, doc="Axis of the matrices' rows; their columns are the last axis.")
-
-    def spec(self) -> str:
-        """One line of the shape language, for rows in the last axis but one."""
-        left, right = self._operands()
-        return f"A:({left}), B:({right}) -> output:(*S, N, M)"
-
-    def _operands(self) -> tuple[str, str]:
-        left = "*S, K, N" if self.transpose_a else "*S, N, K"
-        return left, "*S, M, K" if self.transpose_b else "*S, K, M"
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the product.")
+    axis: int  # declared by the subclasses, in MXNet's order
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """What follows from `spec`, with the axes exchanged."""
@@ -55,37 +52,27 @@ class Product(MatrixOperator):
         axes[self.axis], axes[-2] = axes[-2], axes[self.axis]
         return tuple(axes)
 
-    def matrices(self, array: Array) -> Array:
-        """A view with the rows in the last axis but one."""
-        return array if self.axis == -2 else array.swapaxes(self.axis, -2)
+    def A_grad(
+        output_grad: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int,
+        A_grad: Array,
+    ) -> None:  # fmt: skip
+        """`d/d A = alpha output_grad @ B.T`, in the place of A or of its transpose."""
+        right = transposed(_operand(B, transpose_b, axis))
+        product(_operand(output_grad, False, axis), right, _operand(A_grad, transpose_a, axis), alpha)
 
-    def left(self, array: Array) -> Array:
-        """A view of `A` as it enters the product."""
-        return transposed(self.matrices(array)) if self.transpose_a else self.matrices(array)
+    def B_grad(
+        output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int,
+        B_grad: Array,
+    ) -> None:  # fmt: skip
+        """`d/d B = alpha A.T @ output_grad`, in the place of B or of its transpose."""
+        left = transposed(_operand(A, transpose_a, axis))
+        product(left, _operand(output_grad, False, axis), _operand(B_grad, transpose_b, axis), alpha)
 
-    def right(self, array: Array) -> Array:
-        """A view of `B` as it enters the product."""
-        return transposed(self.matrices(array)) if self.transpose_b else self.matrices(array)
 
-    def write(self, xp: Any, left: Array, right: Array, output: Output, to_transposed: bool) -> None:
-        """Write `alpha * left @ right`, or its transpose."""
-        with output.writing() as out:
-            target = self.matrices(out)
-            xp.matmul(left, right, out=transposed(target) if to_transposed else target)
-            if self.alpha != 1:
-                out *= self.alpha
-
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, B: Array, A_grad: Output) -> None:
-        """The gradient of the output times `B`, transposed."""
-        ograd = self.matrices(output_grad)
-        self.write(op_ctx.xp, ograd, transposed(self.right(B)), A_grad, self.transpose_a)
-
-    @gradient
-    def b_gradient(self, op_ctx: OpContext, output_grad: Array, A: Array, B_grad: Output) -> None:
-        """`A`, transposed, times the gradient of the output."""
-        ograd = self.matrices(output_grad)
-        self.write(op_ctx.xp, transposed(self.left(A)), ograd, B_grad, self.transpose_b)
+def _operand(array: Array, is_transposed: bool, axis: int) -> Array:
+    """A view with the rows in the last axis but one, as it enters a product."""
+    matrices = array if axis == -2 else array.swapaxes(axis, -2)
+    return transposed(matrices) if is_transposed else matrices
 
 
 def _product(A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Array:
@@ -108,6 +95,9 @@ def _sum_with(
     return _product(A, B, transpose_a, transpose_b, alpha, axis) + beta * C
 
 
+_AXIS: Final[Any] = param(int, -2, doc="Axis of the matrices' rows; their columns are the last axis.")
+
+
 @operator("linalg_gemm2")
 class Gemm2(Product):
     """`alpha * A @ B`.
@@ -126,11 +116,16 @@ class Gemm2(Product):
     Source: LaMatrixMultParam, src/operator/tensor/la_op.h.
     """
 
+    axis = _AXIS
+    spec = f"{_OPERANDS} -> output:(*S, N, M)"
     contract = Contract(reference=_product)
 
-    def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
+    def forward(
+        A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
+    ) -> None:
         """One product."""
-        self.write(op_ctx.xp, self.left(A), self.right(B), output, False)
+        left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
+        product(left, right, _operand(output, False, axis), alpha)
 
 
 @operator("linalg_gemm")
@@ -152,28 +147,25 @@ class Gemm(Product):
     Source: LaMatrixMacParam, src/operator/tensor/la_op.h.
     """
 
-    beta = param(float, 1.0, doc="Factor of C.")
+    beta = param(float, 1.0, run_time=True, doc="Factor of C; with 0 it is not read.")
+    axis = _AXIS
+    spec = f"{_OPERANDS}, C:(*S, N, M) -> output:(*S, N, M)"
     contract = Contract(reference=_sum_with)
 
-    def spec(self) -> str:
-        """One line of the shape language, for rows in the last axis but one."""
-        left, right = self._operands()
-        return f"A:({left}), B:({right}), C:(*S, N, M) -> output:(*S, N, M)"
-
-    def forward(self, op_ctx: OpContext, A: Array, B: Array, C: Array, output: Output) -> None:
+    def forward(
+        A: Array, B: Array, C: Array, transpose_a: bool, transpose_b: bool, alpha: float, beta: float,
+        axis: int, output: Array,
+    ) -> None:  # fmt: skip
         """One product, onto which `C` is added."""
-        with output.writing() as out:
-            target = self.matrices(out)
-            op_ctx.xp.matmul(self.left(A), self.right(B), out=target)
-            if self.alpha != 1:
-                out *= self.alpha
-            out += C if self.beta == 1 else self.beta * C
+        left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
+        product(left, right, _operand(output, False, axis), alpha)
+        if beta:
+            output += C if beta == 1 else beta * C
 
-    @gradient(inplace=[("output_grad", "C_grad")])
-    def c_gradient(self, op_ctx: OpContext, output_grad: Array, C_grad: Output) -> None:
-        """`beta` times the gradient of the output."""
-        with C_grad.writing() as out:
-            op_ctx.xp.multiply(output_grad, output_grad.dtype.type(self.beta), out=out)
+    @gradient(inplace="output_grad")
+    def C_grad(output_grad: Array, beta: float, C_grad: Array) -> None:
+        """`d/d C = beta`."""
+        np.multiply(output_grad, beta, out=C_grad)
 
 
 @operator("linalg_syrk")
@@ -194,25 +186,20 @@ class Syrk(MatrixOperator):
     """
 
     transpose = param(bool, False, doc="Transpose A first.")
-    alpha = param(float, 1.0, doc="Factor of the product.")
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the product.")
+    spec = "A:(*S, N, K) if not transpose, A:(*S, K, N) if transpose -> output:(*S, N, N)"
     contract = Contract(
         reference=lambda A, transpose, alpha: (
             alpha * np.einsum("...kn,...km->...nm" if transpose else "...nk,...mk->...nm", A, A)
         )
     )
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on `transpose`."""
-        return f"A:(*S, {'K, N' if self.transpose else 'N, K'}) -> output:(*S, N, N)"
-
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
+    def forward(A: Array, transpose: bool, alpha: float, output: Array) -> None:
         """One product."""
-        left, right = (transposed(A), A) if self.transpose else (A, transposed(A))
-        write_product(op_ctx.xp, left, right, output, self.alpha)
+        left = transposed(A) if transpose else A
+        product(left, transposed(left), output, alpha)
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, A: Array, A_grad: Output) -> None:
-        """Twice the symmetric part of the gradient, times `A`."""
+    def A_grad(output_grad: Array, A: Array, transpose: bool, alpha: float, A_grad: Array) -> None:
+        """`d/d A = alpha (output_grad + output_grad.T) @ A`."""
         both = output_grad + transposed(output_grad)
-        left, right = (A, both) if self.transpose else (both, A)
-        write_product(op_ctx.xp, left, right, A_grad, self.alpha)
+        product(*((A, both) if transpose else (both, A)), A_grad, alpha)

@@ -1,17 +1,16 @@
 """`linalg_inverse`, `linalg_det` and `linalg_slogdet`."""
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from operad_matrix.domains import REGULAR
-from operad_matrix.linalg import MatrixOperator, NumberOperator, inverted
+from operad_matrix.linalg import MatrixOperator, inverted, multiplied, number_shape, unit_like
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator
+from operad_sdk import Array, Contract
+from operad_sdk.declare import operator
 
 
 @operator("linalg_inverse")
@@ -37,20 +36,17 @@ class Inverse(MatrixOperator):
         reference=lambda A: np.linalg.solve(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape)),
     )
 
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
+    def forward(A: Array) -> Array:
         """LAPACK's inverse."""
-        output.assign(inverted(op_ctx.xp, A))
+        return inverted(A)
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, output: Array, A_grad: Output) -> None:
-        """`-output.T @ ograd @ output.T`."""
-        other = transposed(output)
-        grad = op_ctx.xp.matmul(op_ctx.xp.matmul(other, output_grad), other)
-        A_grad.assign(-grad)
+    def A_grad(output_grad: Array, output: Array) -> Array:
+        """`-output.T @ output_grad @ output.T`."""
+        return -multiplied(transposed(output), output_grad, transposed(output))
 
 
 @operator("linalg_det")
-class Det(NumberOperator):
+class Det(MatrixOperator):
     """The determinant of each matrix. The gradient of a singular matrix is 0, as in MXNet.
 
     Shapes:
@@ -65,23 +61,19 @@ class Det(NumberOperator):
     Source: _linalg_det, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output:(*R)"
+    spec = "A:(*S, N, N) -> output:(*number_shape(S))"
+    functions = {"number_shape": number_shape}
     contract = Contract(
         inputs={"A": REGULAR}, reference=lambda A: np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
     )
 
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
+    def forward(A: Array) -> Array:
         """LAPACK's factorization."""
-        output.assign(op_ctx.xp.linalg.det(A))
+        return np.linalg.det(A)
 
-    @gradient
-    def a_gradient(
-        self, op_ctx: OpContext, output_grad: Array, A: Array, output: Array, A_grad: Output
-    ) -> None:
-        """`ograd * output * A.T**-1`."""
-        factor = (output_grad * output).reshape(A.shape[:-2])
-        is_singular = (output == 0).reshape(A.shape[:-2])
-        A_grad.assign(factor[..., None, None] * _inverse_transposed(op_ctx.xp, A, is_singular))
+    def A_grad(output_grad: Array, A: Array, output: Array) -> Array:
+        """`output_grad * output * A.T**-1`."""
+        return _scaled_inverse(output_grad * output, A, output == 0)
 
 
 def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
@@ -90,7 +82,7 @@ def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
 
 
 @operator("linalg_slogdet")
-class SLogDet(NumberOperator):
+class SLogDet(MatrixOperator):
     """The sign of each matrix's determinant, and the logarithm of its absolute value.
 
     The gradient of a singular matrix is 0, as in MXNet; the sign has none.
@@ -109,26 +101,21 @@ class SLogDet(NumberOperator):
     Source: _linalg_slogdet, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output0:(*R), output1:(*R)"
+    spec = "A:(*S, N, N) -> output0:(*number_shape(S)), output1:(*number_shape(S))"
+    functions = {"number_shape": number_shape}
     contract = Contract(inputs={"A": REGULAR}, reference=_sign_and_logarithm)
 
-    def forward(self, op_ctx: OpContext, A: Array, output0: Output, output1: Output) -> None:
+    def forward(A: Array) -> tuple[Array, Array]:
         """LAPACK's factorization."""
-        sign, logarithm = op_ctx.xp.linalg.slogdet(A)
-        output0.assign(sign)
-        output1.assign(logarithm)
+        sign, logarithm = np.linalg.slogdet(A)
+        return sign, logarithm
 
-    @gradient
-    def a_gradient(
-        self, op_ctx: OpContext, output1_grad: Array, A: Array, output0: Array, A_grad: Output
-    ) -> None:
-        """`ograd * A.T**-1`."""
-        is_singular = (output0 == 0).reshape(A.shape[:-2])
-        factor = (output1_grad * (output0 != 0)).reshape(A.shape[:-2])
-        A_grad.assign(factor[..., None, None] * _inverse_transposed(op_ctx.xp, A, is_singular))
+    def A_grad(output1_grad: Array, A: Array, output0: Array) -> Array:
+        """`output1_grad * A.T**-1`."""
+        return _scaled_inverse(output1_grad * (output0 != 0), A, output0 == 0)
 
 
-def _inverse_transposed(xp: Any, matrices: Array, is_singular: Array) -> Array:
-    """The transposed inverses; the unit matrix for singular ones, which have none."""
-    unit = xp.eye(matrices.shape[-1], dtype=matrices.dtype)
-    return transposed(inverted(xp, xp.where(is_singular[..., None, None], unit, matrices)))
+def _scaled_inverse(factor: Array, matrices: Array, is_singular: Array) -> Array:
+    """The transposed inverses times `factor`; for singular matrices, which have none, the unit matrix."""
+    factor, is_singular = (x.reshape(*matrices.shape[:-2], 1, 1) for x in (factor, is_singular))
+    return factor * transposed(inverted(np.where(is_singular, unit_like(matrices), matrices)))

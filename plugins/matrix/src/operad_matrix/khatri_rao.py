@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Output, operator, param
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import OperatorProperty, operator
 
 
 @operator("khatri_rao")
@@ -35,31 +36,31 @@ class KhatriRao(OperatorProperty):
         reference=lambda *matrices: reduce(lambda a, b: np.kron(a, b)[:, :: b.shape[1] + 1], matrices)
     )
 
-    def spec(self) -> str:
-        """Each matrix has its own number of rows."""
-        arguments = ", ".join(f"arg{i}:(M{i}, N)" for i in range(self.num_args))
-        return f"{arguments} -> output:({'*'.join(f'M{i}' for i in range(self.num_args))}, N)"
+    spec = "arg[num_args]:(M[i], N) -> output:(prod(M), N)"
+    compute_dtype = "float32"
 
-    def forward(self, arg: Any, output: Output) -> None:
+    def forward(arg: Any) -> Array:
         """Multiply from left to right."""
-        output.assign(_columnwise(arg, arg[0].shape[1], arg[0]))
+        return _columnwise(arg, arg[0])
 
-    def backward(self, output_grad: Array, arg: Any, arg_grad: Any) -> None:
+    def backward(output_grad: Array, arg: Any, wanted: frozenset[str]) -> list[Array | None]:
         """For each matrix, the gradient summed over the rows of the others."""
-        columns = output_grad.shape[1]
-        for index, grad in enumerate(arg_grad):
-            if not grad.wanted:
-                continue
-            before = _columnwise(arg[:index], columns, output_grad)
-            after = _columnwise(arg[index + 1 :], columns, output_grad)
-            blocks = output_grad.reshape(len(before), grad.shape[0], len(after), columns)
-            grad.assign(np.einsum("bman,bn,an->mn", blocks, before, after))
+        return [
+            _gradient(output_grad, arg[:i], len(own), arg[i + 1 :]) if f"arg{i}_grad" in wanted else None
+            for i, own in enumerate(arg)
+        ]
 
 
-def _columnwise(matrices: Sequence[Array], columns: int, like: Array) -> Array:
-    """The product of all; a row of ones for none."""
+def _gradient(head: Array, before: Sequence[Array], rows: int, after: Sequence[Array]) -> Array:
+    left, right = _columnwise(before, head), _columnwise(after, head)
+    blocks = head.reshape(len(left), rows, len(right), head.shape[1])
+    return np.asarray(np.einsum("bman,bn,an->mn", blocks, left, right))
+
+
+def _columnwise(matrices: Sequence[Array], like: Array) -> Array:
+    """The product of all; a row of ones for none, of the columns of `like`."""
     if not matrices:
-        return np.ones_like(like, shape=(1, columns))
+        return np.ones_like(like, shape=(1, like.shape[1]))
     return reduce(_pairwise, matrices)
 
 

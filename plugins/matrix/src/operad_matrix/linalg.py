@@ -4,71 +4,89 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
-from operad.dtypes import DType
-from operad.errors import DTypeError
-from operad.operator import InferredShapes, InferredTypes
+import numpy as np
+
 from operad_matrix.products import transposed
-from operad_sdk import Array, OperatorProperty, PartialShape, Shape
+from operad_sdk import Array, Shape
+from operad_sdk.declare import OperatorProperty
 
 
 class MatrixOperator(OperatorProperty):
     """An operator of matrices of the element types that LAPACK has."""
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """float32 or float64 throughout."""
-        for name, dtype in zip(self.list_arguments(), in_types, strict=True):
-            if dtype is not None and dtype.name not in ("float32", "float64"):
-                raise DTypeError(
-                    f"{self.name}: {name} is {dtype}, expected float32 or float64; cast with astype"
-                )
-        return super().infer_type(in_types)
+    accepts = ("float32", "float64")
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Cubic in the matrices' size."""
         return 2.0 * prod(in_shapes[0]) * max(in_shapes[0][-1], out_shapes[0][-1], 1)
 
 
-class NumberOperator(MatrixOperator):
-    """An operator that returns a number for each matrix, and shape (1,) for a single matrix."""
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The other axes of the matrices, or (1,)."""
-        ins, outs, aux = super().infer_shape(in_shapes)
-        return ins, [None if ins[0] is None else ins[0][:-2] or (1,)] * len(outs), aux
+def number_shape(batch: Shape) -> Shape:
+    """The shape of one number for each matrix: (1,) for a single matrix."""
+    return batch or (1,)
 
 
-def inverted(xp: Any, matrices: Array) -> Array:
+@np.errstate(all="ignore")
+def inverted(matrices: Array) -> Array:
     """The inverses; NaN for matrices with a NaN or infinity, some of which LAPACK refuses."""
-    safe, is_finite = _replaced(xp, matrices)
-    inverses = xp.linalg.inv(safe)
-    return inverses if is_finite is None else xp.where(is_finite, inverses, xp.nan)
+    safe, is_finite = _replaced(matrices)
+    inverses = np.linalg.inv(safe)
+    return inverses if is_finite is None else np.where(is_finite, inverses, np.nan)
 
 
-def solved(xp: Any, matrices: Array, right: Array) -> Array:
+@np.errstate(all="ignore")
+def solved(matrices: Array, right: Array) -> Array:
     """What gives `right` when multiplied with the matrices; NaN where `inverted` gives NaN."""
-    safe, is_finite = _replaced(xp, matrices)
-    solutions = xp.linalg.solve(safe, right)
-    return solutions if is_finite is None else xp.where(is_finite, solutions, xp.nan)
+    safe, is_finite = _replaced(matrices)
+    solutions = np.linalg.solve(safe, right)
+    return solutions if is_finite is None else np.where(is_finite, solutions, np.nan)
 
 
-def _replaced(xp: Any, matrices: Array) -> tuple[Array, Array | None]:
+def solved_triangle(matrices: Array, right: Array, lower: bool) -> Array:
+    """`solved` for triangular matrices, with infinities or NaN where one has a zero on its diagonal.
+
+    NumPy has no solver for triangular systems, so the general one is used, where it can be.
+    """
+    if np.diagonal(matrices, axis1=-2, axis2=-1).all():
+        return solved(matrices, right)
+    if lower:
+        return _substituted(matrices, right)
+    return _substituted(matrices[..., ::-1, ::-1], right[..., ::-1, :])[..., ::-1, :]
+
+
+@np.errstate(all="ignore")
+def _substituted(lower: Array, right: Array) -> Array:
+    """`x_i = (b_i - sum of l_ij x_j for j < i) / l_ii`, row by row."""
+    solution = right.copy()
+    for i in range(lower.shape[-1]):
+        row = solution[..., i : i + 1, :]
+        row -= np.matmul(lower[..., i : i + 1, :i], solution[..., :i, :])
+        row /= lower[..., i : i + 1, i : i + 1]
+    return solution
+
+
+def _replaced(matrices: Array) -> tuple[Array, Array | None]:
     """The unit matrix in place of those with a NaN or infinity, and where there are none; None: nowhere."""
-    is_finite = xp.isfinite(matrices).all((-2, -1), keepdims=True)
+    is_finite = np.isfinite(matrices).all((-2, -1), keepdims=True)
     if is_finite.all():
         return matrices, None
-    return xp.where(is_finite, matrices, xp.eye(matrices.shape[-1], dtype=matrices.dtype)), is_finite
+    return np.where(is_finite, matrices, unit_like(matrices)), is_finite
 
 
-def triangle(xp: Any, matrices: Array, lower: bool) -> Array:
+def unit_like(matrices: Array) -> Array:
+    """The unit matrix of the size and type of `matrices`."""
+    return np.eye(matrices.shape[-1], dtype=matrices.dtype, like=matrices)
+
+
+def triangle(matrices: Array, lower: bool) -> Array:
     """A copy in which the other triangle is 0."""
-    return xp.tril(matrices) if lower else xp.triu(matrices)
+    return np.tril(matrices) if lower else np.triu(matrices)
 
 
-def mirrored_lower(xp: Any, matrices: Array) -> Array:
+def mirrored_lower(matrices: Array) -> Array:
     """A symmetric copy: the lower triangle, and its mirror image above."""
-    return xp.tril(matrices) + transposed(xp.tril(matrices, -1))
+    return np.tril(matrices) + transposed(np.tril(matrices, -1))
 
 
 def half_symmetric(matrices: Array) -> Array:
@@ -76,3 +94,12 @@ def half_symmetric(matrices: Array) -> Array:
     total = matrices + transposed(matrices)
     total *= 0.5
     return total
+
+
+@np.errstate(all="ignore")
+def multiplied(*matrices: Array) -> Array:
+    """The product of all, from left to right."""
+    first, *others = matrices
+    for other in others:
+        first = np.matmul(first, other)
+    return first

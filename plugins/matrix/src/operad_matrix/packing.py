@@ -1,118 +1,71 @@
-"""Diagonals and triangles of matrices as vectors, and back."""
+"""Diagonals and triangles of matrices as vectors, and back.
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+The places of a vector's elements in a matrix are two arrays, of rows and of columns.
+"""
+
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isqrt
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
-from operad_sdk import Array, Contract, OpContext, Output, PartialShape, gradient, operator, param
+from operad_sdk import Array, Contract, OpContext, Shape, param
+from operad_sdk.declare import operator
+
+_OFFSET: Final[Any] = param(int, 0, doc="Diagonals above the main one; below it if negative.")
+_LOWER: Final[Any] = param(bool, True, doc="The lower triangle, if offset is 0; else its sign decides.")
 
 
-class Packing(MatrixOperator):
-    """Some places of a matrix, in an order, as a vector."""
-
-    offset = param(int, 0, doc="Diagonals above the main one; below it if negative.")
-
-    def length(self, size: int) -> int:
-        """How many places there are in a matrix of `size` rows."""
-        return max(0, size - abs(int(self.offset)))
-
-    def places(self, xp: Any, size: int) -> tuple[Array, Array]:
-        """Rows and columns of the places."""
-        along = xp.arange(self.length(size))
-        return along + max(0, -self.offset), along + max(0, self.offset)
+def _diagonal(xp: Any, size: int, offset: int) -> tuple[Array, Array]:
+    """The places of a diagonal of a matrix of `size` rows."""
+    along = xp.arange(max(0, size - abs(offset)))
+    return along + max(0, -offset), along + max(0, offset)
 
 
-class Extract(Packing):
-    """Takes places out of a matrix."""
-
-    spec = "A:(*S, N, N) -> output:(*S, L)"
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The number of places, once the size is known."""
-        (shape,) = super().infer_shape(in_shapes)[0]
-        if shape is None:
-            return [None], [None], []
-        size = shape[-1]
-        return [shape], [(*shape[:-2], None if size is None else self._checked(shape, size))], []
-
-    def _checked(self, shape: Sequence[int | None], size: int) -> int:
-        if abs(self.offset) >= size > 0:
-            raise ShapeError(
-                f"{self.name}: A has shape {tuple(shape)}, expected more rows than offset {self.offset}"
-            )
-        return self.length(size)
-
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
-        """Take."""
-        rows, columns = self.places(op_ctx.xp, A.shape[-1])
-        output.assign(A[..., rows, columns])
-
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, A_grad: Output) -> None:
-        """Put back."""
-        rows, columns = self.places(op_ctx.xp, A_grad.shape[-1])
-        with A_grad.writing() as out:
-            out[...] = 0
-            out[..., rows, columns] = output_grad
+def _triangle(xp: Any, size: int, offset: int, lower: bool) -> tuple[Array, Array]:
+    """The places of a triangle, in the order LAPACK packs: by row the lower one, by column the upper."""
+    if offset < 0 or (offset == 0 and lower):
+        rows, columns = xp.tril_indices(size, offset)
+    else:
+        columns, rows = xp.tril_indices(size, -offset)
+    return rows, columns
 
 
-class Make(Packing):
-    """Puts a vector into the places of a matrix of zeros."""
-
-    spec = "A:(*S, L) -> output:(*S, N, N)"
-
-    def size(self, length: int) -> int:
-        """How many rows a matrix with `length` places has."""
-        return length + abs(int(self.offset))
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The matrix's size, once the number of places is known."""
-        (shape,) = super().infer_shape(in_shapes)[0]
-        if shape is None:
-            return [None], [None], []
-        size = None if shape[-1] is None else self.size(shape[-1])
-        return [shape], [(*shape[:-1], size, size)], []
-
-    def forward(self, op_ctx: OpContext, A: Array, output: Output) -> None:
-        """Put."""
-        with output.writing() as out:
-            out[...] = 0
-            rows, columns = self.places(op_ctx.xp, out.shape[-1])
-            out[..., rows, columns] = A
-
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, A_grad: Output) -> None:
-        """Take back."""
-        rows, columns = self.places(op_ctx.xp, output_grad.shape[-1])
-        A_grad.assign(output_grad[..., rows, columns])
+def _put(places: tuple[Array, Array], values: Array, matrices: Array) -> None:
+    """Fill `matrices` with `values` in their places, and else 0."""
+    matrices[...] = 0
+    matrices[..., places[0], places[1]] = values
 
 
-class Triangle(Packing):
-    """The places of a triangle: the lower one row by row, the upper one column by column."""
+def _length(size: int, offset: int) -> Shape:
+    """How long the diagonal of a matrix of `size` rows is."""
+    if abs(offset) >= size > 0:
+        raise ShapeError(f"A has matrices of shape {(size, size)}, expected more rows than offset {offset}")
+    return (max(0, size - abs(offset)),)
 
-    lower = param(bool, True, doc="The lower triangle, if offset is 0; else its sign decides.")
 
-    def length(self, size: int) -> int:
-        """A triangular number."""
-        rows = super().length(size)
-        return rows * (rows + 1) // 2
+def _packed_length(size: int, offset: int) -> Shape:
+    """How many places the triangle of a matrix of `size` rows has."""
+    (rows,) = _length(size, offset)
+    return (rows * (rows + 1) // 2,)
 
-    def places(self, xp: Any, size: int) -> tuple[Array, Array]:
-        """In the order LAPACK packs triangles."""
-        if self.offset < 0 or (self.offset == 0 and self.lower):
-            rows, columns = xp.tril_indices(size, self.offset)
-            return rows, columns
-        columns, rows = xp.tril_indices(size, -self.offset)
-        return rows, columns
+
+def _sides(length: int, offset: int) -> Shape:
+    """The shape of a matrix with a diagonal of `length`."""
+    return (length + abs(offset),) * 2
+
+
+def _unpacked_sides(length: int, offset: int) -> Shape:
+    """The shape of a matrix with a triangle of `length` places."""
+    rows = (isqrt(8 * length + 1) - 1) // 2
+    if rows * (rows + 1) // 2 != length:
+        raise ShapeError(f"the last axis of A is {length}, expected a triangular number")
+    return _sides(rows, offset)
 
 
 # What the contract checks compare with: products with parts of unit matrices, and masks.
@@ -139,7 +92,7 @@ def _unpacked(A: Array, offset: int, lower: bool) -> Array:
 
 
 @operator("linalg_extractdiag")
-class ExtractDiag(Extract):
+class ExtractDiag(MatrixOperator):
     """A diagonal of each matrix.
 
     Shapes:
@@ -154,11 +107,22 @@ class ExtractDiag(Extract):
     Source: LaDiagParam, src/operator/tensor/la_op.h.
     """
 
+    offset = _OFFSET
+    spec = "A:(*S, N, N) -> output:(*S, *length(N, offset))"
+    functions = {"length": _length}
     contract = Contract(reference=lambda A, offset: np.diagonal(A, offset, -2, -1))
+
+    def forward(A: Array, offset: int, op_ctx: OpContext) -> Array:
+        """Take."""
+        return A[(..., *_diagonal(op_ctx.xp, A.shape[-1], offset))]
+
+    def A_grad(output_grad: Any, offset: int, op_ctx: OpContext, A_grad: Array) -> None:
+        """Put back."""
+        _put(_diagonal(op_ctx.xp, A_grad.shape[-1], offset), output_grad, A_grad)
 
 
 @operator("linalg_makediag")
-class MakeDiag(Make):
+class MakeDiag(MatrixOperator):
     """Matrices with the given diagonals, and else 0.
 
     Shapes:
@@ -174,11 +138,22 @@ class MakeDiag(Make):
     Source: LaDiagParam, src/operator/tensor/la_op.h.
     """
 
+    offset = _OFFSET
+    spec = "A:(*S, L) -> output:(*S, *sides(L, offset))"
+    functions = {"sides": _sides}
     contract = Contract(reference=_with_diagonal)
+
+    def forward(A: Array, offset: int, op_ctx: OpContext, output: Array) -> None:
+        """Put."""
+        _put(_diagonal(op_ctx.xp, output.shape[-1], offset), A, output)
+
+    def A_grad(output_grad: Array, offset: int, op_ctx: OpContext) -> Array:
+        """Take back."""
+        return output_grad[(..., *_diagonal(op_ctx.xp, output_grad.shape[-1], offset))]
 
 
 @operator("linalg_extracttrian")
-class ExtractTrian(Triangle, Extract):
+class ExtractTrian(MatrixOperator):
     """A triangle of each matrix, packed: the lower one row by row, the upper one column by column.
 
     Shapes:
@@ -193,11 +168,23 @@ class ExtractTrian(Triangle, Extract):
     Source: LaTrianParam, src/operator/tensor/la_op.h.
     """
 
+    offset = _OFFSET
+    lower = _LOWER
+    spec = "A:(*S, N, N) -> output:(*S, *packed_length(N, offset))"
+    functions = {"packed_length": _packed_length}
     contract = Contract(reference=_packed)
+
+    def forward(A: Array, offset: int, lower: bool, op_ctx: OpContext) -> Array:
+        """Take."""
+        return A[(..., *_triangle(op_ctx.xp, A.shape[-1], offset, lower))]
+
+    def A_grad(output_grad: Any, offset: int, lower: bool, op_ctx: OpContext, A_grad: Array) -> None:
+        """Put back."""
+        _put(_triangle(op_ctx.xp, A_grad.shape[-1], offset, lower), output_grad, A_grad)
 
 
 @operator("linalg_maketrian")
-class MakeTrian(Triangle, Make):
+class MakeTrian(MatrixOperator):
     """Matrices with the given packed triangles, and else 0.
 
     Shapes:
@@ -213,11 +200,16 @@ class MakeTrian(Triangle, Make):
     Source: LaTrianParam, src/operator/tensor/la_op.h.
     """
 
+    offset = _OFFSET
+    lower = _LOWER
+    spec = "A:(*S, L) -> output:(*S, *unpacked_sides(L, offset))"
+    functions = {"unpacked_sides": _unpacked_sides}
     contract = Contract(reference=_unpacked)
 
-    def size(self, length: int) -> int:
-        """The length must be a triangular number."""
-        rows = (isqrt(8 * length + 1) - 1) // 2
-        if rows * (rows + 1) // 2 != length:
-            raise ShapeError(f"{self.name}: the last axis of A is {length}, expected a triangular number")
-        return super().size(rows)
+    def forward(A: Array, offset: int, lower: bool, op_ctx: OpContext, output: Array) -> None:
+        """Put."""
+        _put(_triangle(op_ctx.xp, output.shape[-1], offset, lower), A, output)
+
+    def A_grad(output_grad: Array, offset: int, lower: bool, op_ctx: OpContext) -> Array:
+        """Take back."""
+        return output_grad[(..., *_triangle(op_ctx.xp, output_grad.shape[-1], offset, lower))]

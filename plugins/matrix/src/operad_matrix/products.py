@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from operad_sdk import Array, Output, Shape
+from operad_sdk import Array
 
 
 def transposed(array: Array) -> Array:
@@ -14,22 +12,16 @@ def transposed(array: Array) -> Array:
     return array.swapaxes(-1, -2)
 
 
-def write_product(xp: Any, left: Array, right: Array, output: Output, scale: float = 1.0) -> None:
-    """Write `scale * left @ right` for matrices in the last two axes.
+@np.errstate(all="ignore")  # infinities and NaN are results like others
+def product(left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
+    """Write `scale * left @ right`, for matrices in the last two axes.
 
-    `output` may have another shape with as many elements. Half precision is multiplied and summed in
-    single precision, which BLAS has and half lacks.
+    `out` may have another shape with as many elements.
     """
-    if left.dtype == np.float16:
-        value = xp.matmul(left.astype(np.float32), right.astype(np.float32))
-        output.assign((value if scale == 1 else scale * value).reshape(output.shape))
-        return
-    shape: Shape = (*left.shape[:-1], right.shape[-1])
-    with output.writing() as out:
-        if out.shape != shape and not out.flags.c_contiguous:
-            out[...] = (scale * xp.matmul(left, right)).reshape(out.shape)
-            return
-        target = out.reshape(shape)
-        xp.matmul(left, right, out=target)
+    shape = (*left.shape[:-1], right.shape[-1])
+    if out.shape == shape or out.flags.c_contiguous:
+        np.matmul(left, right, out=out.reshape(shape))
         if scale != 1:
-            target *= scale
+            out *= scale
+    else:
+        out[...] = (scale * np.matmul(left, right)).reshape(out.shape)

@@ -1,21 +1,19 @@
 """`linalg_trmm` and `linalg_trsm`: multiplying with a triangular matrix, and undoing it.
 
-Only one triangle of `A` counts, and only that has a gradient. NumPy has no solver for triangular
-systems, so the general one is used, on the triangle.
+Only one triangle of `A` counts, and only that has a gradient.
 """
 
-# ruff: noqa: N803 - methods name the arguments, and MXNet calls them A, B and C
+# ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from operad_matrix.domains import REGULAR
-from operad_matrix.linalg import MatrixOperator, solved, triangle
-from operad_matrix.products import transposed, write_product
-from operad_sdk import Array, Contract, OpContext, Output, gradient, operator, param
+from operad_matrix.linalg import MatrixOperator, multiplied, solved_triangle, triangle
+from operad_matrix.products import product, transposed
+from operad_sdk import Array, Contract, param
+from operad_sdk.declare import operator
 
 
 class Triangular(MatrixOperator):
@@ -24,31 +22,27 @@ class Triangular(MatrixOperator):
     transpose = param(bool, False, doc="Transpose A.")
     rightside = param(bool, False, doc="A is on the right of B.")
     lower = param(bool, True, doc="The lower triangle of A counts; else the upper.")
-    alpha = param(float, 1.0, doc="Factor of the result.")
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the result.")
+    spec = "A:(*S, N, N) if not rightside, A:(*S, M, M) if rightside, B:(*S, N, M) -> output:(*S, N, M)"
 
-    def spec(self) -> str:
-        """One line of the shape language, which depends on the side."""
-        side = "M" if self.rightside else "N"
-        return f"A:(*S, {side}, {side}), B:(*S, N, M) -> output:(*S, N, M)"
 
-    def operand(self, xp: Any, A: Array) -> Array:
-        """The triangle that enters the product."""
-        part = triangle(xp, A, self.lower)
-        return transposed(part) if self.transpose else part
+def _operand(A: Array, transpose: bool, lower: bool) -> Array:
+    """The triangle that enters the product."""
+    part = triangle(A, lower)
+    return transposed(part) if transpose else part
 
-    def solve(self, xp: Any, operand: Array, right: Array) -> Array:
-        """What gives `right` when multiplied with `operand` on its side."""
-        if self.rightside:
-            return transposed(solved(xp, transposed(operand), transposed(right)))
-        return solved(xp, operand, right)
 
-    def write_a_gradient(self, xp: Any, by_result: Array, B: Array, A_grad: Output, scale: float) -> None:
-        """Write the gradient of `A` where `A` is multiplied with `B`, in its triangle."""
-        left, right = (transposed(B), by_result) if self.rightside else (by_result, transposed(B))
-        full = xp.matmul(left, right)
-        part = triangle(xp, transposed(full) if self.transpose else full, self.lower)
-        part *= scale
-        A_grad.assign(part)
+def _solution(A: Array, right: Array, transpose: bool, rightside: bool, lower: bool) -> Array:
+    """What gives `right` when multiplied with the triangle of `A` on its side."""
+    if rightside:  # X @ A = B is A.T @ X.T = B.T
+        return transposed(_solution(A, transposed(right), not transpose, False, lower))
+    return solved_triangle(_operand(A, transpose, lower), right, lower != transpose)
+
+
+def _operand_gradient(head: Array, B: Array, transpose: bool, rightside: bool, lower: bool) -> Array:
+    """`d/d A = head @ B.T` where `A` is multiplied with `B`, in the triangle."""
+    full = multiplied(transposed(B), head) if rightside else multiplied(head, transposed(B))
+    return triangle(transposed(full) if transpose else full, lower)
 
 
 def _triangle(A: Array, transpose: bool, lower: bool) -> Array:
@@ -88,23 +82,26 @@ class Trmm(Triangular):
 
     contract = Contract(reference=_product)
 
-    def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
+    def forward(
+        A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float, output: Array
+    ) -> None:
         """One product."""
-        operand = self.operand(op_ctx.xp, A)
-        left, right = (B, operand) if self.rightside else (operand, B)
-        write_product(op_ctx.xp, left, right, output, self.alpha)
+        operand = _operand(A, transpose, lower)
+        product(*((B, operand) if rightside else (operand, B)), output, alpha)
 
-    @gradient
-    def a_gradient(self, op_ctx: OpContext, output_grad: Array, B: Array, A_grad: Output) -> None:
-        """The gradient of a product, in the triangle."""
-        self.write_a_gradient(op_ctx.xp, output_grad, B, A_grad, self.alpha)
+    def A_grad(
+        output_grad: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float
+    ) -> Array:
+        """`d/d A = alpha output_grad @ B.T`, in the triangle."""
+        return alpha * _operand_gradient(output_grad, B, transpose, rightside, lower)
 
-    @gradient
-    def b_gradient(self, op_ctx: OpContext, output_grad: Array, A: Array, B_grad: Output) -> None:
-        """The product with `A`, transposed."""
-        operand = transposed(self.operand(op_ctx.xp, A))
-        left, right = (output_grad, operand) if self.rightside else (operand, output_grad)
-        write_product(op_ctx.xp, left, right, B_grad, self.alpha)
+    def B_grad(
+        output_grad: Array, A: Array, transpose: bool, rightside: bool, lower: bool, alpha: float,
+        B_grad: Array,
+    ) -> None:  # fmt: skip
+        """`d/d B = alpha A.T @ output_grad`."""
+        operand = _operand(A, not transpose, lower)
+        product(*((output_grad, operand) if rightside else (operand, output_grad)), B_grad, alpha)
 
 
 @operator("linalg_trsm")
@@ -130,18 +127,18 @@ class Trsm(Triangular):
 
     contract = Contract(inputs={"A": REGULAR}, reference=_quotient)
 
-    def forward(self, op_ctx: OpContext, A: Array, B: Array, output: Output) -> None:
-        """Solve."""
-        value = self.solve(op_ctx.xp, self.operand(op_ctx.xp, A), B)
-        output.assign(value if self.alpha == 1 else self.alpha * value)
+    def forward(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
+        """`alpha A**-1 @ B`."""
+        value = _solution(A, B, transpose, rightside, lower)
+        return value if alpha == 1 else alpha * value
 
-    @gradient
-    def both_gradients(
-        self, op_ctx: OpContext, output_grad: Array, A: Array, output: Array, A_grad: Output, B_grad: Output
-    ) -> None:
-        """One solution with `A`, transposed, serves both."""
-        by_right = self.solve(op_ctx.xp, transposed(self.operand(op_ctx.xp, A)), output_grad)
-        if A_grad.wanted:
-            self.write_a_gradient(op_ctx.xp, by_right, output, A_grad, -1.0)
-        if B_grad.wanted:
-            B_grad.assign(by_right if self.alpha == 1 else self.alpha * by_right)
+    def backward(
+        output_grad: Array, A: Array, output: Array, transpose: bool, rightside: bool, lower: bool,
+        alpha: float, wanted: frozenset[str],
+    ) -> tuple[Array | None, Array]:  # fmt: skip
+        """`d/d B = alpha X` and `d/d A = -X @ output.T`, in the triangle, of `X = A.T**-1 @ output_grad`."""
+        head = _solution(A, output_grad, not transpose, rightside, lower)
+        of_a = None
+        if "A_grad" in wanted:
+            of_a = -_operand_gradient(head, output, transpose, rightside, lower)
+        return of_a, head if alpha == 1 else alpha * head

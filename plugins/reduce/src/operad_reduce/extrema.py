@@ -45,9 +45,8 @@ def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> 
         _gradient,
         f"The {which} element along axes; `dy/dx = 1` for all that equal it, as in MXNet.",
         ("[[1, 2], [4, 3]]", "axis=1", "[2., 4.]" if name == "max" else "[1., 3.]"),
-        contract=Contract(
-            inputs={"data": Distinct()}, reference=by_rows(ends)
-        ),  # equal ones all get the gradient
+        # Equal ones all get the gradient, which no numeric derivative shows.
+        contract=Contract(inputs={"data": Distinct()}, reference=by_rows(ends)),
     )
 
 

@@ -69,6 +69,6 @@ class diag(OperatorProperty):
 
 
 def _places(k: int, length: int) -> tuple[Any, Any]:
-    """Row and column numbers of the diagonal's elements."""
-    numbers = np.arange(length)
-    return numbers + max(-k, 0), numbers + max(k, 0)
+    """Row and column numbers of the diagonal's elements, as lists, which index arrays of any device."""
+    first_row, first_column = max(-k, 0), max(k, 0)
+    return list(range(first_row, first_row + length)), list(range(first_column, first_column + length))

@@ -47,7 +47,7 @@ class Concat(OperatorProperty):
             found = ", ".join(f"arg{i}: {shape}" for i, shape in enumerate(in_shapes))
             raise ShapeError(f"Concat: the arrays have different numbers of axes: {found}")
         ndim = ranks.pop()
-        axis = normal_axis(self.dim, ndim)
+        axis = normal_axis(self.dim, ndim, "Concat: ")
         shared = [self._shared(in_shapes, i) if i != axis else None for i in range(ndim)]
         lengths = [None if shape is None else shape[axis] for shape in in_shapes]
         total = None if None in lengths else sum(lengths)  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ class Concat(OperatorProperty):
         out = out_shapes[0]
         if out is None:
             return list(in_shapes)
-        axis = normal_axis(self.dim, len(out))
+        axis = normal_axis(self.dim, len(out), "Concat: ")
         lengths = [None if shape is None else shape[axis] for shape in in_shapes]
         total = out[axis]
         if lengths.count(None) == 1 and total is not None:

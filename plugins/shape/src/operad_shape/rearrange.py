@@ -29,12 +29,14 @@ def expect_number(name: str, dtype: DType | None, **number: float) -> None:
             )
 
 
-def normal_axis(axis: int, ndim: int) -> int:
+def normal_axis(axis: int, ndim: int, where: str = "") -> int:
     """`axis` counted from the front.
 
+    Args:
+        where: What messages begin with, where no shape line puts the operator's name there.
     Raises:
         ShapeError: There is no such axis.
     """
     if not -ndim <= axis < ndim:
-        raise ShapeError(f"axis {axis} is out of range for data of {ndim} axes")
+        raise ShapeError(f"{where}axis {axis} is out of range for data of {ndim} axes")
     return axis % ndim

@@ -21,13 +21,14 @@ DTYPE: Final = (
         "Half and single precision lose digits; more than a few times what the inputs' own rounding costs is "
         "a mistake of the computation.",
         "variance = (data**2).mean() - data.mean()**2",
-        "Rearrange the computation, accumulate in a wider type, or declare Contract(tolerances=...).",
+        "Rearrange the computation, compute half precision in single (compute_dtype=\"float32\"), or declare "
+        "Contract(tolerances=...).",
     ),
     Check(
         "D603",
         "gradients in each floating type are those of float64, within a tolerance",
         "As for outputs.",
-        "grad.assign(ograd * (np.float16(y) - y * y))",
+        "def data_grad(output_grad, output):\n    return output_grad * (output.astype(np.float16) - output * output)",
         "As for outputs.",
     ),
     Check(
@@ -35,14 +36,14 @@ DTYPE: Final = (
         "float64 is computed in float64",
         "Numbers that pass through float32 on the way keep seven digits of sixteen; numeric gradients of "
         "networks that use the operator fail for no visible reason.",
-        'output.assign(np.exp(data.astype("float32")))',
+        'def forward(data): return np.exp(data.astype("float32"))',
         "Compute in the type of the arrays: data.dtype, not a fixed one.",
     ),
     Check(
         "D605",
         "the GPU gives what the CPU gives, within a tolerance",
         "A network is trained on one and used on the other.",
-        "output.assign(np.exp(data))    # np, not op_ctx.xp, on a CuPy array",
+        "def forward(data): return np.asarray([f(x) for x in data])    # NumPy's array, whatever data is",
         "Use op_ctx.xp, or write a kernel for the device that agrees with the other.",
     ),
     Check(

@@ -20,7 +20,7 @@ FORWARD: Final = (
         "the result has the inferred shape and type, and from complete arguments nothing is left open",
         "Arrays are allocated as inferred. A smaller result is silently repeated to fill them, a wider type "
         "silently cut off.",
-        '@unary("total", shape=lambda data: (data[0], 1))\ndef total(data): return data.sum()',
+        '@unary("total")    # data:(...) -> output:(...)\ndef total(data): return data.sum(0, keepdims=True)',
         "Let shape and type inference say what the function returns.",
     ),
     Check(
@@ -57,14 +57,14 @@ FORWARD: Final = (
         "F207",
         "forward leaves its inputs as they are",
         "Inputs are other operators' outputs and the user's own arrays.",
-        "def forward(self, data, output):\n    data -= data.max()",
+        "def forward(data):\n    data -= data.max()\n    return np.exp(data)",
         "Compute into the output or a new array; sharing memory is declared with inplace=.",
     ),
     Check(
         "F208",
         "every element of every output is written",
         "Memory of outputs is recycled: what is not written holds values of another array.",
-        "with output.writing() as out:\n    out[1:] = data[:-1]    # and out[0]?",
+        "def forward(data, output):\n    output[1:] = data[:-1]    # and output[0]?",
         "Write the rest as well, zeros if nothing else is meant.",
     ),
     Check(
@@ -72,28 +72,28 @@ FORWARD: Final = (
         "the same inputs give the same outputs, bit for bit, whatever ran before",
         "Without it no result can be reproduced, and no failure found again. Operators are shared between "
         "nodes, so one that remembers a call changes another's result.",
-        "def forward(self, data, output):\n    output.assign(data + np.random.normal(size=data.shape))",
+        "def forward(data): return data + np.random.normal(size=data.shape)",
         "Keep no state in self; draw random numbers from op_ctx.requested, with ResourceRequest.RANDOM.",
     ),
     Check(
         "F210",
         "axes of length 0 and 1, and no axes at all, work, or are refused by inference",
         "Empty batches occur at the end of an epoch, scalars in losses.",
-        "def forward(self, data, output):\n    output.assign(data / data[0])    # there may be no data[0]",
+        "def forward(data): return data / data[0]    # there may be no data[0]",
         "Let the computation cover the empty case, or make it a ShapeError.",
     ),
     Check(
         "F211",
         "the memory layout of inputs and outputs does not matter",
         "Slices and transposes are views: their elements are not side by side, or run backwards.",
-        "native.kernel(data.ctypes.data, out.ctypes.data, data.size)",
+        "def forward(data, output): native.kernel(data.ctypes.data, output.ctypes.data, data.size)",
         "Use strides, or make a contiguous copy first: np.ascontiguousarray.",
     ),
     Check(
         "F212",
         "a NaN in an input shows in the outputs that depend on it, and infinities do no harm",
         "A NaN says that something upstream went wrong; an operator that turns it into a number hides that.",
-        "output.assign(np.where(data > 0, data, 0))    # NaN > 0 is False",
+        "def forward(data): return np.where(data > 0, data, 0)    # NaN > 0 is False",
         "Use functions that pass NaN on (np.maximum), or declare Contract(nan_policy=reason).",
     ),
     Check(
@@ -108,7 +108,8 @@ FORWARD: Final = (
         "outputs that are to be added to are, those not wanted are left alone, and the others do not change",
         "Executors ask for `add` where gradients meet and for `null` where nothing reads an output.",
         "def forward(self, op_ctx, in_data, req, out_data, aux):\n    out_data[0][...] = np.exp(in_data[0])",
-        "Write through output.assign or output.writing(), or operad.operator.assign.",
+        "Leave requests to the toolkit: return the output, or fill it. In a long form, write through "
+        "operad.operator.assign.",
     ),
     Check(
         "F215",
@@ -121,7 +122,7 @@ FORWARD: Final = (
         "F216",
         "auxiliary states change in training runs only",
         "A prediction that changes the model cannot be repeated.",
-        "moving_mean += (1 - self.momentum) * (mean - moving_mean)    # whatever is_train",
+        "moving_mean += (1 - momentum) * (mean - moving_mean)    # whatever is_train",
         "Update states where is_train holds.",
     ),
     Check(

@@ -21,7 +21,7 @@ MEMORY: Final = (
         "what backward declares to read, it reads",
         "A declared array is kept from the forward to the backward pass, for nothing: in a deep network that "
         "is most of the memory.",
-        "@tanh.gradient\ndef _(ograd, data, out_value): return ograd * (1 - out_value**2)",
+        "@tanh.gradient\ndef _(output_grad, data, output): return output_grad * (1 - output**2)",
         "Leave it out of the declaration, or out of the gradient's parameters; a shape is also that of the "
         "gradient itself.",
     ),
@@ -30,26 +30,26 @@ MEMORY: Final = (
         "forward gives the same where declared pairs share memory",
         "A pair that is declared is used wherever the input is not needed any more: the result then "
         "overwrites what is still to be read.",
-        '@operator("Centre")\nclass Centre:\n    forward_inplace = [("data", "output")]\n'
-        "    def forward(self, data, output):\n"
-        "        output.assign(1)\n        output.assign(data - data.mean())    # of ones",
+        '@operator("Centre")\nclass Centre:\n    inplace = "data -> output"\n'
+        "    def forward(data, output):\n"
+        "        output[...] = data.mean()\n        output[...] = data - output    # of the mean",
         "Read everything before the first write, or do not declare the pair.",
     ),
     Check(
         "M404",
         "backward gives the same where declared pairs share memory",
         "As for forward; with several gradients, the first one written overwrites what the next one reads.",
-        '@gradient(inplace=[("output_grad", "lhs_grad")])\n'
-        "def backward(self, output_grad, lhs, rhs, lhs_grad, rhs_grad):\n"
-        "    lhs_grad.assign(output_grad * rhs)\n    rhs_grad.assign(output_grad * lhs)",
-        "Compute all values before the first is written, or do not declare the pair.",
+        '@gradient(inplace="output_grad -> lhs_grad")\n'
+        "def backward(output_grad, lhs, rhs, lhs_grad, rhs_grad):\n"
+        "    lhs_grad[...] = output_grad * rhs\n    rhs_grad[...] = output_grad * lhs",
+        "Return all gradients, or compute all before the first is written; or do not declare the pair.",
     ),
     Check(
         "M405",
         "nothing outside the arrays is written, or matters",
         "Beside every array lie others. A kernel that runs over the end destroys them, and nobody will look "
         "for the fault there.",
-        "for i in range(0, size, 8): store8(out + i, ...)    # size is no multiple of 8",
+        "for i in range(0, size, 8): store8(output + i, ...)    # size is no multiple of 8",
         "Bound every loop by the size of the array itself, the last block too.",
     ),
     Check(
@@ -65,8 +65,8 @@ MEMORY: Final = (
         "M407",
         "results do not depend on what outputs and gradients held before",
         "Their memory is recycled: it holds anything, and something else the next time.",
-        "np.maximum(out, data, out=out)    # where out was meant to be zero",
-        "Write before reading: np.maximum(0, data, out=out).",
+        "def forward(data, output): np.maximum(output, data, out=output)    # where output was meant to be zero",
+        "Write before reading: np.maximum(0, data, out=output).",
     ),
     Check(
         "M408",

@@ -20,8 +20,8 @@ RUNTIME: Final = (
         "two operators in two threads do not disturb each other",
         "The engine runs independent nodes at once. What they share must not be written: module variables, "
         "class attributes, caches.",
-        "_scratch = np.empty(1 << 20)    # one for the whole module\ndef forward(self, data, output):\n"
-        "    np.exp(data, out=_scratch[:data.size])",
+        "_scratch = np.empty(1 << 20)    # one for the whole module\ndef forward(data):\n"
+        "    return np.exp(data, out=_scratch[:data.size])",
         "Use local arrays, or temp space from op_ctx.requested.",
     ),
     Check(
@@ -36,7 +36,8 @@ RUNTIME: Final = (
         "R504",
         "an exception surfaces where the result is read, and names operator, node and plugin",
         "An operator that swallows an exception gives out what happened to be in memory.",
-        "try:\n    output.assign(solve(data))\nexcept Exception:\n    pass",
+        "def forward(data, output):\n    try:\n        output[...] = solve(data)\n"
+        "    except Exception:\n        pass",
         "Let exceptions pass; the engine brings them to the reader.",
     ),
 )

@@ -19,8 +19,9 @@ STATIC: Final = (
         "S102",
         "tensor and parameter names are identifiers, all different, and the lists agree with each other",
         "Names are keyword arguments of calls and prefixes of saved arrays; of two alike, one is hidden.",
-        'spec = "data:(N), scale:(N) -> output:(N)"\nscale = param(float, 1.0)',
-        "Rename one of them; list one flag an argument in differentiable_inputs.",
+        'class Scale(operad.operator.OperatorProperty):\n    scale = param(float, 1.0)\n'
+        '    def list_arguments(self): return ["data", "scale"]',
+        "Rename one of them; list one flag per argument in differentiable_inputs.",
     ),
     Check(
         "S103",
@@ -48,7 +49,7 @@ STATIC: Final = (
         "S106",
         "every pair declared to share memory can: both are there, and of one shape and type for some case",
         "A pair that never matches is a saving that never happens, and often a wrong name.",
-        'forward_inplace = (("data", "output"),)    # but output is (N,), data (N, D)',
+        'inplace = "data -> output"    # but output is (N,), data (N, D)',
         "Delete the pair, or name the array that has the output's shape.",
     ),
     Check(

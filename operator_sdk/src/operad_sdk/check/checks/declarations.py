@@ -81,9 +81,7 @@ def _fit(trial: Trial, first: tuple[str, int], second: tuple[str, int]) -> _Fit:
 
 def _expect_known(trial: Trial, tensors: set[str]) -> None:
     """A pair of which one is never there has a wrong name."""
-    prop = trial.prop
-    old: list[tuple[str, str]] = [*getattr(prop, "forward_inplace", ()), *getattr(prop, "backward_inplace", ())]
-    named = [*old, *getattr(prop, "inplace_names", ())]
+    named: list[tuple[str, ...]] = getattr(trial.prop, "inplace_names", [])
     for name in dict.fromkeys(name for pair in named for name in pair):
         if name not in tensors:
             raise Violation(

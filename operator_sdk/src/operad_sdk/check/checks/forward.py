@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from operad.operator import SimpleOpProperty, is_known
+from operad.operator import is_known
 from operad_sdk.check.bits import expect_same
 from operad_sdk.check.kinds import EDGES, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
-from operad_sdk.check.trial import POISON, Array, Trial, raising
+from operad_sdk.check.trial import POISON, Array, Trial
 from operad_sdk.check.violation import Violation
 
 
@@ -33,28 +33,8 @@ def described(trial: Trial) -> Evidence:
             )
         if not all(type(size) is int for size in shape):
             raise Violation(f"{name} is inferred as {shape}, expected a tuple of int")
-    prop = trial.prop
-    if isinstance(prop, SimpleOpProperty) and not prop.simple.takes_out:
-        _check_returned(trial, prop)
     expect_fitting(trial, lambda operator: trial.forward(operator=operator), trial.outputs)
     return len(trial.outputs)
-
-
-def _check_returned(trial: Trial, prop: SimpleOpProperty) -> None:
-    context = (trial.context(prop.forward_resource(trial.in_shapes)),) if prop.simple.takes_context else ()
-    inputs = [array.copy() for array in trial.inputs]
-    with raising("forward"):
-        value = prop.simple.function(*context, *inputs, *prop.call_params(trial.in_types[0]))
-    if not isinstance(value, np.ndarray):
-        return
-    shape, dtype = trial.out_shapes[0], trial.out_types[0]
-    if value.ndim and value.shape != shape:
-        raise Violation(f"the function returns shape {value.shape}, and {shape} is inferred")
-    if value.dtype.kind == "f" and dtype.kind in "iub" and (value != np.rint(value)).any():
-        raise Violation(
-            f"the function returns {value.dtype}, and {dtype} is inferred: fractions are lost",
-            fix="Say the type of the result: dtype=..., or infer_type.",
-        )
 
 
 @check("F207", ORDINARY)

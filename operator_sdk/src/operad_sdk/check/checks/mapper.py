@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.operator import SimpleOpProperty
 from operad_sdk.check.branches import Branches, enter
 from operad_sdk.check.closeness import at
 from operad_sdk.check.kinds import ORDINARY
@@ -19,7 +18,6 @@ from operad_sdk.check.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
 from operad_sdk.mapper.apply import has_numba
 from operad_sdk.mapper.ir import Builder
-from operad_sdk.mapper.operator import MappedFunction
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OFF_LATTICE: Final = 0.7390851332151607
@@ -201,9 +199,6 @@ def as_fused(trial: Trial) -> Evidence:
 
 def _mapper_of(prop: Any, trial: Trial) -> tuple[Any, tuple[Any, ...]]:
     """The mapper that the operator is, if it is one, and its parameters."""
-    if isinstance(prop, SimpleOpProperty):
-        is_mapped = isinstance(prop.simple.function, MappedFunction)
-        return (prop.simple.function.mapper if is_mapped else None), prop.call_params(trial.in_types[0])
     mapper = getattr(prop, "mapper", None)
     return mapper, prop.function_params(trial.in_types) if mapper is not None else ()
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import OperadError
-from operad.operator import SimpleOpProperty
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.params import candidates
 from operad_sdk.check.register import Evidence, check
@@ -60,7 +59,7 @@ def documented(subject: Subject) -> Evidence:
 def example(subject: Subject) -> Evidence:
     """The doctest of the docstring."""
     text = docstring(subject)
-    module = sys.modules.get(_module_name(subject))
+    module = sys.modules.get(subject.cls.__module__)
     names = dict(vars(module)) if module is not None else {}
     test = doctest.DocTestParser().get_doctest(text, names, subject.name, None, 0)
     if not test.examples:
@@ -76,16 +75,7 @@ def example(subject: Subject) -> Evidence:
 
 def docstring(subject: Subject) -> str:
     """The operator's own docstring, not that of a base class."""
-    cls: Any = subject.cls
-    text = cls.simple.doc if issubclass(cls, SimpleOpProperty) else vars(cls).get("__doc__") or ""
-    return inspect.cleandoc(text)
-
-
-def _module_name(subject: Subject) -> str:
-    cls: Any = subject.cls
-    if issubclass(cls, SimpleOpProperty):
-        return str(getattr(cls.simple.function, "__module__", ""))
-    return str(cls.__module__)
+    return inspect.cleandoc(vars(subject.cls).get("__doc__") or "")
 
 
 @check("S110")

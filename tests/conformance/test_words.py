@@ -1,0 +1,88 @@
+"""`docs/authoring/words.md` lists every word an author may use, and none that there is not."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import operad_sdk
+from operad_sdk import gradient, param
+from operad_sdk.declare.decorators import Options
+from operad_sdk.declare.names import WORDS
+from operad_sdk.shapes import parse
+
+PAGE = Path(__file__).parents[2] / "docs/authoring/words.md"
+ROW = re.compile(r"^\| `(?P<word>[^`]+)` \| (?P<meaning>.+?) \| `(?P<example>.+)` \|$")
+
+
+def rows(heading: str) -> dict[str, str]:
+    """The examples under a heading, by word."""
+    (section,) = re.findall(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", PAGE.read_text("utf-8"), re.S | re.M)
+    return {found["word"]: found["example"] for line in section.splitlines() if (found := ROW.match(line))}
+
+
+def every_row() -> list[tuple[str, str, str]]:
+    """Heading, word and example of each row."""
+    headings = re.findall(r"^## (.+)$", PAGE.read_text("utf-8"), re.M)
+    return [(heading, word, example) for heading in headings for word, example in rows(heading).items()]
+
+
+def exported() -> set[str]:
+    """What `from operad_sdk import ...` gives."""
+    public = {name for name in vars(operad_sdk) if not name.startswith("_")}
+    return {name for name in public if not isinstance(getattr(operad_sdk, name), ModuleType)}
+
+
+def test_every_word_that_can_be_imported_is_listed() -> None:
+    assert exported() - {word for _, word, _ in every_row()} == set()
+
+
+def test_every_listed_name_that_looks_imported_can_be() -> None:
+    headings = ("Declaring", "Values in signatures", "Errors to raise", "For the contract checks")
+    listed = {word for heading in headings for word in rows(heading)}
+    assert listed - exported() == set()
+
+
+def test_options_of_functions_are_attributes_of_classes() -> None:
+    listed = rows("What a class, or an option of a function, may say")
+    assert set(Options.__annotations__) <= set(listed)
+    known = {*Options.__annotations__, *dir(operad_sdk.OperatorProperty), "forward", "backward"}
+    assert set(listed) <= known
+
+
+@pytest.mark.parametrize(
+    ("heading", "function", "beside"),
+    [("What a gradient may say", gradient, {"of"}), ("What a parameter may say", param, set())],
+)
+def test_keywords_are_those_of_the_signature(heading: str, function: object, beside: set[str]) -> None:
+    assert set(rows(heading)) == set(inspect.signature(function).parameters) - beside  # type: ignore[arg-type]
+
+
+def test_words_of_functions_are_those_of_the_binder() -> None:
+    assert set(rows("What a function may take")) == set(WORDS)
+
+
+def test_every_row_is_read() -> None:
+    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    assert len(lines) == len(every_row())
+
+
+@pytest.mark.parametrize(("heading", "word", "example"), every_row())
+def test_the_example_can_be_read_and_shows_the_word(heading: str, word: str, example: str) -> None:
+    if heading == "Shape lines":
+        parse(example)
+    elif heading == "Mappers: functions of elements" and "(" in example and "huber" not in example:
+        value = eval(example, {**vars(operad_sdk), "abs": abs})  # noqa: S307 - the examples of our own page
+        assert value == value  # noqa: PLR0124 - no NaN
+    else:
+        code = example + ("\ndef f(): pass" if example.startswith("@") else "")
+        ast.parse(code)
+        assert word in example or word in (
+            "UNARY",
+            "PartialShape",
+        )
