@@ -9,7 +9,16 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from operad.operator import BackwardEntry, Kernel, Operator, OperatorProperty, OpReq, assign, is_known, unify_shapes
+from operad.operator import (
+    BackwardEntry,
+    Kernel,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    assign,
+    is_known,
+    unify_shapes,
+)
 
 OGRAD, OUT = "ograd", "out_value"
 
@@ -67,7 +76,11 @@ class SimpleProperty(OperatorProperty):
         return [(entry, out_data[0]) for name, entry in named if name in self.simple.inplace]
 
     def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
-        arrays = {OGRAD: out_grad[0], OUT: out_data[0], **dict(zip(self.simple.arguments, in_data, strict=True))}
+        arrays = {
+            OGRAD: out_grad[0],
+            OUT: out_data[0],
+            **dict(zip(self.simple.arguments, in_data, strict=True)),
+        }
         pairs, read_later = [], set()
         for gradient, target in reversed(list(zip(self.simple.gradients, in_grad, strict=True))):
             if gradient is not None:
@@ -103,7 +116,11 @@ class SimpleOperator(Operator):
             out_data[0] += value
 
     def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        arrays = {OGRAD: out_grad[0], OUT: out_data[0], **dict(zip(self.simple.arguments, in_data, strict=True))}
+        arrays = {
+            OGRAD: out_grad[0],
+            OUT: out_data[0],
+            **dict(zip(self.simple.arguments, in_data, strict=True)),
+        }
         for gradient, r, target in zip(self.simple.gradients, req, in_grad, strict=True):
             if r is not OpReq.NULL:
                 reads = [] if gradient is None else [arrays[name] for name in gradient.reads]
@@ -111,8 +128,8 @@ class SimpleOperator(Operator):
 
 
 def simple(
-    name, arguments, function, gradients=None, *, takes_out=False, params=None, inplace=(), shape_function=None,
-    resource=(), cost=1.0,
+    name, arguments, function, gradients=None, *, takes_out=False, params=None, inplace=(),
+    shape_function=None, resource=(), cost=1.0,
 ):  # fmt: skip
     """The property class of an operator that is `function` of its arrays and parameters.
 

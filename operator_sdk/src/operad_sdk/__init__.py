@@ -1,19 +1,59 @@
-"""Write an operad operator: decorators, a shape language, kernels and scalar mappers."""
+"""Write an operad operator: decorators, a shape language, kernels and scalar mappers.
 
+`docs/authoring/words.md` has a line and an example for each of these words.
+"""
+
+from operad.dtypes import DType as DType
+from operad.dtypes import as_dtype as as_dtype
+from operad.errors import DTypeError as DTypeError
+from operad.errors import OperadError as OperadError
+from operad.errors import ParamError as ParamError
+from operad.errors import ShapeError as ShapeError
 from operad.operator import Array as Array
+from operad.operator import InferredShapes as InferredShapes
+from operad.operator import InferredTypes as InferredTypes
 from operad.operator import OpContext as OpContext
 from operad.operator import Operator as Operator
 from operad.operator import OpReq as OpReq
 from operad.operator import PartialShape as PartialShape
 from operad.operator import Shape as Shape
 from operad.operator import param as param
+from operad.operator import unify_shapes as unify_shapes
 from operad.resource import ResourceRequest as ResourceRequest
 from operad_sdk.contract import Contract as Contract
 from operad_sdk.contract import Distribution as Distribution
 from operad_sdk.contract import Tolerance as Tolerance
+from operad_sdk.declare import BINARY as BINARY
+from operad_sdk.declare import BROADCAST as BROADCAST
+from operad_sdk.declare import UNARY as UNARY
+from operad_sdk.declare import OperatorProperty as OperatorProperty
+from operad_sdk.declare import Options as Options
+from operad_sdk.declare import Scalar as Scalar
+from operad_sdk.declare import binary as binary
+from operad_sdk.declare import broadcast as broadcast
+from operad_sdk.declare import define as define
+from operad_sdk.declare import from_mapper as from_mapper
+from operad_sdk.declare import gradient as gradient
+from operad_sdk.declare import kernel as kernel
+from operad_sdk.declare import operator as operator
+from operad_sdk.declare import reduced as reduced
+from operad_sdk.declare import reduced_axes as reduced_axes
+from operad_sdk.declare import unary as unary
+from operad_sdk.declare import wrapped as wrapped
+from operad_sdk.domains import Distinct as Distinct
+from operad_sdk.domains import Domain as Domain
+from operad_sdk.domains import Drawn as Drawn
+from operad_sdk.domains import Index as Index
+from operad_sdk.domains import Integers as Integers
+from operad_sdk.domains import OneHot as OneHot
+from operad_sdk.domains import PositiveDefinite as PositiveDefinite
+from operad_sdk.domains import Probabilities as Probabilities
+from operad_sdk.domains import Real as Real
+from operad_sdk.domains import Shapes as Shapes
+from operad_sdk.domains import positive as positive
+from operad_sdk.domains import unit_interval as unit_interval
 from operad_sdk.errors import DeclarationError as DeclarationError
 from operad_sdk.errors import SpecError as SpecError
-from operad_sdk.kernels import kernel as kernel
 from operad_sdk.mapper import Mapper as Mapper
 from operad_sdk.mapper import MapperError as MapperError
 from operad_sdk.mapper import acos as acos
@@ -36,7 +76,6 @@ from operad_sdk.mapper import exp2 as exp2
 from operad_sdk.mapper import expm1 as expm1
 from operad_sdk.mapper import floor as floor
 from operad_sdk.mapper import fmod as fmod
-from operad_sdk.mapper import from_mapper as from_mapper
 from operad_sdk.mapper import gamma as gamma
 from operad_sdk.mapper import hypot as hypot
 from operad_sdk.mapper import isfinite as isfinite
@@ -62,12 +101,3 @@ from operad_sdk.mapper import tan as tan
 from operad_sdk.mapper import tanh as tanh
 from operad_sdk.mapper import trunc as trunc
 from operad_sdk.mapper import where as where
-from operad_sdk.methods import gradient as gradient
-from operad_sdk.outputs import Output as Output
-from operad_sdk.property import OperatorProperty as OperatorProperty
-from operad_sdk.property import operator as operator
-from operad_sdk.declare.scalar import Scalar as Scalar
-from operad_sdk.simple import binary as binary
-from operad_sdk.simple import from_ufunc as from_ufunc
-from operad_sdk.simple import unary as unary
-from operad_sdk.simple_function import SimpleFunction as SimpleFunction

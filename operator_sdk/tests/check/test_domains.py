@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad_sdk import param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import OperatorProperty, operator, param
 from operad_sdk.domains import (
     Distinct,
     Index,

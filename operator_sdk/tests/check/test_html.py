@@ -3,9 +3,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
+from operad_sdk import unary
 from operad_sdk.check import Profile, Report, check_operator
 from operad_sdk.check.html import page
-from operad_sdk.declare import unary
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad.operator import param
-from operad_sdk import Contract
+from operad_sdk import Contract, OperatorProperty, operator
 from operad_sdk.check.params import candidates, parameters
 from operad_sdk.check.subject import subject_of
-from operad_sdk.declare import OperatorProperty, operator
 
 
 @operator("params_many")

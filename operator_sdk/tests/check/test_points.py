@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract
+from operad_sdk import Contract, binary, unary
 from operad_sdk.check.case import Case
 from operad_sdk.check.points import points
 from operad_sdk.check.subject import subject_of
 from operad_sdk.check.trial import Trial
-from operad_sdk.declare import binary, unary
 from operad_sdk.domains import Integers, Real
 
 

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from operad_sdk import OperatorProperty, operator, unary
 from operad_sdk.check import Case, verify
 from operad_sdk.check.pristine import pristine
 from operad_sdk.check.subject import subject_of
 from operad_sdk.check.trial import Trial
-from operad_sdk.declare import OperatorProperty, operator, unary
 
 _seen: list[int] = []
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from operad import registry
+from operad_sdk import unary
 from operad_sdk.check import Case, Violation, verify
 from operad_sdk.check.outcome import Failure
 from operad_sdk.check.profile import PROFILES
@@ -20,7 +21,6 @@ from operad_sdk.check.repro import literal, script
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
-from operad_sdk.declare import unary
 from operator_sdk.tests.zoo.fault import Fault
 from operator_sdk.tests.zoo.table import ZOO, each_fault
 

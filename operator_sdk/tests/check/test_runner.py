@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk import Contract
+from operad_sdk import Contract, unary
 from operad_sdk.check import check_operator
 from operad_sdk.check.outcome import OperatorReport, Outcome, Status
 from operad_sdk.check.profile import PROFILES, Profile, profile_of
 from operad_sdk.check.register import all_checks
-from operad_sdk.declare import unary
 from operad_sdk.domains import Real
 
 

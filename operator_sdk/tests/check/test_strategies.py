@@ -6,12 +6,11 @@ import pytest
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import unify_shapes
-from operad_sdk import Contract, param
+from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.check.kinds import EDGES, ORDINARY, SMOOTH
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import subject_of
-from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Index, positive
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from operad.errors import ArgumentError
+from operad_sdk import unary
 from operad_sdk.check import contract_suite
 from operad_sdk.check.suite import named_operators
-from operad_sdk.declare import unary
 
 pytest_plugins = ["pytester"]
 
@@ -16,7 +16,7 @@ PLUGIN = '''
 import numpy as np
 from operad_sdk import Contract
 from operad_sdk.check import Profile, contract_suite
-from operad_sdk.declare import unary
+from operad_sdk import unary
 
 
 @unary("twice")

@@ -5,11 +5,10 @@ import pytest
 
 from operad import registry
 from operad.resource import ResourceRequest
-from operad_sdk import Scalar, param
+from operad_sdk import OperatorProperty, Scalar, binary, operator, param, unary
 from operad_sdk.commands.bench.counterparts import counterpart
 from operad_sdk.commands.bench.measure import interleaved
 from operad_sdk.contract import Contract
-from operad_sdk.declare import OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Integers
 
 pytestmark = pytest.mark.serial

@@ -12,7 +12,7 @@ from operad_sdk.commands.check.command import check
 PLUGIN = '''
 """Two operators, one of which is wrong."""
 
-from operad_sdk.declare import unary
+from operad_sdk import unary
 
 
 @unary("acme_right")

@@ -8,8 +8,18 @@ from operad.errors import ShapeError
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
-from operad_sdk import Contract, Distribution, ResourceRequest, param
-from operad_sdk.declare import BROADCAST, OperatorProperty, binary, gradient, operator, unary
+from operad_sdk import (
+    BROADCAST,
+    Contract,
+    Distribution,
+    OperatorProperty,
+    ResourceRequest,
+    binary,
+    gradient,
+    operator,
+    param,
+    unary,
+)
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.operator import Operator, OpReq, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk.declare import OperatorProperty, binary, operator, unary
+from operad_sdk import OperatorProperty, binary, operator, unary
 from operator_sdk.tests.zoo.fault import Fault
 
 

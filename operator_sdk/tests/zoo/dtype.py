@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Contract, Scalar
-from operad_sdk.declare import OperatorProperty, operator, unary
+from operad_sdk import Contract, OperatorProperty, Scalar, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 

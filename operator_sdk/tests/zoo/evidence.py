@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Tolerance
-from operad_sdk.declare import OperatorProperty, gradient, operator, unary
+from operad_sdk import Contract, OperatorProperty, Tolerance, gradient, operator, unary
 from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import Contract, param
-from operad_sdk.declare import OperatorProperty, binary, operator, unary
+from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
 from operad_sdk.element_types import check_accepted
 from operator_sdk.tests.zoo.fault import Fault, without_gradients

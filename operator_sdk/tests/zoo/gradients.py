@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Distribution, ResourceRequest, param
-from operad_sdk.declare import OperatorProperty, binary, operator, unary
+from operad_sdk import (
+    Contract,
+    Distribution,
+    OperatorProperty,
+    ResourceRequest,
+    binary,
+    operator,
+    param,
+    unary,
+)
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Mapper, Scalar, mapper, maximum, tanh
-from operad_sdk.declare import from_mapper, unary
+from operad_sdk import Mapper, Scalar, from_mapper, mapper, maximum, tanh, unary
 from operator_sdk.tests.zoo.fault import Fault
 
 SLOPE = 0.125

@@ -6,8 +6,7 @@ import numpy as np
 
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import ResourceRequest
-from operad_sdk.declare import OperatorProperty, binary, gradient, operator, unary
+from operad_sdk import OperatorProperty, ResourceRequest, binary, gradient, operator, unary
 from operator_sdk.tests.zoo.backward import LongProduct
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad.resource import ResourceRequest
-from operad_sdk import Contract, Distribution, param
-from operad_sdk.declare import OperatorProperty, operator, unary
+from operad_sdk import Contract, Distribution, OperatorProperty, operator, param, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 

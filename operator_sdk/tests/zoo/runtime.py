@@ -10,7 +10,7 @@ import numpy as np
 from operad import autograd
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk.declare import OperatorProperty, operator, unary
+from operad_sdk import OperatorProperty, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from operad.operator import BackwardEntry, Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
-from operad_sdk import Contract, Scalar, Tolerance, param
-from operad_sdk.declare import OperatorProperty, binary, gradient, operator, unary
+from operad_sdk import Contract, OperatorProperty, Scalar, Tolerance, binary, gradient, operator, param, unary
 from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Scalar, mapper, sign
-from operad_sdk.declare import unary
+from operad_sdk import Array, Contract, Scalar, mapper, sign, unary
 
 
 @mapper

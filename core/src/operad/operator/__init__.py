@@ -23,9 +23,3 @@ from operad.operator.property import is_known as is_known
 from operad.operator.property import unify_shapes as unify_shapes
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
-from operad.operator.simple import OGRAD as OGRAD
-from operad.operator.simple import OUT as OUT
-from operad.operator.simple import Gradient as Gradient
-from operad.operator.simple import SimpleOp as SimpleOp
-from operad.operator.simple import SimpleOpProperty as SimpleOpProperty
-from operad.operator.simple_operator import simple_property as simple_property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, NamedTuple, final
 
-from operad.operator import Kernel, OperatorProperty, SimpleOp, simple_property
+from operad.operator import Kernel, OperatorProperty
 from operad.registry.plugins import KERNELS, NAMESPACES, OPERATORS
 
 
@@ -23,18 +23,10 @@ class Kind(NamedTuple):
     adapt: Callable[[object], object | None]
 
 
-_wrapped: Final[dict[int, tuple[SimpleOp, type[OperatorProperty]]]] = {}
-"""The property class of each `SimpleOp`, which stays the same when the manifest is read again."""
-
-
 def property_of(candidate: object) -> type[OperatorProperty] | None:
-    """The property class that `candidate` is, describes or carries; None where there is none."""
+    """The property class that `candidate` is or carries; None where there is none."""
     if isinstance(candidate, type) and issubclass(candidate, OperatorProperty):
         return candidate
-    if isinstance(candidate, SimpleOp):
-        # The key stays valid because the value keeps the object alive; `setdefault` decides a race.
-        entry = _wrapped.get(id(candidate)) or (candidate, simple_property(candidate))
-        return _wrapped.setdefault(id(candidate), entry)[1]
     carried = getattr(candidate, "operad_property", None)
     if isinstance(carried, type) and issubclass(carried, OperatorProperty):
         return carried
@@ -54,7 +46,7 @@ def _module_of(candidate: object) -> ModuleType | None:
 ANYTHING: Final = Kind("any object but None", lambda candidate: candidate)
 KINDS: Final[Mapping[str, Kind]] = {
     OPERATORS: Kind(
-        "an OperatorProperty subclass, a SimpleOp, or an object whose operad_property is such a subclass",
+        "an OperatorProperty subclass, or an object whose operad_property is such a subclass",
         property_of,
     ),
     KERNELS: Kind("an operad.operator.Kernel, or an object whose operad_kernel is one", kernel_of),

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -148,6 +148,20 @@ class OperatorProperty(ShapedProperty):
                     cls._gradient_functions = {**cls._gradient_functions, name: declared}
         if cls._forward_function is not None and "has_gradient" not in vars(cls):
             cls.has_gradient = bool(cls._gradient_functions)
+
+    @overload
+    @classmethod
+    def gradient(cls, function: F, /) -> F: ...
+
+    @overload
+    @classmethod
+    def gradient(
+        cls,
+        *of: str,
+        inplace: str | Sequence[str] = (),
+        when: Callable[[Any], bool] | None = None,
+        accumulate: bool = False,
+    ) -> Callable[[F], F]: ...
 
     @classmethod
     def gradient(

@@ -46,7 +46,6 @@ from operad_sdk.mapper.functions import (
     trunc,
     where,
 )
-from operad_sdk.mapper.operator import from_mapper
 
 __all__ = [
     "Mapper",

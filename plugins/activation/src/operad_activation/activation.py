@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad_activation.scratch import scratch
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import UNARY, OperatorProperty, gradient, operator
+from operad_sdk import UNARY, Array, Contract, OperatorProperty, gradient, operator, param
 
 
 def relu(data: Array, out: Array) -> None:

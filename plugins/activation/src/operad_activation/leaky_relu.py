@@ -14,11 +14,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes, PartialShape, Shape
 from operad_activation.gelu import gelu, gelu_gradient
-from operad_sdk import Array, Contract, Distribution, OpContext, ResourceRequest, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    Distribution,
+    InferredShapes,
+    OpContext,
+    OperatorProperty,
+    PartialShape,
+    ResourceRequest,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 # Self-normalizing neural networks (Klambauer et al. 2017), equation 14.
 SELU_SCALE: Final = 1.0507009873554804934193349852946

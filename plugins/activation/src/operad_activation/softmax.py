@@ -17,12 +17,20 @@ from typing import Final
 
 import numpy as np
 
-from operad.errors import ParamError
-from operad.operator import InferredShapes, PartialShape, Shape
 from operad_activation.scratch import scratch
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
-from operad_sdk.domains import Index
+from operad_sdk import (
+    Array,
+    Contract,
+    Index,
+    InferredShapes,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    Shape,
+    gradient,
+    operator,
+    param,
+)
 
 _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_activation.softmax import fill_softmax, fill_softmax_gradient
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
 
 
 def _axis(mode: str) -> int:

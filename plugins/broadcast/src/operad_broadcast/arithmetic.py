@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from operad_broadcast.division import divide_integers, is_integer, remainder
-from operad_sdk import Contract
-from operad_sdk.declare import BROADCAST, OperatorProperty, define
-from operad_sdk.domains import Real
+from operad_sdk import BROADCAST, Contract, OperatorProperty, Real, define
 
 
 def _arithmetic(

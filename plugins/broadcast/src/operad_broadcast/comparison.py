@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.declare import BROADCAST, OperatorProperty, define
+from operad_sdk import BROADCAST, OperatorProperty, define
 
 
 def _condition(

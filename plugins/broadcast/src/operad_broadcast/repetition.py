@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import ParamError, ShapeError
-from operad.operator import InferredShapes
-from operad_sdk import Array, Contract, PartialShape, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+)
 
 
 def _repeated(shape: Sequence[Any], wanted: Sequence[Any], what: str) -> PartialShape:

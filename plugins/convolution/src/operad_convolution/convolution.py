@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
 from operad_convolution.layer import Layer, scratch_for, sum_over_positions
-from operad_sdk import Array, Contract, OpContext, PartialShape, Shape
-from operad_sdk.declare import operator
+from operad_sdk import Array, Contract, InferredShapes, OpContext, PartialShape, Shape, ShapeError, operator
 
 
 @operator("Convolution")

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from operad.errors import ParamError, ShapeError
-from operad.operator import InferredShapes
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
 from operad_convolution.layer import Layer, scratch_for, sum_over_positions
-from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
-from operad_sdk.declare import operator
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OpContext,
+    ParamError,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+)
 
 
 @operator("Deconvolution")
@@ -35,7 +43,14 @@ class Deconvolution(Layer):
     Source: DeconvolutionParam, src/operator/nn/deconvolution-inl.h. Differs: channels come first.
     """
 
-    adj = param("shape", (), ge=0, per="kernel", fill=0, doc="Further positions at the end, less than stride; left out: none.")
+    adj = param(
+        "shape",
+        (),
+        ge=0,
+        per="kernel",
+        fill=0,
+        doc="Further positions at the end, less than stride; left out: none.",
+    )
     target_shape = param("shape", (), ge=0, doc="Spatial size of the output, from which pad and adj follow.")
     num_filter, num_group = Layer.num_filter, Layer.num_group
     workspace = param(int, 512, ge=0, ignored="MXNet's limit of scratch memory in MB.")
@@ -53,7 +68,9 @@ class Deconvolution(Layer):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        if not any(self.target_shape) and any(extra >= step for extra, step in zip(self.adj, self.stride, strict=True)):
+        if not any(self.target_shape) and any(
+            extra >= step for extra, step in zip(self.adj, self.stride, strict=True)
+        ):
             raise ParamError(f"{self.name}: adj is {self.adj}, expected less than stride {self.stride}")
         if not any(self.target_shape):
             self.target_shape = ()  # MXNet writes zeros for none

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from operad.dtypes import DType
-from operad.errors import ParamError, ShapeError
 from operad_convolution.correlate import scratch_size
 from operad_convolution.geometry import Geometry
-from operad_sdk import Array, OpContext, PartialShape, ResourceRequest, Shape, param
-from operad_sdk.declare import OperatorProperty
+from operad_sdk import (
+    Array,
+    DType,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    ResourceRequest,
+    Shape,
+    ShapeError,
+    param,
+)
 
 
 class Layer(OperatorProperty):
@@ -20,7 +28,9 @@ class Layer(OperatorProperty):
     stride = param(
         "shape", (), ge=1, per="kernel", fill=1, doc="Distance of neighbouring windows; left out: 1."
     )
-    dilate = param("shape", (), ge=1, per="kernel", fill=1, doc="Distance of a window's elements; left out: 1.")
+    dilate = param(
+        "shape", (), ge=1, per="kernel", fill=1, doc="Distance of a window's elements; left out: 1."
+    )
     pad = param("shape", (), ge=0, per="kernel", fill=0, doc="Zeros on either side; left out: none.")
     num_filter = param(int, ge=1, doc="Channels of the output.")
     num_group = param(int, 1, ge=1, doc="Parts of the channels that are treated apart.")

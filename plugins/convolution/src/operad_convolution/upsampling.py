@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import ShapeError
 from operad_convolution.deconvolution import Deconvolution
-from operad_sdk import Array, OpContext, ResourceRequest, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import (
+    Array,
+    OpContext,
+    OperatorProperty,
+    ResourceRequest,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 
 def _is_nearest(prop: Any) -> bool:

@@ -12,9 +12,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad_sdk import Array, Contract, Distribution, OpContext, ResourceRequest, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    Distribution,
+    OpContext,
+    OperatorProperty,
+    ResourceRequest,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 _STEPS: Final = 1 << 16
 
@@ -75,9 +85,9 @@ class Dropout(OperatorProperty):
         return [ResourceRequest.RANDOM] if self.p > 0 else []
 
     def forward(
+        data: Array,
         op_ctx: OpContext,
         is_train: bool,
-        data: Array,
         p: float,
         mode: str,
         output: Array,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
 
 
 @operator("add_n")

@@ -9,8 +9,7 @@ import numpy as np
 
 from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import of_two
-from operad_sdk import Contract
-from operad_sdk.domains import Drawn, Real
+from operad_sdk import Contract, Drawn, Real
 
 elemwise_add = of_two(
     "elemwise_add", np.add, "`y = lhs + rhs`; `d/dlhs = d/drhs = 1`.", ("[1, 2]", "[3, 4]", "[4., 6.]"),

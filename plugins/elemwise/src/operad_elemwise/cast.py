@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, operator, param
 
 
 @operator("Cast")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from operad_elemwise.families import NUMBER, Declared
-from operad_sdk.declare import BINARY, UNARY, define
+from operad_sdk import BINARY, UNARY, define
 
 
 def _conditions(

@@ -13,8 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from operad_elemwise.families import of_real
-from operad_sdk import Contract, copysign, erf, erfc, exp, log, mapper, sqrt
-from operad_sdk.declare import from_mapper
+from operad_sdk import Contract, copysign, erf, erfc, exp, from_mapper, log, mapper, sqrt
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _HALF_ROOT_PI = math.sqrt(math.pi) / 2

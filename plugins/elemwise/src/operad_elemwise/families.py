@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from operad_sdk import Scalar, param
-from operad_sdk.declare import BINARY, UNARY, OperatorProperty, define
+from operad_sdk import BINARY, UNARY, OperatorProperty, Scalar, define, param
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]

@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from operad_sdk import Array, Contract, mapper
+from operad_sdk import Array, Contract, from_mapper, mapper
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
-from operad_sdk.declare import from_mapper
 
 
 @mapper

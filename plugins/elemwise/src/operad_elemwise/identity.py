@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract
-from operad_sdk.declare import BINARY, UNARY, define
+from operad_sdk import BINARY, UNARY, Contract, define
 
 identity = define(
     "_copy", UNARY, lambda data: data, lambda output_grad: output_grad,

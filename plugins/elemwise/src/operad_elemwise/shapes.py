@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array
-from operad_sdk.declare import UNARY, define
+from operad_sdk import UNARY, Array, define
 
 zeros_like = define(
     "zeros_like", UNARY, lambda data, output: output.fill(0),

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, operator, param
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.errors import ShapeError
 from operad_init.sequences import fill_spaced
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
 
 
 def _reference(data: Array, start: float, step: float, repeat: int, axis: int | None) -> Array:

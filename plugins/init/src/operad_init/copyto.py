@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk.declare import UNARY, define
+from operad_sdk import UNARY, define
 
 copyto = define(
     "_copyto", UNARY, lambda data: data, lambda output_grad: output_grad,

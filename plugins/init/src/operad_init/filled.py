@@ -6,10 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ParamError
-from operad_sdk import Array, param
-from operad_sdk.declare import define
-from operad_sdk.declare.targets import wrapped
+from operad_sdk import Array, ParamError, define, param, wrapped
 
 _SPEC: Final = "-> output:dtype(*shape)"
 _PARAMS: Final[dict[str, Any]] = {

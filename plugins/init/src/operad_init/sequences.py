@@ -9,9 +9,7 @@ import math
 
 import numpy as np
 
-from operad.errors import ParamError
-from operad_sdk import Array, Contract, OpContext, PartialShape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, ParamError, PartialShape, operator, param
 
 
 def fill_spaced(output: Array, start: float, step: float, repeat: int) -> None:

@@ -7,8 +7,7 @@ from math import prod
 import numpy as np
 
 from operad_loss.scalars import prediction, scaled_sum
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import UNARY, OperatorProperty, gradient, operator
+from operad_sdk import UNARY, Array, Contract, OperatorProperty, gradient, operator, param
 
 
 @operator("MakeLoss")

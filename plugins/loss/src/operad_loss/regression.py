@@ -12,8 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_loss.classes import fits
 from operad_loss.scalars import (
     absolute_error,
@@ -22,8 +20,17 @@ from operad_loss.scalars import (
     logistic_cross_entropy,
     prediction,
 )
-from operad_sdk import Array, Contract, PartialShape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OperatorProperty,
+    PartialShape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 _END: Final = "a loss, at the end of a network"
 _ASSUMED: Final = "a label that is not given has the shape of data, less an axis of one"

@@ -6,9 +6,7 @@ import numpy as np
 
 from operad_loss.classes import label_places, write_softmax
 from operad_loss.scalars import cross_entropy
-from operad_sdk import Array, Contract, OpContext
-from operad_sdk.declare import OperatorProperty, gradient, operator
-from operad_sdk.domains import Integers
+from operad_sdk import Array, Contract, Integers, OpContext, OperatorProperty, gradient, operator
 
 
 @operator("softmax_cross_entropy")

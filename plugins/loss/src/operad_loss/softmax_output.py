@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_loss.classes import fits, label_places, write_softmax
 from operad_loss.scalars import probabilities, softmax_loss
-from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
-from operad_sdk.domains import Drawn
+from operad_sdk import (
+    Array,
+    Contract,
+    Drawn,
+    InferredShapes,
+    OpContext,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 
 def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:

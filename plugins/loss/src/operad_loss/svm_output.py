@@ -6,9 +6,7 @@ import numpy as np
 
 from operad_loss.classes import label_places
 from operad_loss.scalars import hinge, prediction
-from operad_sdk import Array, Contract, OpContext, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
-from operad_sdk.domains import Integers
+from operad_sdk import Array, Contract, Integers, OpContext, OperatorProperty, gradient, operator, param
 
 
 @operator("SVMOutput")

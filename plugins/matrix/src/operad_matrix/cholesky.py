@@ -20,9 +20,7 @@ from operad_matrix.linalg import (
     triangle,
 )
 from operad_matrix.products import product, transposed
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import operator
-from operad_sdk.domains import PositiveDefinite
+from operad_sdk import Array, Contract, PositiveDefinite, operator, param
 
 
 def _factor(A: Array, lower: bool) -> Array:

@@ -7,8 +7,7 @@ from typing import final
 import numpy as np
 
 from operad.operator import OperatorProperty
-from operad_sdk import Array, Shape
-from operad_sdk.domains import Domain, Drawn, Shapes
+from operad_sdk import Array, Domain, Drawn, Shape, Shapes
 
 
 def _regular(rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:

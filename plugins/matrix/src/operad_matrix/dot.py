@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.products import product, transposed
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
 
 _STORAGE: Final[Any] = param(
     str, None, choices=("default",), ignored="Storage of the output; arrays are dense."

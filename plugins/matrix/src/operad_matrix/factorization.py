@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.errors import ShapeError
 from operad_matrix.domains import REGULAR, Symmetric
 from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, multiplied, solved
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, Shape
-from operad_sdk.declare import operator
+from operad_sdk import Array, Contract, Shape, ShapeError, operator
 
 
 def _sides(rows: int, columns: int) -> Shape:

@@ -9,12 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
 from operad_matrix.linalg import MatrixOperator
 from operad_matrix.products import product, transposed
-from operad_sdk import Array, Contract, PartialShape, param
-from operad_sdk.declare import gradient, operator
+from operad_sdk import Array, Contract, InferredShapes, PartialShape, ShapeError, gradient, operator, param
 
 _OPERANDS: Final = (
     "A:(*S, N, K) if not transpose_a, A:(*S, K, N) if transpose_a,"

@@ -9,8 +9,7 @@ import numpy as np
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, inverted, multiplied, number_shape, unit_like
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract
-from operad_sdk.declare import operator
+from operad_sdk import Array, Contract, operator
 
 
 @operator("linalg_inverse")

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from operad_matrix.products import transposed
-from operad_sdk import Array, Shape
-from operad_sdk.declare import OperatorProperty
+from operad_sdk import Array, OperatorProperty, Shape
 
 
 class MatrixOperator(OperatorProperty):

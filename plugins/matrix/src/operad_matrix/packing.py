@@ -12,10 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
 from operad_matrix.linalg import MatrixOperator
-from operad_sdk import Array, Contract, OpContext, Shape, param
-from operad_sdk.declare import operator
+from operad_sdk import Array, Contract, OpContext, Shape, ShapeError, operator, param
 
 _OFFSET: Final[Any] = param(int, 0, doc="Diagonals above the main one; below it if negative.")
 _LOWER: Final[Any] = param(bool, True, doc="The lower triangle, if offset is 0; else its sign decides.")

@@ -12,8 +12,7 @@ import numpy as np
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, multiplied, solved_triangle, triangle
 from operad_matrix.products import product, transposed
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import operator
+from operad_sdk import Array, Contract, operator, param
 
 
 class Triangular(MatrixOperator):

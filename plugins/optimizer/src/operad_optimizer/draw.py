@@ -6,8 +6,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Distribution, OpContext, ResourceRequest, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    Distribution,
+    OpContext,
+    OperatorProperty,
+    ResourceRequest,
+    operator,
+    param,
+)
 
 _MANY: Final = (100, 100)
 """Shape of the draws that the contract checks look at."""

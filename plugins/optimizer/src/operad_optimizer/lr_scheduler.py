@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, final
 
-from operad.errors import ParamError
+from operad_sdk import ParamError
 
 WarmupMode = Literal["linear", "constant"]
 

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from operad import Context, NDArray, Symbol, nd
-from operad.errors import ParamError
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
+from operad_sdk import ParamError
 
 Index = int | str
 State = Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Generic, TypeVar, final
 
-from operad.errors import ParamError
+from operad_sdk import ParamError
 
 T = TypeVar("T")
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from operad.errors import ParamError, ShapeError
-from operad.operator import InferredShapes
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
 from operad_pooling.windows import Axis
-from operad_sdk import Array, Contract, OpContext, PartialShape, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
-from operad_sdk.domains import Real
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    Real,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 
 _LAYOUTS: Final = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
 _SIZES: Final = {

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad.operator import InferredShapes
-from operad_sdk import Array, Contract, PartialShape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OperatorProperty,
+    PartialShape,
+    ShapeError,
+    operator,
+    param,
+)
 
 
 def _sums(a: Array, axis: int | None) -> Array:

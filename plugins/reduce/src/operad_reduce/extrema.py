@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import axes_of, by_rows, reduction, unreduced
-from operad_sdk import Array, Contract
-from operad_sdk.declare import OperatorProperty
-from operad_sdk.domains import Distinct
+from operad_sdk import Array, Contract, Distinct, OperatorProperty
 
 
 def _gradient(

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import KEEPDIMS, axes_of, by_rows, count, unreduced
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, operator, param
 
 
 def _mean_and_variance(data: Array, axes: Any, keepdims: bool) -> tuple[Array, Array]:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import AXIS, KEEPDIMS, axes_of, by_rows, unreduced
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
 
 
 def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:

@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad.errors import ShapeError
 from operad_reduce.reduction import KEEPDIMS, axes_of, by_rows
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, define, operator, reduced
+from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, define, operator, param, reduced
 
 
 def _kept(shape: Shape, axis: int | None, keepdims: bool) -> Shape:

@@ -7,9 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Final, Unpack
 
-from operad_sdk import Array, Shape, param
-from operad_sdk.declare import OperatorProperty, define, reduced, reduced_axes
-from operad_sdk.declare.decorators import Options
+from operad_sdk import Array, OperatorProperty, Options, Shape, define, param, reduced, reduced_axes
 
 AXIS: Final = param("shape", None, doc="The axes to reduce; all of them if left out or ().")
 KEEPDIMS: Final = param(bool, False, doc="Keep reduced axes, with length 1.")

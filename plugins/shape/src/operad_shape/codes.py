@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from operad.errors import ShapeError
-from operad_sdk import Shape
+from operad_sdk import Shape, ShapeError
 
 
 def reshaped(data: Shape, shape: Shape, reverse: bool, target_shape: Shape, keep_highest: bool) -> Shape:

@@ -11,9 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad_sdk import Array, Contract, OpContext, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, Shape, ShapeError, operator, param
 from operad_shape.references import blocks_as_columns, sum_of_blocks
 
 _LENGTHS: Final = (1, 2, 3) * 4 + (0,)

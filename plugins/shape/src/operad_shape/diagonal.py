@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
 from operad_shape.rearrange import normal_axis
 
 

@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad_sdk import Array, Contract, PartialShape, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, PartialShape, Shape, ShapeError, operator, param
 from operad_shape.rearrange import Arrays, normal_axis
 
 _NUM_ARGS = param(int, ge=1, doc="How many arrays; calls need not give it.")

@@ -7,11 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad.dtypes import DType
-from operad.errors import ShapeError
-from operad.operator import InferredTypes
-from operad_sdk import Array, Contract, OpContext, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    DType,
+    InferredTypes,
+    OpContext,
+    OperatorProperty,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+)
 from operad_shape.rearrange import expect_number
 
 

@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from operad.dtypes import DType
-from operad.errors import DTypeError, ShapeError
+from operad_sdk import DType, DTypeError, ShapeError
 
 Arrays: TypeAlias = Any
 """The arrays of a group, a tuple."""

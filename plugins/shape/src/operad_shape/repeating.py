@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, operator
+from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
 from operad_shape.rearrange import normal_axis
 
 Folds = Sequence[tuple[int, int, int]]

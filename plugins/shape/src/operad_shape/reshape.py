@@ -10,9 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad.errors import ShapeError
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, gradient, operator, param
 from operad_shape.codes import reshaped
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import partly_like, without_axes

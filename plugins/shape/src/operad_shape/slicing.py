@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from operad.dtypes import DType
-from operad.errors import ShapeError
-from operad.operator import InferredTypes
-from operad_sdk import Array, Contract, Shape, param
-from operad_sdk.declare import OperatorProperty, gradient, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    DType,
+    InferredTypes,
+    OperatorProperty,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.rearrange import expect_number, normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 

@@ -21,7 +21,7 @@ DTYPE: Final = (
         "Half and single precision lose digits; more than a few times what the inputs' own rounding costs is "
         "a mistake of the computation.",
         "variance = (data**2).mean() - data.mean()**2",
-        "Rearrange the computation, compute half precision in single (compute_dtype=\"float32\"), or declare "
+        'Rearrange the computation, compute half precision in single (compute_dtype="float32"), or declare '
         "Contract(tolerances=...).",
     ),
     Check(

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self, TypeVar, final
 
 from operad import NDArray
-from operad.errors import ParamError
 from operad_optimizer.registered import Registered
+from operad_sdk import ParamError
 
 C = TypeVar("C", bound="type[Initializer]")
 

@@ -10,8 +10,8 @@ from typing import final
 import numpy as np
 
 from operad import NDArray, nd
-from operad.errors import ParamError, ShapeError
 from operad_optimizer.initializer.base import Initializer, register
+from operad_sdk import ParamError, ShapeError
 
 
 @register

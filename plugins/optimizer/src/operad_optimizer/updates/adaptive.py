@@ -18,8 +18,7 @@ from operad_optimizer.updates.family import (
     rescaled,
     update,
 )
-from operad_sdk import Array
-from operad_sdk.domains import positive
+from operad_sdk import Array, positive
 
 _KEEP = "How much of the average gradient is kept."
 _KEEP_SQUARE = "How much of the average squared gradient is kept."

@@ -29,8 +29,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Param
-from operad_sdk import Array, Contract, param
-from operad_sdk.declare import OperatorProperty, define
+from operad_sdk import Array, Contract, OperatorProperty, define, param
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]

@@ -18,8 +18,7 @@ from operad_optimizer.updates.family import (
     update,
 )
 from operad_optimizer.updates.references import lamb_direction, lamb_step
-from operad_sdk import Array, param
-from operad_sdk.declare import define
+from operad_sdk import Array, define, param
 
 _PHASE_2: Final = "LambUpdatePhaseTwoKernel, src/operator/optimizer_op-inl.h."
 _RATE: Final[Any] = param(float, run_time=True, doc="Learning rate.")
