@@ -18,7 +18,9 @@ ONE = "data:(...) -> output:(...)"
 X = np.array([[0.5, -1.25, 2.0], [1.5, 0.25, -0.75]])
 
 
-def run(op: Any, *inputs: Any, req: OpReq = OpReq.WRITE, out: Any = None, aux: Any = (), **params: Any) -> Any:
+def run(
+    op: Any, *inputs: Any, req: OpReq = OpReq.WRITE, out: Any = None, aux: Any = (), **params: Any
+) -> Any:
     """The outputs of a forward pass into arrays full of sevens."""
     prop = op(**params)
     arrays = [np.asarray(value) for value in inputs]
@@ -266,7 +268,9 @@ def test_a_member_of_a_group_may_be_a_pair_in_place() -> None:
     op = declared(
         "arg[num_args]:(...) -> output:(...)", inplace="arg0 -> output", num_args=param(int, ge=1),
         forward=lambda arg: sum(arg),
-        backward=gradient(inplace="output_grad -> arg0_grad")(lambda output_grad, num_args: [output_grad] * num_args),
+        backward=gradient(inplace="output_grad -> arg0_grad")(
+            lambda output_grad, num_args: [output_grad] * num_args
+        ),
     )  # fmt: skip
     gradient_check(op, [X, X], num_args=2)
     assert op(num_args=2).forward_inplace_option(["a", "b"], ["y"]) == [("a", "y")]
@@ -278,7 +282,9 @@ def test_a_ufunc_that_takes_no_output_by_position_gets_it_by_name() -> None:
 
 
 def test_gradients_of_integers_may_be_declared_to_be_zero() -> None:
-    op = declared(is_flat_for_integers=True, forward=lambda data: data, data_grad=lambda output_grad: output_grad)
+    op = declared(
+        is_flat_for_integers=True, forward=lambda data: data, data_grad=lambda output_grad: output_grad
+    )
     made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
     head, grad = np.array([5, 6], "i4"), np.full(2, 9, "i4")
     made.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
@@ -380,7 +386,9 @@ def test_names_of_ones_own_stand_for_the_operators_in_the_function_form() -> Non
 
 
 def test_types_are_accepted_for_every_argument() -> None:
-    op = declared("lhs:(...), rhs:T(...) -> output:(...)", accepts={"rhs": "integer"}, forward=lambda lhs: lhs)
+    op = declared(
+        "lhs:(...), rhs:T(...) -> output:(...)", accepts={"rhs": "integer"}, forward=lambda lhs: lhs
+    )
     with pytest.raises(DTypeError, match="rhs is float32, expected an integer type"):
         op().infer_type([np.dtype("f4"), np.dtype("f4")])
     single = declared(accepts=("float32", "float64"), forward=lambda data: data)

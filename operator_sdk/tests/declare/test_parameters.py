@@ -1,17 +1,17 @@
 from __future__ import annotations
 
+import inspect
 from typing import Literal
 
 import pytest
 
 from operad.operator import param
+from operad_sdk.declare.parameters import params_of
 from operad_sdk.errors import DeclarationError
-from operad_sdk.signature import arranged, params_of, read_signature
 
 
 def declared(function):
-    signature = read_signature(function, "test")
-    return params_of(function, signature, signature.names)
+    return params_of(function, "test", inspect.signature(function).parameters)
 
 
 def test_annotations_and_defaults_declare_parameters():
@@ -53,38 +53,3 @@ def test_annotation_that_cannot_be_evaluated_is_refused():
 
     with pytest.raises(DeclarationError, match="'Missing' is not defined"):
         declared(function)
-
-
-@pytest.mark.parametrize("function", [lambda *args: 0, lambda **kwargs: 0])
-def test_unnamed_parameters_are_refused(function):
-    with pytest.raises(DeclarationError, match="name every parameter"):
-        read_signature(function, "test")
-
-
-def test_out_stands_behind_what_is_given_by_position() -> None:
-    with pytest.raises(DeclarationError, match="takes 'out' before 'alpha'; put it last"):
-        read_signature(lambda data, out, alpha=1.0: None, "test")
-    assert read_signature(lambda data, alpha=1.0, *, out: None, "test").takes_out
-
-
-def test_reserved_names_are_known():
-    signature = read_signature(lambda op_ctx, x, out: 0, "test")
-    assert signature.names == ("op_ctx", "x")
-    assert signature.takes_out
-    assert signature.takes_context
-
-
-def test_function_in_the_given_order_is_called_directly():
-    def function(a, b, out): ...
-
-    assert arranged(function, read_signature(function, "test"), ["a", "b"]) is function
-
-
-def test_other_orders_subsets_and_keywords_are_arranged():
-    def function(b, *, a, out):
-        return (a, b, out)
-
-    call = arranged(function, read_signature(function, "test"), ["x", "a", "b"])
-    assert call(1, 2, 3, out=4) == (2, 3, 4)
-    renamed = arranged(function, read_signature(function, "test"), ["A", "B"], str.upper)
-    assert renamed(2, 3, out=4) == (2, 3, 4)

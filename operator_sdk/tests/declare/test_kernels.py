@@ -1,11 +1,14 @@
+"""Further implementations, by function, by class and in the long form."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.operator import Kernel, OpContext, Operator, OpReq, SimpleOp, simple_property
-from operad_sdk import DeclarationError, OperatorProperty, Scalar, from_ufunc, kernel, operator, param
+from operad.operator import Kernel, OpContext, Operator, OpReq
+from operad_sdk import DeclarationError, Scalar, param
+from operad_sdk.declare import OperatorProperty, kernel, operator, unary
 from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
@@ -18,11 +21,11 @@ def scaled():
         by = param(float, 2.0)
         spec = "data:(...) -> output:(...)"
 
-        def forward(self, data, output):
-            output.assign(self.by * data)
+        def forward(data, by):
+            return by * data
 
-        def backward(self, output_grad, data_grad):
-            data_grad.assign(self.by * output_grad)
+        def data_grad(output_grad, by):
+            return by * output_grad
 
     return Scaled
 
@@ -39,8 +42,8 @@ def forward(op, data=X):
 
 def test_function_kernel_names_what_it_wants_and_keeps_the_gradient(scaled):
     @scaled.kernel("cpu", priority=1)
-    def marked(prop, output, data):
-        output.assign(prop.by * data + 100)
+    def marked(output, data, by):
+        output[...] = by * data + 100
 
     np.testing.assert_array_equal(forward(made(scaled, by=3)), 3 * X + 100)
     assert isinstance(marked.operad_kernel, Kernel)
@@ -54,11 +57,10 @@ def test_class_kernel_is_made_with_shapes_and_may_bring_its_gradient(scaled):
             self.factor = np.full(in_shapes[0], prop.by, in_types[0])
 
         def forward(self, data, output):
-            with output.writing() as out:
-                np.multiply(data, self.factor, out=out)
+            np.multiply(data, self.factor, out=output)
 
-        def backward(self, output_grad, data_grad):
-            data_grad.assign(output_grad * self.factor)
+        def data_grad(self, output_grad):
+            return output_grad * self.factor
 
     check_forward(scaled, [X], [3 * X], by=3)
     gradient_check(scaled, [X], by=3)
@@ -70,8 +72,8 @@ def test_class_kernel_without_gradient_uses_the_operators(scaled):
         def __init__(self, prop, ctx, in_shapes, in_types):
             self.by = prop.by
 
-        def forward(self, data, output):
-            output.assign(data * self.by)
+        def forward(self, data):
+            return data * self.by
 
     gradient_check(scaled, [X], by=3)
 
@@ -90,9 +92,9 @@ def test_operator_class_is_its_own_factory(scaled):
 
 def test_priority_and_condition_choose(scaled):
     scaled.kernel(priority=2, when=lambda prop, shapes, types: prop.by > 5 or "only by > 5")(
-        lambda prop, data, output: output.assign(data * 0)
+        lambda data: data * 0
     )
-    assert forward(made(scaled, by=6)).any() == np.False_
+    assert not forward(made(scaled, by=6)).any()
     np.testing.assert_array_equal(forward(made(scaled)), 2 * X)
 
 
@@ -101,44 +103,61 @@ def test_kernel_that_reads_what_is_not_kept_is_refused(scaled):
     class Greedy:
         def __init__(self, prop, ctx, in_shapes, in_types): ...
 
-        def forward(self, data, output):
-            output.assign(data)
+        def forward(self, data):
+            return data
 
-        def backward(self, output_grad, data, data_grad):
-            data_grad.assign(output_grad * data)
+        def data_grad(self, output_grad, data):
+            return output_grad * data
 
     with pytest.raises(DeclarationError, match="reads in_data 'data', which scaled does not keep"):
         made(scaled)
 
 
 def test_kernel_that_names_what_is_not_there_is_refused(scaled):
-    scaled.kernel("cpu", priority=1, name="typo")(lambda prop, dat, output: None)
+    scaled.kernel("cpu", priority=1, name="typo")(lambda dat, output: None)
     with pytest.raises(DeclarationError, match=r"'scaled.typo' takes 'dat'.*did you mean 'data'"):
         made(scaled)
 
 
 def test_class_without_forward_is_refused(scaled):
-    with pytest.raises(DeclarationError, match="has no method forward"):
+    with pytest.raises(DeclarationError, match="has no function forward"):
         scaled.kernel("cpu")(type("Empty", (), {}))
 
 
-def test_kernel_for_another_distribution_is_declared_by_name(scaled):
+def test_kernel_for_another_distribution_is_declared_by_name():
     @kernel("tanh", "cpu", priority=1)
-    def fast(x, out):
-        np.tanh(x, out=out)
-        out += 1
+    def fast(data, output):
+        np.tanh(data, out=output)
+        output += 1
 
-    prop = simple_property(SimpleOp("tanh", ["data"], np.tanh, takes_out=True))
-    prop.kernels.append(fast.operad_kernel)
+    tanh = unary("tanh")(np.tanh)
+    tanh.kernels.append(fast.operad_kernel)
     assert fast.operad_kernel.name == "tanh.fast"
-    np.testing.assert_array_equal(forward(made(prop)), np.tanh(X) + 1)
+    np.testing.assert_array_equal(forward(made(tanh)), np.tanh(X) + 1)
 
 
-def test_scalar_of_another_distributions_operator_may_have_any_name():
-    @kernel("_plus_scalar", "cpu", priority=1)
-    def fast(x, amount):
-        return x + amount
+def test_a_kernel_may_take_the_scalar():
+    plus = unary("_plus_scalar", scalar=Scalar())(np.add)
 
-    plus = from_ufunc(np.add, name="_plus_scalar", scalar=Scalar())
-    plus.operad_property.kernels.append(fast.operad_kernel)
-    np.testing.assert_array_equal(forward(made(plus.operad_property, scalar=2)), X + 2)
+    @plus.kernel("cpu", priority=1)
+    def fast(data, scalar):
+        return data + scalar + 100
+
+    np.testing.assert_array_equal(forward(made(plus, scalar=2)), X + 102)
+
+
+def test_a_kernel_that_fills_can_be_called_directly_and_only_where_it_applies():
+    square = unary("square", inplace="data")(lambda x: x * x)
+    square.gradient(lambda output_grad, x: 2 * output_grad * x)
+
+    @square.kernel(
+        "cpu", priority=1, when=lambda prop, shapes, types: len(shapes[0]) == 2 or "wants two axes"
+    )
+    def power(x, output):
+        np.power(x, 2, out=output)
+
+    assert made(square).direct is power
+    check_forward(square, [X], [X * X])
+    gradient_check(square, [X])
+    assert square().create_operator(cpu(), [(3,)], [X.dtype]).direct is not power
+    assert power.operad_kernel.name == "square.power"
