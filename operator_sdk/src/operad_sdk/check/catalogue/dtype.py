@@ -21,14 +21,14 @@ DTYPE: Final = (
         "Half and single precision lose digits; more than a few times what the inputs' own rounding costs is "
         "a mistake of the computation.",
         "variance = (data**2).mean() - data.mean()**2",
-        "Rearrange the computation, compute half precision in single (compute_dtype=\"float32\"), or declare "
+        'Rearrange the computation, compute half precision in single (compute_dtype="float32"), or declare '
         "Contract(tolerances=...).",
     ),
     Check(
         "D603",
         "gradients in each floating type are those of float64, within a tolerance",
         "As for outputs.",
-        "def data_grad(output_grad, output):\n    return output_grad * (output.astype(np.float16) - output * output)",
+        "@sigmoid.gradient\ndef _(output_grad, y): return output_grad * (y.astype('float16') - y * y)",
         "As for outputs.",
     ),
     Check(

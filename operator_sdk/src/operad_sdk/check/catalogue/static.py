@@ -19,7 +19,7 @@ STATIC: Final = (
         "S102",
         "tensor and parameter names are identifiers, all different, and the lists agree with each other",
         "Names are keyword arguments of calls and prefixes of saved arrays; of two alike, one is hidden.",
-        'class Scale(operad.operator.OperatorProperty):\n    scale = param(float, 1.0)\n'
+        "class Scale(operad.operator.OperatorProperty):\n    scale = param(float, 1.0)\n"
         '    def list_arguments(self): return ["data", "scale"]',
         "Rename one of them; list one flag per argument in differentiable_inputs.",
     ),
