@@ -9,11 +9,12 @@ from operad.context import cpu
 from operad.errors import ParamError, ShapeError
 from operad.operator import BackwardEntry
 from operad_sdk import (
+    UNARY,
     OperatorProperty,
     ResourceRequest,
     Scalar,
     binary,
-    from_ufunc,
+    define,
     gradient,
     operator,
     param,
@@ -36,31 +37,35 @@ def smooth_l1(x, sigma):
     return np.where(abs(x) > 1 / s2, abs(x) - 0.5 / s2, 0.5 * s2 * x * x)
 
 
-@smooth_l1.gradient(inplace="ograd")
-def _(ograd, x, sigma):
-    return ograd * np.clip(sigma * sigma * x, -1, 1)
+@smooth_l1.gradient(inplace="output_grad")
+def _(output_grad, x, sigma):
+    return output_grad * np.clip(sigma * sigma * x, -1, 1)
 
 
 @binary("elemwise_mul", inplace=("lhs", "rhs"))
-def elemwise_mul(lhs, rhs, out):
-    np.multiply(lhs, rhs, out=out)
+def elemwise_mul(lhs, rhs, output):
+    np.multiply(lhs, rhs, out=output)
 
 
-@elemwise_mul.gradient("lhs", inplace="ograd")
-def _(ograd, rhs, out):
-    np.multiply(ograd, rhs, out=out)
+@elemwise_mul.gradient("lhs", inplace="output_grad")
+def _(output_grad, rhs, lhs_grad):
+    np.multiply(output_grad, rhs, out=lhs_grad)
 
 
-@elemwise_mul.gradient("rhs", inplace="ograd")
-def _(ograd, lhs, out):
-    np.multiply(ograd, lhs, out=out)
+@elemwise_mul.gradient("rhs", inplace="output_grad")
+def _(output_grad, lhs, rhs_grad):
+    np.multiply(output_grad, lhs, out=rhs_grad)
 
 
-tanh = from_ufunc(
+tanh = define(
+    "tanh",
+    UNARY,
     np.tanh,
+    lambda output_grad, output: output_grad * (1 - output * output),
+    summary="`y = tanh(x)`; `dy/dx = 1 - y^2`.",
+    example=("[0]", "[0.]"),
     accepts="floating",
-    gradient=lambda ograd, out_value: ograd * (1 - out_value * out_value),
-    gradient_inplace=("ograd", "out_value"),
+    gradient_inplace="output_grad, output",
 )
 
 
@@ -75,23 +80,19 @@ class FullyConnected(OperatorProperty):
         " -> output:(N, num_hidden)"
     )
 
-    def forward(self, data, weight, bias, output):
-        with output.writing() as out:
-            np.matmul(data.reshape(len(data), -1), weight.T, out=out)
-            if bias is not None:
-                np.add(out, bias, out=out)
+    def forward(data, weight, bias, output):
+        np.matmul(data.reshape(len(data), -1), weight.T, out=output)
+        if bias is not None:
+            np.add(output, bias, out=output)
 
-    @gradient
-    def of_data(self, output_grad, weight, data_grad):
-        data_grad.assign((output_grad @ weight).reshape(data_grad.shape))
+    def data_grad(output_grad, weight, data_grad):
+        data_grad[...] = (output_grad @ weight).reshape(data_grad.shape)
 
-    @gradient
-    def of_weight(self, output_grad, data, weight_grad):
-        weight_grad.assign(output_grad.T @ data.reshape(len(data), -1))
+    def weight_grad(output_grad, data):
+        return output_grad.T @ data.reshape(len(data), -1)
 
-    @gradient
-    def of_bias(self, output_grad, bias_grad):
-        bias_grad.assign(output_grad.sum(0))
+    def bias_grad(output_grad):
+        return output_grad.sum(0)
 
 
 @operator("BatchNorm")
@@ -105,30 +106,27 @@ class BatchNorm(OperatorProperty):
         " -> output:(N, C, *S), hidden mean:(C), hidden scale:(C)"
     )
 
-    def forward(self, data, gamma, beta, moving_mean, moving_var, is_train, output, mean, scale):
+    def forward(data, gamma, beta, moving_mean, moving_var, is_train, mean, scale, eps, momentum):
         axes = (0, *range(2, data.ndim))
         center = data.mean(axes) if is_train else moving_mean
         spread = data.var(axes) if is_train else moving_var
-        inverse = 1 / np.sqrt(spread + self.eps)
-        mean.assign(center)
-        scale.assign(inverse)
+        inverse = 1 / np.sqrt(spread + eps)
+        mean[...], scale[...] = center, inverse
         column = (-1, *[1] * (data.ndim - 2))
         normal = (data - center.reshape(column)) * (gamma * inverse).reshape(column)
-        output.assign(normal + beta.reshape(column))
         if is_train:
-            moving_mean += (1 - self.momentum) * (center - moving_mean)
-            moving_var += (1 - self.momentum) * (spread - moving_var)
+            moving_mean += (1 - momentum) * (center - moving_mean)
+            moving_var += (1 - momentum) * (spread - moving_var)
+        return normal + beta.reshape(column)
 
-    def backward(self, output_grad, data, gamma, mean, scale, data_grad, gamma_grad, beta_grad):
+    def backward(output_grad, data, gamma, mean, scale):
         axes = (0, *range(2, data.ndim))
         column = (-1, *[1] * (data.ndim - 2))
         normal = (data - mean.reshape(column)) * scale.reshape(column)
         by_gamma, by_beta = (output_grad * normal).sum(axes), output_grad.sum(axes)
         count = data.size // data.shape[1]
         rest = normal * (by_gamma / count).reshape(column) + (by_beta / count).reshape(column)
-        data_grad.assign((output_grad - rest) * (gamma * scale).reshape(column))
-        gamma_grad.assign(by_gamma)
-        beta_grad.assign(by_beta)
+        return (output_grad - rest) * (gamma * scale).reshape(column), by_gamma, by_beta
 
 
 @operator("Convolution")
@@ -145,11 +143,10 @@ class Convolution(OperatorProperty):
         " -> output:(N, num_filter, *((S + 2*pad - kernel)//stride + 1))"
     )
 
-    def forward(self, data, weight, output):
-        padded = np.pad(data, [(0, 0), (0, 0), *[(p, p) for p in self.pad]])
-        with output.writing() as out:
-            for group in range(self.num_group):
-                self._group(padded, weight, out, group)
+    def forward(self, data, weight, output, pad, num_group):
+        padded = np.pad(data, [(0, 0), (0, 0), *[(p, p) for p in pad]])
+        for group in range(num_group):
+            self._group(padded, weight, output, group)
 
     def _group(self, padded, weight, out, group):
         axes = tuple(range(2, padded.ndim))
@@ -170,14 +167,13 @@ class AddN(OperatorProperty):
     num_args = param(int, ge=1)
     key_var_num_args = "num_args"
     spec = "args[num_args]:(...) -> output:(...)"
-    forward_inplace = (("args0", "output"),)
+    inplace = "args0 -> output"
 
-    def forward(self, args, output):
-        output.assign(sum(args[1:], args[0]))
+    def forward(args):
+        return sum(args[1:], args[0])
 
-    def backward(self, output_grad, args_grad):
-        for grad in args_grad:
-            grad.assign(output_grad)
+    def backward(output_grad, num_args):
+        return [output_grad] * num_args
 
 
 @operator("LinearRegressionOutput")
@@ -186,15 +182,15 @@ class LinearRegressionOutput(OperatorProperty):
 
     grad_scale = param(float, 1.0)
     spec = "data:(N, *S), label:(N, *S) -> output:(N, *S)"
-    forward_inplace = (("data", "output"),)
-    backward_inplace = (("output", "data_grad"),)
+    inplace = "data -> output"
 
-    def forward(self, data, output):
-        output.assign(data)
+    def forward(data):
+        return data
 
-    def backward(self, output, label, data_grad):
+    @gradient(inplace="output")
+    def data_grad(output, label, grad_scale):
         per_sample = max(label.size // max(len(label), 1), 1)
-        data_grad.assign((output - label) * (self.grad_scale / per_sample))
+        return (output - label) * (grad_scale / per_sample)
 
 
 @operator("Dropout")
@@ -203,22 +199,17 @@ class Dropout(OperatorProperty):
 
     p = param(float, 0.5, ge=0, lt=1)
     spec = "data:(...) -> output:(...), hidden mask:(...)"
+    resource = ResourceRequest.RANDOM
 
-    def forward_resource(self, in_shapes):
-        return [ResourceRequest.RANDOM]
-
-    def forward(self, data, op_ctx, is_train, output, mask):
+    def forward(data, op_ctx, is_train, p):
         if not is_train:
-            mask.assign(1)
-            output.assign(data)
-            return
-        kept = (op_ctx.requested[0].generator.random(data.shape) >= self.p) / (1 - self.p)
-        mask.assign(kept)
-        output.assign(data * kept)
+            return data, 1
+        kept = (op_ctx.requested[0].generator.random(data.shape) >= p) / (1 - p)
+        return data * kept, kept
 
-    @gradient(inplace=[("output_grad", "data_grad")])
-    def of_data(self, output_grad, mask, data_grad):
-        data_grad.assign(output_grad * mask)
+    @gradient(inplace="output_grad")
+    def data_grad(output_grad, mask):
+        return output_grad * mask
 
 
 @pytest.fixture
@@ -230,23 +221,21 @@ def test_smooth_l1_is_called_with_scalar_and_has_both_branches():
     x = np.array([-2.0, -0.1, 0.0, 0.2, 3.0])
     expected = np.array([1.875, 0.02, 0.0, 0.08, 2.875])
     check_forward(smooth_l1, [x], [expected], scalar=2.0)
-    np.testing.assert_allclose(smooth_l1(x, scalar=2.0), expected)
-    np.testing.assert_array_equal(smooth_l1(x, 2.0), smooth_l1(x, sigma=2.0))
+    np.testing.assert_allclose(smooth_l1.forward(x, 2.0), expected)
     with pytest.raises(ParamError, match="'scalar' is 0, expected float > 0"):
-        smooth_l1(x, scalar=0)
+        smooth_l1(scalar=0)
 
 
-def test_smooth_l1_gradient_reads_ograd_and_input():
+def test_smooth_l1_gradient_reads_head_and_input():
     gradient_check(smooth_l1, [np.array([-2.0, -0.1, 0.05, 0.2, 3.0])], scalar=2.0)
-    prop = smooth_l1.operad_property(scalar="2.0")
+    prop = smooth_l1(scalar="2.0")
     assert prop.backward_dependency([True]) == [OUT_GRAD, DATA]
-    assert prop.simple.gradients[0].form == "T2"
 
 
 def test_binary_keeps_only_what_a_requested_gradient_reads(rng):
     check_forward(elemwise_mul, [rng.normal(size=(2, 3)), rng.normal(size=(2, 3))], np.multiply)
     gradient_check(elemwise_mul, [rng.normal(size=(2, 3)), rng.normal(size=(2, 3))])
-    prop = elemwise_mul.operad_property()
+    prop = elemwise_mul()
     assert prop.backward_dependency([True, False]) == [OUT_GRAD, WEIGHT]
     assert prop.backward_dependency([False, True]) == [OUT_GRAD, DATA]
 
@@ -255,7 +244,7 @@ def test_tanh_runs_the_ufunc_itself(rng):
     data = rng.normal(size=(3, 4))
     check_forward(tanh, [data], np.tanh)
     gradient_check(tanh, [data])
-    prop = tanh.operad_property()
+    prop = tanh()
     assert prop.create_operator(cpu(), [data.shape], [data.dtype]).direct is np.tanh
 
 

@@ -79,7 +79,7 @@ def test_what_no_module_has_is_not_copied():
 def test_a_module_that_can_be_executed_once_only_is_not_copied(ending, tmp_path, monkeypatch):
     (tmp_path / "pristine_once.py").write_text(
         "import builtins\n"
-        "from operad_sdk.declare import unary\n"
+        "from operad_sdk import unary\n"
         "@unary('pristine_once')\n"
         "def once(data):\n"
         "    return data * 1\n"

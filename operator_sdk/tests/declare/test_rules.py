@@ -278,7 +278,9 @@ def test_a_member_of_a_group_may_be_a_pair_in_place() -> None:
     op = declared(
         "arg[num_args]:(...) -> output:(...)", inplace="arg0 -> output", num_args=param(int, ge=1),
         forward=lambda arg: sum(arg),
-        backward=gradient(inplace="output_grad -> arg0_grad")(lambda output_grad, num_args: [output_grad] * num_args),
+        backward=gradient(inplace="output_grad -> arg0_grad")(
+            lambda output_grad, num_args: [output_grad] * num_args
+        ),
     )  # fmt: skip
     gradient_check(op, [X, X], num_args=2)
     assert op(num_args=2).forward_inplace_option(["a", "b"], ["y"]) == [("a", "y")]

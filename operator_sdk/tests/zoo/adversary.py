@@ -80,6 +80,7 @@ def half_as_much_again(data):
 class SumOverAxis(OperatorProperty):
     """A sum over one axis."""
 
+    accepts = "floating"
     axis = param(int, 0, doc="Which.")
 
     def infer_shape(self, in_shapes):
@@ -307,6 +308,7 @@ _weights = {}
 class WeightsByLength(OperatorProperty):
     """Columns weighted, with weights kept for each length and not for each type."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def _kept(self, data):

@@ -92,6 +92,7 @@ def _(output_grad, data):
 class MeanOfHalves(OperatorProperty):
     """A mean whose gradient has a large number added and taken away."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -152,6 +153,7 @@ def doubled(data, factor):
 class SumInPairs(OperatorProperty):
     """A sum of rows with a kernel for an even number of columns."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
     has_gradient = False
 

@@ -18,6 +18,7 @@ from operator_sdk.tests.zoo.fault import Fault, without_gradients
 class MeanOfRows(OperatorProperty):
     """A mean over as many rows as inference saw last."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(D)"
 
     def infer_shape(self, in_shapes):
@@ -98,6 +99,7 @@ def _(output_grad, output):
 class LargestKeptAside(OperatorProperty):
     """Data by their largest, which the class keeps for a moment."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     has_gradient = False
     largest = None

@@ -38,7 +38,7 @@ def contract_suite(
 
     Args:
         operators: A package or distribution, whose operators are all meant; or a list of operators:
-            names, property classes, or what decorators returned.
+            names or property classes.
         checks: Ids; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
             names, else `dev`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, TypedDict, Unpack
 
@@ -29,7 +30,7 @@ class Options(TypedDict, total=False):
     """What may be said of an operator beside its name and its function.
 
     Each is the attribute of `OperatorProperty` of that name. `scalar` is the number that the operator is
-    called with as `scalar=`, and then its only parameter. `dtype` is the type of the outputs.
+    called with as `scalar=`, and then its only parameter.
     """
 
     scalar: Scalar | None
@@ -66,6 +67,11 @@ def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> 
                     f"operator {name!r} is a function without a shape line; give it a spec"
                 )
             return from_function(name, spec, declared, **options)
+        if spec is not None or options:
+            said = ", ".join(["spec"] * (spec is not None) + [*options])
+            raise DeclarationError(
+                f"operator {name!r} is a class, and its decorator says {said}; say it in the class"
+            )
         made: Any = declared
         if not issubclass(declared, OperatorProperty):
             members = {key: getattr(declared, key) for key in ("__doc__", "__module__", "__qualname__")}
@@ -106,8 +112,12 @@ def from_function(name: str, spec: str, function: Any, **options: Unpack[Options
     Args:
         function: Takes the arguments of `spec`, then parameters; a ufunc takes arguments, the scalar if
             there is one, and the output.
+    Raises:
+        DeclarationError: An option is unknown, or the signature does not go with the shape line.
     """
     given: dict[str, Any] = dict(options)
+    for option in given:
+        _check_option(name, option)
     scalar: Scalar | None = given.pop("scalar", None)
     params: dict[str, Param] = dict(given.pop("params", {}))
     doc = given.pop("doc", None) or getattr(function, "__doc__", None) or ""
@@ -147,3 +157,11 @@ def from_function(name: str, spec: str, function: Any, **options: Unpack[Options
     if scalar is not None and set(params) != {"scalar"}:
         raise DeclarationError(f"operator {name!r} has a scalar and parameters; expected one or the other")
     return type(name, (OperatorProperty,), body)
+
+
+def _check_option(name: str, option: str) -> None:
+    known = Options.__annotations__
+    if option not in known:
+        close = difflib.get_close_matches(option, known, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"expected {', '.join(known)}"
+        raise DeclarationError(f"operator {name!r} has no option {option!r}; {advice}")

@@ -7,7 +7,7 @@ arrays, and what is absent for the given parameters is None.
 in both           an argument, an auxiliary state, a parameter, and the words `op_ctx`, `is_train`,
                   `wanted` (the names of the targets that are asked for) and `self` (the property)
 in forward        an output: a *target*
-in a gradient     an output (its value), `<output>_grad`, and `<argument>_grad`: a *target*
+in a gradient     an output (its value), `<output>_grad` if visible, and `<argument>_grad`: a *target*
 ================= ===================================================================================
 
 An output that has the name of an argument is `out_<name>`.
@@ -99,9 +99,9 @@ class Names:
         arguments = _slots(IN_DATA, tensors.arguments, tensors.declared_arguments, tensors.groups)
         shown = {name: tensors.output_name(name) for name in (*tensors.outputs, *tensors.declared_outputs)}
         outputs = _slots(OUT_DATA, tensors.outputs, tensors.declared_outputs, tensors.groups)
-        heads = _slots(
-            OUT_GRAD, tensors.outputs[: tensors.num_visible], tensors.declared_outputs, tensors.groups
-        )
+        visible, hidden = tensors.outputs[: tensors.num_visible], tensors.outputs[tensors.num_visible :]
+        with_heads = [n for n in tensors.declared_outputs if not {n, *tensors.groups.get(n, ())} & {*hidden}]
+        heads = _slots(OUT_GRAD, visible, with_heads, tensors.groups)
         values = {shown[name]: slot for name, slot in outputs.items()}
         gradients = {f"{name}_grad": _gradient_of(slot) for name, slot in arguments.items()}
         self.forward = shared | arguments | values

@@ -54,7 +54,7 @@ BACKWARD: Final = (
         "B307",
         "every element of every gradient is written, or added to",
         "Memory of gradients is recycled: what is not written holds values of another array.",
-        "def data_grad(output_grad, rows, data_grad):\n    data_grad[rows] = output_grad    # and the other rows?",
+        "def data_grad(output_grad, rows, data_grad):\n    data_grad[rows] = output_grad    # the others?",
         "Fill with zeros first: data_grad[...] = 0.",
     ),
     Check(

@@ -28,7 +28,7 @@ DTYPE: Final = (
         "D603",
         "gradients in each floating type are those of float64, within a tolerance",
         "As for outputs.",
-        "def data_grad(output_grad, output):\n    return output_grad * (output.astype(np.float16) - output * output)",
+        "@sigmoid.gradient\ndef _(output_grad, y): return output_grad * (y.astype('float16') - y * y)",
         "As for outputs.",
     ),
     Check(

@@ -18,8 +18,7 @@ FORWARD: Final = (
     Check(
         "F202",
         "the result has the inferred shape and type, and from complete arguments nothing is left open",
-        "Arrays are allocated as inferred. A smaller result is silently repeated to fill them, a wider type "
-        "silently cut off.",
+        "Arrays are allocated as inferred. A smaller result is silently repeated to fill them.",
         '@unary("total")    # data:(...) -> output:(...)\ndef total(data): return data.sum(0, keepdims=True)',
         "Let shape and type inference say what the function returns.",
     ),

@@ -65,7 +65,7 @@ MEMORY: Final = (
         "M407",
         "results do not depend on what outputs and gradients held before",
         "Their memory is recycled: it holds anything, and something else the next time.",
-        "def forward(data, output): np.maximum(output, data, out=output)    # where output was meant to be zero",
+        "def forward(data, output): np.maximum(output, data, out=output)    # output is not zero",
         "Write before reading: np.maximum(0, data, out=output).",
     ),
     Check(

@@ -101,7 +101,7 @@ def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
         if abs(correlation) > _SIGMAS / sqrt(draws.size):
             raise Violation(
                 f"draws of {prop!r} and those {lag} later correlate by {correlation:.2g}, expected 0",
-                fix="Draw one number an element.",
+                fix="Draw one number per element.",
                 cases=cases,
             )
 

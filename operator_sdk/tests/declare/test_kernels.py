@@ -1,0 +1,162 @@
+"""Further implementations, by function, by class and in the long form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad.context import cpu
+from operad.operator import Kernel, OpContext, Operator, OpReq
+from operad_sdk import DeclarationError, OperatorProperty, Scalar, kernel, operator, param, unary
+from operad_sdk.testing import check_forward, gradient_check
+
+X = np.array([[0.5, -1.0], [2.0, 3.0]])
+
+
+@pytest.fixture
+def scaled():
+    @operator("scaled")
+    class Scaled(OperatorProperty):
+        by = param(float, 2.0)
+        spec = "data:(...) -> output:(...)"
+
+        def forward(data, by):
+            return by * data
+
+        def data_grad(output_grad, by):
+            return by * output_grad
+
+    return Scaled
+
+
+def made(cls, **params):
+    return cls(**params).create_operator(cpu(), [X.shape], [X.dtype])
+
+
+def forward(op, data=X):
+    out = np.empty_like(data)
+    op.forward(OpContext(cpu(), False), [data], [OpReq.WRITE], [out], [])
+    return out
+
+
+def test_function_kernel_names_what_it_wants_and_keeps_the_gradient(scaled):
+    @scaled.kernel("cpu", priority=1)
+    def marked(output, data, by):
+        output[...] = by * data + 100
+
+    np.testing.assert_array_equal(forward(made(scaled, by=3)), 3 * X + 100)
+    assert isinstance(marked.operad_kernel, Kernel)
+    gradient_check(scaled, [X])
+
+
+def test_class_kernel_is_made_with_shapes_and_may_bring_its_gradient(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Planned:
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.factor = np.full(in_shapes[0], prop.by, in_types[0])
+
+        def forward(self, data, output):
+            np.multiply(data, self.factor, out=output)
+
+        def data_grad(self, output_grad):
+            return output_grad * self.factor
+
+    check_forward(scaled, [X], [3 * X], by=3)
+    gradient_check(scaled, [X], by=3)
+
+
+def test_class_kernel_without_gradient_uses_the_operators(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Only:
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.by = prop.by
+
+        def forward(self, data):
+            return data * self.by
+
+    gradient_check(scaled, [X], by=3)
+
+
+def test_operator_class_is_its_own_factory(scaled):
+    @kernel(scaled, "cpu", priority=1)
+    class Long(Operator):
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.by = prop.by
+
+        def forward(self, op_ctx, in_data, req, out_data, aux_states):
+            out_data[0][...] = self.by * in_data[0] + 7
+
+    assert isinstance(made(scaled), Long)
+
+
+def test_priority_and_condition_choose(scaled):
+    scaled.kernel(priority=2, when=lambda prop, shapes, types: prop.by > 5 or "only by > 5")(
+        lambda data: data * 0
+    )
+    assert not forward(made(scaled, by=6)).any()
+    np.testing.assert_array_equal(forward(made(scaled)), 2 * X)
+
+
+def test_kernel_that_reads_what_is_not_kept_is_refused(scaled):
+    @scaled.kernel("cpu", priority=1)
+    class Greedy:
+        def __init__(self, prop, ctx, in_shapes, in_types): ...
+
+        def forward(self, data):
+            return data
+
+        def data_grad(self, output_grad, data):
+            return output_grad * data
+
+    with pytest.raises(DeclarationError, match="reads in_data 'data', which scaled does not keep"):
+        made(scaled)
+
+
+def test_kernel_that_names_what_is_not_there_is_refused(scaled):
+    scaled.kernel("cpu", priority=1, name="typo")(lambda dat, output: None)
+    with pytest.raises(DeclarationError, match=r"'scaled.typo' takes 'dat'.*did you mean 'data'"):
+        made(scaled)
+
+
+def test_class_without_forward_is_refused(scaled):
+    with pytest.raises(DeclarationError, match="has no function forward"):
+        scaled.kernel("cpu")(type("Empty", (), {}))
+
+
+def test_kernel_for_another_distribution_is_declared_by_name():
+    @kernel("tanh", "cpu", priority=1)
+    def fast(data, output):
+        np.tanh(data, out=output)
+        output += 1
+
+    tanh = unary("tanh")(np.tanh)
+    tanh.kernels.append(fast.operad_kernel)
+    assert fast.operad_kernel.name == "tanh.fast"
+    np.testing.assert_array_equal(forward(made(tanh)), np.tanh(X) + 1)
+
+
+def test_a_kernel_may_take_the_scalar():
+    plus = unary("_plus_scalar", scalar=Scalar())(np.add)
+
+    @plus.kernel("cpu", priority=1)
+    def fast(data, scalar):
+        return data + scalar + 100
+
+    np.testing.assert_array_equal(forward(made(plus, scalar=2)), X + 102)
+
+
+def test_a_kernel_that_fills_can_be_called_directly_and_only_where_it_applies():
+    square = unary("square", inplace="data")(lambda x: x * x)
+    square.gradient(lambda output_grad, x: 2 * output_grad * x)
+
+    @square.kernel(
+        "cpu", priority=1, when=lambda prop, shapes, types: len(shapes[0]) == 2 or "wants two axes"
+    )
+    def power(x, output):
+        np.power(x, 2, out=output)
+
+    assert made(square).direct is power
+    check_forward(square, [X], [X * X])
+    gradient_check(square, [X])
+    assert square().create_operator(cpu(), [(3,)], [X.dtype]).direct is not power
+    assert power.operad_kernel.name == "square.power"
