@@ -30,7 +30,8 @@ Square = simple(
 )  # fmt: skip
 AddConst = simple(
     "add_const", ["x"], lambda x, scalar: x + scalar,
-    [Gradient(lambda g, scalar: g, [OGRAD], inplace=[OGRAD])], inplace=["x"], params={"scalar": param(float, 1.0)},
+    [Gradient(lambda g, scalar: g, [OGRAD], inplace=[OGRAD])],
+    inplace=["x"], params={"scalar": param(float, 1.0)},
 )  # fmt: skip
 Add = simple(
     "add", ["lhs", "rhs"], np.add, [Gradient(lambda g: g, [OGRAD], inplace=[OGRAD])] * 2,
