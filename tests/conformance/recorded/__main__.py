@@ -57,8 +57,12 @@ def main() -> None:
     if options.update:
         differences.TABLE.write_text(updated(ran, matcher), encoding="utf-8")
         return
-    print_table(rows(some, ran, matcher))
+    table = rows(some, ran, matcher)
+    print_table(table)
+    print_reasons(ran, matcher)
     print(f"{len(found) - len(ran)} checks are excused by faults of MXNet")
+    if stale := sum(row.stale for row in table):
+        sys.exit(f"{stale} checks hold although a difference lists them; see --update")
 
 
 def rows(record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> list[Row]:
@@ -100,8 +104,15 @@ def print_table(table: Sequence[Row]) -> None:
         )
     sums = [sum(getattr(row, key) for row in table) for key in ("facts", "cases", "checks", "equal")]
     _print(f"{len(table)} operators", *sums, *(sum(row.listed[kind] for row in table) for kind in kinds))
-    if stale := sum(row.stale for row in table):
-        sys.exit(f"{stale} checks hold although a difference lists them; see --update")
+
+
+def print_reasons(ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> None:
+    """Print how many checks fail for each reason, the most frequent first."""
+    counts = Counter(
+        (entry.kind, entry.reason) for check, words in ran if words and (entry := matcher.find(check.id))
+    )
+    for (kind, reason), count in counts.most_common():
+        print(f"{count:6}  {kind}: {reason}")
 
 
 def _print(label: str, *numbers: int) -> None:
