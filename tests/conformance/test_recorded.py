@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.conformance.recorded import differences, signature, store
+from tests.conformance.recorded import differences, faults, signature, store
 from tests.conformance.recorded.case import Case, digest, exactly, normal
 from tests.conformance.recorded.causes import cause_of
-from tests.conformance.recorded.compute import with_dtype
+from tests.conformance.recorded.checks import Check
+from tests.conformance.recorded.compute import given_outputs, with_dtype
+from tests.conformance.recorded.operad_peer import Operad
 from tests.conformance.recorded.outcome import Outcome, Refusal, array_difference, difference
+from tests.conformance.recorded.update import updated
 
 CASE = Case("tanh", "example", [normal(2, 3)])
 
@@ -134,6 +140,91 @@ def test_a_difference_without_a_reason_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="needs a kind"):
         differences.load(table)
+
+
+def _check(test_id: str) -> Check:
+    return Check(test_id, re.split("[:/]", test_id)[0], test_id.rpartition(":")[2], lambda: None)
+
+
+def _updated(entries: list[differences.Difference], failures: dict[str, str | None]) -> list[dict[str, Any]]:
+    ran = [(_check(test_id), words) for test_id, words in failures.items()]
+    table: list[dict[str, Any]] = tomllib.loads(updated(ran, differences.Matcher(entries)))["difference"]
+    return table
+
+
+def test_an_update_keeps_the_reason_of_what_differs_still() -> None:
+    entry = differences.Difference("deliberate", "by hand", ("norm/l1:forward",), "a row")
+
+    assert _updated([entry], {"norm/l1:forward": "output 0: 1.0"}) == [
+        {
+            "kind": "deliberate",
+            "reason": "by hand",
+            "row": "a row",
+            "operators": ["norm"],
+            "checks": ["/l1:forward"],
+        }
+    ]
+
+
+def test_an_update_drops_what_holds_and_guesses_the_reason_of_what_is_new() -> None:
+    entry = differences.Difference("finding", "by hand", ("norm/l1:*",))
+
+    found = _updated([entry], {"norm/l1:forward": None, "norm:positional": "is 1, expected 2"})
+
+    assert [(one["reason"], one["checks"]) for one in found] == [
+        ("parameters by position come in another order", [":positional"])
+    ]
+
+
+def test_operators_that_differ_alike_share_an_entry() -> None:
+    found = _updated([], {"sum:aliases": "is 1", "mean:aliases": "is 1", "max:parameters": "is 1"})
+
+    assert [one["operators"] for one in found] == [["sum", "mean"], ["max"]]
+
+
+def test_a_new_operator_is_no_longer_missing_and_its_failures_are_listed() -> None:
+    entry = differences.Difference("missing operator", "no plugin provides it", ("sum[:/]*", "mean[:/]*"))
+
+    found = _updated(
+        [entry], {"sum:provided": "no plugin provides it", "mean:provided": None, "mean:aliases": "is 1"}
+    )
+
+    assert [(one["kind"], one["operators"]) for one in found] == [
+        ("missing operator", ["sum"]),
+        ("finding", ["mean"]),
+    ]
+
+
+def test_a_fault_of_a_case_concerns_each_of_its_forms_and_no_other_check() -> None:
+    fault = faults.Fault("why", ("norm/l1", "norm:defaults"))
+
+    assert list(fault.patterns) == [
+        "norm/l1:forward",
+        "norm/l1:gradient",
+        "norm/l1:add",
+        "norm/l1:bound",
+        "norm:defaults",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("op", "count", "params", "expected"),
+    [
+        ("tanh", 1, {}, None),
+        ("sgd_mom_update", 3, {}, [0]),
+        ("multi_sgd_mom_update", 6, {"num_weights": 2}, [0, 3]),
+        ("preloaded_multi_sgd_update", 6, {"num_weights": 2}, [0, 2]),
+        ("_multi_adamw_update", 9, {"num_weights": 2}, [0, 4]),
+        ("_multi_lamb_update", 8, {"num_tensors": 2}, [0, 4]),
+        ("_scatter_set_nd", 3, {}, [0]),
+    ],
+)
+def test_updates_write_to_their_weights(
+    op: str, count: int, params: dict[str, Any], expected: list[int] | None
+) -> None:
+    case = Case(op, "example", [normal(2)] * count, params)
+
+    assert given_outputs(Operad(), case, list(range(count))) == expected
 
 
 def test_causes_are_told_by_messages() -> None:

@@ -1,6 +1,6 @@
 """Print what is recorded of each operator, and how operad compares today.
 
-python -m tests.conformance.recorded [--only OPERATOR ...] [--propose]
+python -m tests.conformance.recorded [--only OPERATOR ... | --update]
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tests.conformance.recorded import differences, faults, store
 from tests.conformance.recorded.checks import Check, checks
 from tests.conformance.recorded.operators import PLUGIN_OF
-from tests.conformance.recorded.propose import proposal
 from tests.conformance.recorded.store import Record
+from tests.conformance.recorded.update import updated
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,28 @@ class Row:
 
 
 def main() -> None:
-    """Print the table, or the entries that the table of differences lacks."""
+    """Print the table, or bring the table of differences up to date."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.recorded", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="OPERATOR", help="these operators alone")
-    parser.add_argument("--propose", action="store_true", help="print entries for what is not listed yet")
+    parser.add_argument("--update", action="store_true", help="write the table of differences anew")
     options = parser.parse_args()
+    if options.update and options.only:
+        parser.error("--update needs the checks of every operator; leave --only out")
     record = store.load()
     chosen = options.only or list(record.facts)
     some = Record({op: record.facts[op] for op in chosen}, record.results)
-    ran = [(check, check.run()) for check in checks(some) if not faults.is_undefined(check.id)]
+    found = list(checks(some))
+    ran = [(check, check.run()) for check in found if not faults.excuses(check.id)]
     matcher = differences.Matcher(differences.load())
-    if options.propose:
-        unlisted = [(check, words) for check, words in ran if words and matcher.find(check.id) is None]
-        print(proposal(unlisted, [check for check, _ in ran]))
-        stale = [check.id for check, words in ran if not words and matcher.find(check.id)]
-        print("".join(f"# holds now, take it out: {test_id}\n" for test_id in stale), end="")
+    if options.update:
+        differences.TABLE.write_text(updated(ran, matcher), encoding="utf-8")
         return
-    print_table(rows(some, ran, matcher))
+    table = rows(some, ran, matcher)
+    print_table(table)
+    print_reasons(ran, matcher)
+    print(f"{len(found) - len(ran)} checks are excused by faults of MXNet")
+    if stale := sum(row.stale for row in table):
+        sys.exit(f"{stale} checks hold although a difference lists them; see --update")
 
 
 def rows(record: Record, ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> list[Row]:
@@ -99,8 +104,15 @@ def print_table(table: Sequence[Row]) -> None:
         )
     sums = [sum(getattr(row, key) for row in table) for key in ("facts", "cases", "checks", "equal")]
     _print(f"{len(table)} operators", *sums, *(sum(row.listed[kind] for row in table) for kind in kinds))
-    if stale := sum(row.stale for row in table):
-        sys.exit(f"{stale} checks hold although a difference lists them; see --propose")
+
+
+def print_reasons(ran: Sequence[tuple[Check, str | None]], matcher: differences.Matcher) -> None:
+    """Print how many checks fail for each reason, the most frequent first."""
+    counts = Counter(
+        (entry.kind, entry.reason) for check, words in ran if words and (entry := matcher.find(check.id))
+    )
+    for (kind, reason), count in counts.most_common():
+        print(f"{count:6}  {kind}: {reason}")
 
 
 def _print(label: str, *numbers: int) -> None:

@@ -56,29 +56,6 @@ CAUSES: Final = (
     _deliberate(
         r"Too many broadcast dimensions", "`broadcast_*` of six axes", "MXNet broadcasts five axes at most"
     ),
-    _deliberate(
-        r"^_copyto/.*expected a refusal", "`_copyto`", "MXNet cannot call it without a target or bind it"
-    ),
-    _deliberate(
-        r"^LeakyReLU/selu\w*:(gradient|add|bound)",
-        "`LeakyReLU(act_type='selu')`",
-        "MXNet's gradient is another function's",
-    ),
-    _deliberate(
-        r"^mp_nag_mom_update/.*: (new value|output)",
-        "`mp_nag_mom_update` with `wd`",
-        "the momentum that MXNet stores is not that of nag_mom_update",
-    ),
-    _deliberate(
-        r"^mp_lamb_update_phase2/",
-        "`mp_lamb_update_phase2`",
-        "MXNet does not write the float32 weight",
-    ),
-    _deliberate(
-        r"^(prod|nanprod)/(ties|zeros|special_values):(gradient|add|bound): gradient",
-        "gradient of `prod` and `nanprod`",
-        "MXNet divides by the factor, and by 0",
-    ),
     _finding(
         r"array of \w+ has no gradient|which has no gradient", "arguments that are no floats get no gradient"
     ),

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import operad as od
 from operad.errors import OperatorNotFoundError
+from operad.operator.params import REQUIRED
 from tests.conformance.recorded import compute
 from tests.conformance.recorded.case import Case, digest
 from tests.conformance.recorded.catalogue import catalogue
@@ -97,8 +98,14 @@ def _signatures(op: str, facts: dict[str, Any], fields: tuple[str, ...]) -> str 
         for field in fields:
             one, other = getattr(found, field), getattr(expected, field)
             if one != other:
-                return f"{name}: {field} is {one!r}, expected {other!r} ({text})"
+                return f"{name}: {field} is {_told(one)}, expected {_told(other)} ({text})"
     return None
+
+
+def _told(value: Any) -> str:
+    if value is REQUIRED:
+        return "missing"
+    return f"{sorted(value) if isinstance(value, frozenset) else value!r}"
 
 
 def _name(case: Case, facts: dict[str, Any], expected: dict[str, Any], key: str) -> str | None:

@@ -10,7 +10,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Any, Final
 
-HERE: Final = Path(__file__).parent
+TABLE: Final = Path(__file__).with_name("differences.toml")
 KINDS: Final = ("finding", "missing operator", "deliberate")
 
 
@@ -31,7 +31,7 @@ class Difference:
     row: str = ""
 
 
-def load(path: Path = HERE / "differences.toml") -> list[Difference]:
+def load(path: Path = TABLE) -> list[Difference]:
     """The table.
 
     Raises:

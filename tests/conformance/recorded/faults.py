@@ -1,8 +1,13 @@
-"""MXNet's own faults: the table `faults.toml`, by ids of tests."""
+"""MXNet's own faults: the table `faults.toml`, by ids of checks.
+
+A fault excuses its checks: they are left out, for MXNet's result is wrong or means nothing. What operad
+does otherwise than a sound result of MXNet belongs to `differences.toml` instead.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -10,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
+FORMS: Final = ("forward", "gradient", "add", "bound")
+"""The forms in which a case is computed."""
 
 
 @dataclass(frozen=True)
@@ -18,30 +25,26 @@ class Fault:
 
     Attributes:
         reason: What, and why that is wrong.
-        patterns: Ids of the checks that it concerns, `*` standing for any text.
-        is_undefined: Whether its results have no meaning, so that nothing is compared with them.
+        ids: Of the checks it concerns, `*` standing for any text; a case stands for all its forms.
     """
 
     reason: str
-    patterns: tuple[str, ...]
-    is_undefined: bool
+    ids: tuple[str, ...]
+
+    @property
+    def patterns(self) -> Iterator[str]:
+        """Ids with their forms."""
+        for one in self.ids:
+            yield from (one,) if ":" in one else (f"{one}:{form}" for form in FORMS)
 
 
 @cache
 def load() -> tuple[Fault, ...]:
     """The table."""
-    entries = tomllib.loads((HERE / "faults.toml").read_text(encoding="utf-8")).get("fault", [])
-    return tuple(
-        Fault(entry["reason"], tuple(entry["ids"]), entry.get("undefined", False)) for entry in entries
-    )
+    entries = tomllib.loads((HERE / "faults.toml").read_text(encoding="utf-8"))["fault"]
+    return tuple(Fault(entry["reason"], tuple(entry["ids"])) for entry in entries)
 
 
-def of(test_id: str) -> Fault | None:
-    """The fault that concerns a check, or None."""
-    return next((fault for fault in load() if any(fnmatchcase(test_id, p) for p in fault.patterns)), None)
-
-
-def is_undefined(test_id: str) -> bool:
-    """Whether what MXNet gives for this check has no meaning."""
-    fault = of(test_id)
-    return fault is not None and fault.is_undefined
+def excuses(test_id: str) -> bool:
+    """Whether a fault concerns the check, so that nothing is compared."""
+    return any(fnmatchcase(test_id, pattern) for fault in load() for pattern in fault.patterns)

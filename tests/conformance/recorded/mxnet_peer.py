@@ -51,12 +51,14 @@ class MXNet:
         """A new array."""
         return mx.nd.array(values, ctx=_CTX, dtype=values.dtype)
 
-    def invoke(self, op: str, arrays: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+    def invoke(
+        self, op: str, arrays: Sequence[Any], params: Mapping[str, Any], out: Sequence[Any] | None = None
+    ) -> list[Any]:
         """The visible outputs."""
         keys, values = list(params), list(params.values())
-        made = _imperative_invoke(handle(op), list(arrays), keys, values, None, False, True)
+        made = _imperative_invoke(handle(op), list(arrays), keys, values, out, False, True)
         mx.nd.waitall()
-        return list(made)
+        return list(made) if out is None else list(out)
 
     def symbol(self, op: str, inputs: Sequence[str], params: Mapping[str, Any], name: str | None) -> Any:
         """An operator of variables."""

@@ -11,6 +11,7 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import mxnet as mx
@@ -73,11 +74,18 @@ UNITS: dict[str, Callable[..., Any]] = {
 }
 
 
+def discard_late_errors() -> None:
+    """Wait for what a unit left behind, so that its errors do not surface in the next unit."""
+    with suppress(mx.MXNetError):
+        mx.nd.waitall()
+
+
 def serve(answers: BinaryIO) -> None:
     """Answer units until the input ends."""
     for line in sys.stdin:
         unit, *args = json.loads(line)
         payload = pickle.dumps(UNITS[unit](*args))
+        discard_late_errors()
         answers.write(struct.pack("<q", len(payload)) + payload)
         answers.flush()
 

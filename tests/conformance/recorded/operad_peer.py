@@ -20,9 +20,12 @@ class Operad:
         """A new array."""
         return od.nd.array(values, ctx=od.cpu(), dtype=values.dtype)
 
-    def invoke(self, op: str, arrays: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+    def invoke(
+        self, op: str, arrays: Sequence[Any], params: Mapping[str, Any], out: Sequence[Any] | None = None
+    ) -> list[Any]:
         """The visible outputs."""
-        made = getattr(od.nd, op)(*arrays, **params)
+        given = {} if out is None else {"out": out[0] if len(out) == 1 else list(out)}
+        made = getattr(od.nd, op)(*arrays, **params, **given)
         return made if isinstance(made, list) else [made]
 
     def symbol(self, op: str, inputs: Sequence[str], params: Mapping[str, Any], name: str | None) -> Any:

@@ -100,3 +100,6 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 PLUGIN_OF: Final = {name: plugin for plugin, names in OPERATORS.items() for name in names}
+
+UNBINDABLE: Final = frozenset({"fill_element_0index", "_onehot_encode", "reset_arrays"})
+"""Operators whose binding ends MXNet's process; only their imperative calls are recorded."""
