@@ -228,7 +228,7 @@ class _Trial:
 def _property(op: Any, params: dict[str, Any]) -> OperatorProperty:
     if isinstance(op, OperatorProperty):
         return op
-    made: OperatorProperty = getattr(op, "operad_property", op)(**params)
+    made: OperatorProperty = op(**params)
     return made
 
 
