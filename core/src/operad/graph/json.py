@@ -88,13 +88,21 @@ def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -
         "op": node.op.name if isinstance(node, OpNode) else "null",
         "name": node.name,
         "attrs": {**node.attrs, **(_given_params(node.op) if isinstance(node, OpNode) else {})},
-        "inputs": [[ids[other], index, versions[other]] for other, index in node.inputs],
+        "inputs": [[ids[other], index, versions[other]] for other, index in _in_call_order(node)],
     }
     if not record["attrs"]:
         del record["attrs"]
     if node.control_deps:
         record["control_deps"] = [ids[other] for other in node.control_deps]
     return record
+
+
+def _in_call_order(node: Node) -> list[Entry]:
+    places = node.op.input_places() if isinstance(node, OpNode) else None
+    if places is None:
+        return node.inputs
+    ordered = dict(zip(places, node.inputs, strict=True))
+    return [ordered[place] for place in range(len(places))]
 
 
 def _given_params(op: OperatorProperty) -> dict[str, str]:
@@ -258,12 +266,14 @@ class _Reader:
         except Exception as error:
             # The operator trusted its parameters, and these came from a file.
             raise FormatError(f"{where}: {op_name} cannot be made of its attributes: {error}") from error
-        if len(inputs) == len(arguments):
+        if len(inputs) == len(arguments):  # as files of MXNet 0.8 and before have it
             inputs = inputs + [Entry(Variable(f"{name}_{state}")) for state in states]
-        if len(inputs) != len(arguments) + len(states):
+        elif len(inputs) != len(arguments) + len(states):
             expected = ", ".join([*arguments, *states][:_LISTED])
             more = ", ..." if len(arguments) + len(states) > _LISTED else ""
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
+        elif (places := op.input_places()) is not None:
+            inputs = [inputs[place] for place in places]
         own = {key: value for key, value in attrs.items() if key not in declared}
         return OpNode(op, name, inputs, _mirrored(_hand_down(own, arguments, inputs)))
 

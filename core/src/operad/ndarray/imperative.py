@@ -40,12 +40,13 @@ class Invoker:
         prop: The operator's property.
     """
 
-    __slots__ = ("_input_names", "_is_stateful", "_plans", "prop")
+    __slots__ = ("_input_names", "_is_stateful", "_places", "_plans", "prop")
 
     def __init__(self, prop: OperatorProperty) -> None:
         self.prop = prop
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
         self._is_stateful = prop.is_stateful
+        self._places = prop.input_places()
         self._plans: dict[Any, Plan] = {}
 
     def __call__(
@@ -57,12 +58,14 @@ class Invoker:
         """Apply the operator.
 
         Args:
-            inputs: The arguments and then the auxiliary states, all on one context.
+            inputs: The arguments and auxiliary states in the order of a call, all on one context.
             out: Array, or one array an output, to write into instead of new ones.
             ctx: Where to run an operator that has no inputs.
         Returns:
             The visible output, or a list of them where there are several.
         """
+        if self._places is not None and len(inputs) == len(self._places):
+            inputs = [inputs[place] for place in self._places]
         is_train = recording_state.is_training
         # Inputs decide the context; without any, the thread's default may change between calls.
         key: Any

@@ -195,6 +195,18 @@ class OperatorProperty(ABC):
         """
         return [*self.list_arguments(), *self.list_auxiliary_states()]
 
+    def input_places(self) -> list[int] | None:
+        """Where each argument, and then each state, stands in `list_inputs`; None where nothing moves.
+
+        Nodes and plans keep arguments before states; calls and files keep the order of `list_inputs`.
+        """
+        states = self.list_auxiliary_states()
+        if not states:
+            return None
+        inputs = self.list_inputs()
+        places = [inputs.index(name) for name in (*self.list_arguments(), *states)]
+        return None if places == list(range(len(inputs))) else places
+
     @property
     def num_visible_outputs(self) -> int:
         """How many leading outputs composition and imperative calls show."""
