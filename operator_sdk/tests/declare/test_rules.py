@@ -221,7 +221,7 @@ def test_what_is_absent_is_none_and_its_gradient_counts_in_a_returned_tuple() ->
 
 def test_a_value_is_broadcast_and_a_float_is_not_cast_to_an_integer() -> None:
     np.testing.assert_array_equal(run(declared(forward=lambda data: 3), X)[0], np.full(X.shape, 3.0))
-    with pytest.raises(TypeError, match="same_kind"):
+    with pytest.raises(DTypeError, match="a value of float64 is returned where int64 is asked for"):
         run(declared(forward=lambda data: data + 0.5), [1, 2])
 
 
@@ -430,3 +430,25 @@ def test_a_kernel_names_what_it_wants_as_forward_does() -> None:
 
     np.testing.assert_array_equal(run(op, X)[0], X * 3)
     np.testing.assert_array_equal(run(op, X[0])[0], X[0] * 2)
+
+
+def test_a_hidden_output_for_training_may_stay_unwritten_in_prediction() -> None:
+    op = declared(
+        "data:(N) -> output:(N), hidden train mask:uint8(N)",
+        forward=lambda data, is_train: (data, data > 0 if is_train else None),
+        data_grad=lambda output_grad, mask: output_grad * mask,
+    )
+    assert op().train_only_outputs == {1}
+    made = op().create_operator(cpu(), [(3,)], [X.dtype])
+    for is_train, mask in ((False, [7, 7, 7]), (True, [1, 0, 1])):
+        outs = [np.empty(3), np.full(3, 7, np.uint8)]
+        made.forward(OpContext(cpu(), is_train), [X[0]], [OpReq.WRITE] * 2, outs, [])
+        np.testing.assert_array_equal(outs[0], X[0])
+        assert outs[1].tolist() == mask
+    with pytest.raises(DeclarationError, match="neither fills nor returns output"):
+        run(declared("data:(N) -> output:(N), hidden mask:(N)", forward=lambda data: (None, data)), X[0])
+
+
+def test_a_gradient_of_what_is_no_argument_is_named() -> None:
+    with pytest.raises(DeclarationError, match="dta_grad computes 'dta_grad', which this operator does not"):
+        declared(forward=lambda data: data, dta_grad=lambda output_grad: output_grad)

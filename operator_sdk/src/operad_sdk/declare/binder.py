@@ -59,7 +59,7 @@ class BoundOperator(Operator):
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
-        layout = Layout(firsts, OUT_DATA, typed, frozenset(), prop.list_outputs())
+        layout = Layout(firsts, OUT_DATA, typed, frozenset(), prop.list_outputs(), prop.train_only_outputs)
         self._forward = Step(self, forward, layout, wide)
         self._gradients: list[Step] | None = None
         if gradients is not None:

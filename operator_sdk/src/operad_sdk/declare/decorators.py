@@ -30,7 +30,8 @@ class Options(TypedDict, total=False):
     """What may be said of an operator beside its name and its function.
 
     Each is the attribute of `OperatorProperty` of that name. `scalar` is the number that the operator is
-    called with as `scalar=`, and then its only parameter.
+    called with as `scalar=`, and then its only parameter; `params` are parameters that the function's
+    signature does not declare; `doc` is the docstring of a function that has none.
     """
 
     scalar: Scalar | None

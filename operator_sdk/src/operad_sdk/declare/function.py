@@ -110,7 +110,7 @@ class Bound:
         computed = list(targets) if computes_all or not computed else computed
         for name in computed:
             if not _is_target(name, names, targets):
-                raise unknown_name(f"{declared.what}, which computes", name, targets)
+                raise unknown_name(declared.what, name, targets, "computes")
         order = {name: place for place, name in enumerate(targets)}
         computed = sorted({*computed, *named}, key=lambda name: order.get(name, -1))
         self.filled = tuple(i for name in named if names[name] is not ABSENT for i in names[name].places)
@@ -232,8 +232,8 @@ def _in_inner_function(function: ast.AST | None, node: ast.Return) -> bool:
     return any(node in ast.walk(f) for f in functions)
 
 
-def unknown_name(what: str, name: str, known: Collection[str]) -> DeclarationError:
-    """The error for a name in a signature that means nothing there."""
+def unknown_name(what: str, name: str, known: Collection[str], does: str = "takes") -> DeclarationError:
+    """The error for a name that a function `does` something with, and that means nothing there."""
     close = difflib.get_close_matches(name, known, n=1)
     advice = f"did you mean {close[0]!r}?" if close else f"expected names among {', '.join(known)}"
-    return DeclarationError(f"{what} takes {name!r}, which this operator does not have; {advice}")
+    return DeclarationError(f"{what} {does} {name!r}, which this operator does not have; {advice}")

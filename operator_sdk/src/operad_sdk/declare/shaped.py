@@ -85,6 +85,14 @@ class ShapedProperty(CoreProperty):
         return frozenset(i for i, tensor in enumerate(self._bound.arguments) if tensor.type != "")
 
     @property
+    def train_only_outputs(self) -> frozenset[int]:
+        """Places of the hidden outputs that may stay unwritten in prediction."""
+        if not self._has_spec:
+            return frozenset()
+        names = {item.name for item in self._parsed.outputs if item.is_train_only}
+        return frozenset(i for i, tensor in enumerate(self._bound.outputs) if tensor.name in names)
+
+    @property
     def broadcast_arguments(self) -> frozenset[int]:
         """Places of the arguments that may be repeated along axes, so that gradients are summed back."""
         return frozenset(range(len(self.list_arguments()))) if self._broadcasts else frozenset()

@@ -13,7 +13,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import Array, OpReq, Shape
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, Slot
+from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, IS_TRAIN, WORDS, Slot
 from operad_sdk.declare.targets import add, store, sum_to, truncated
 from operad_sdk.errors import DeclarationError
 
@@ -43,6 +43,7 @@ class Layout(NamedTuple):
         typed: Places in `in_data` of arguments with a type of their own, such as indices.
         broadcast: Places of targets whose returned values are summed to their shape.
         names: Names of the targets by place.
+        train_only: Places of targets that may stay unwritten in prediction.
     """
 
     firsts: Mapping[str, int]
@@ -50,6 +51,7 @@ class Layout(NamedTuple):
     typed: frozenset[int]
     broadcast: frozenset[int]
     names: Sequence[str]
+    train_only: frozenset[int] = frozenset()
 
     def is_state(self, place: int) -> bool:
         """Whether an auxiliary state stands at a place among the values."""
@@ -148,7 +150,21 @@ class Step:
         for place, value in scratch.items():
             self._put(place, value, req[place], targets[place])
         if bound.returned:
-            self._store_returned(result, req, targets)
+            is_train = values[self._layout.firsts[EXTRA] + WORDS.index(IS_TRAIN)]
+            self._store_returned(result, self._asked(req, is_train, result), targets)
+
+    def _asked(self, req: Sequence[OpReq], is_train: bool, result: Any) -> Sequence[OpReq]:
+        """The requests, without those for what may be missing in prediction, and is."""
+        if is_train or not self._layout.train_only:
+            return req
+        results = result if isinstance(result, tuple) else (result,)
+        missing = {
+            slot.place for slot, value in zip(self._bound.returned, results, strict=False) if value is None
+        }
+        return [
+            OpReq.NULL if place in missing and place in self._layout.train_only else r
+            for place, r in enumerate(req)
+        ]
 
     def _target(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad.dtypes import DType
+from operad.errors import DTypeError
 from operad.operator import Array, Shape
 
 
@@ -16,22 +17,36 @@ def store(target: Array, value: Any) -> None:
     A value that is the target's own elements already costs nothing.
 
     Raises:
-        TypeError: The cast is not of the same kind: a float into an integer array, say.
+        DTypeError: The cast is not of the same kind: a float into an integer array, say.
     """
     if value is target:
         return
-    if not hasattr(value, "dtype"):
-        np.copyto(target, value, casting="same_kind")
-    elif not _is_same(target, value):
-        if value.dtype == target.dtype:
+    if hasattr(value, "dtype") and value.dtype == target.dtype:
+        # An array that a function made owns its memory, and so is not the target's; asking for
+        # addresses costs more than small operators do.
+        if (value.base is None and target.base is not value) or not _is_same(target, value):
             target[...] = value
-        else:
-            np.copyto(target, value, casting="same_kind")
+        return
+    try:
+        np.copyto(target, value, casting="same_kind")
+    except TypeError as error:
+        raise _cast_error(target, value) from error
 
 
 def add(target: Array, value: Any) -> None:
     """Add `value` to `target`; else as `store`."""
-    np.add(target, value, out=target, casting="same_kind")
+    try:
+        np.add(target, value, out=target, casting="same_kind")
+    except TypeError as error:
+        raise _cast_error(target, value) from error
+
+
+def _cast_error(target: Array, value: Any) -> DTypeError:
+    found = getattr(value, "dtype", type(value).__name__)
+    return DTypeError(
+        f"a value of {found} is returned where {target.dtype} is asked for; round it, cast it with astype, "
+        "or say the type in the shape line"
+    )
 
 
 def truncated(value: Array, dtype: DType) -> Array:
