@@ -47,8 +47,3 @@ def test_calls_of_both_faces_refuse_a_count_and_name_it(name, key):
     for face, data in ((od.nd, od.nd.ones((2, 2))), (od.sym, od.sym.var("x"))):
         with pytest.raises(ParamError, match=f"{name}: parameter '{key}' is 1000000000 and counts tensors"):
             getattr(face, name)(data, **more, **{key: 10**9})
-
-
-def test_a_product_of_too_many_lengths_is_an_error_of_ours():
-    with pytest.raises(OperadError, match="too many terms"):
-        od.sym.khatri_rao(od.sym.var("x"), num_args=50_000)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from operad.errors import ShapeError
 from operad_sdk.errors import SpecError
+from operad_sdk.shapes import parse
 from operad_sdk.shapes.expressions import compile_expression
 
 
@@ -102,3 +103,8 @@ def test_division_by_zero_is_an_error_of_shapes():
 def test_other_constructs_are_refused(text):
     with pytest.raises(SpecError, match="cannot use"):
         expression(text)
+
+
+def test_more_terms_than_python_can_nest_are_an_error_of_the_line():
+    with pytest.raises(SpecError, match="too many terms"):
+        parse(f"data:(N) -> output:({' + '.join(['N'] * 50_000)})")
