@@ -10,10 +10,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk.check.blame import authors_line, last_line
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.cut import cut
+from operad_sdk.check.cause import authors_line, last_line
 from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
@@ -21,6 +20,7 @@ from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_
 from operad_sdk.check.repro import run_on, run_with, script
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
+from operad_sdk.check.shrink_arrays import shrink_arrays
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Unavailable, Violation
@@ -182,7 +182,7 @@ class _Run:
         return None
 
     def _cut_together(self, error: Violation) -> Verdict:
-        """The verdict on cases that fail together, each cut down beside the others."""
+        """The verdict on cases that fail together, each made smaller beside the others."""
         cases = list(error.cases)
 
         def failure(tried: Sequence[Case]) -> Violation | None:
@@ -198,7 +198,7 @@ class _Run:
             return self._failed(error, cases)
         for place in range(len(cases)):
             before, after = cases[:place], cases[place + 1 :]
-            cases[place] = cut(
+            cases[place] = shrink_arrays(
                 self.subject,
                 cases[place],
                 lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]

@@ -203,7 +203,7 @@ class Trial:
         """Run the backward pass; returns the gradients, None where the request is NULL.
 
         Args:
-            out_grads: One an output; None for hidden ones. Default: `self.out_grads`.
+            out_grads: One per output; None for hidden ones. Default: `self.out_grads`.
             inputs: Default: the case's; `outputs`: those of `self.result`. Copies are handed over.
             req: Default: WRITE for every argument that a gradient flows to, else NULL.
             in_grads: Default: poisoned arrays, None where nothing is wanted.

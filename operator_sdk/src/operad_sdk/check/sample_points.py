@@ -21,7 +21,7 @@ _NEAR, _FAR = 16, 48
 """How far from the points of the coarse lattice, 128 apart, those of the finer one are taken."""
 
 
-def points(trial: Trial) -> Iterator[list[Array]]:
+def sample_points(trial: Trial) -> Iterator[list[Array]]:
     """Inputs to take derivatives at, the case's own first; each is tried where the one before failed."""
     yield [array.copy() for array in trial.inputs]
     rng = np.random.default_rng([trial.case.seed, _FINE])
