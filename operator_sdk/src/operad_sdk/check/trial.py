@@ -176,7 +176,7 @@ class Trial:
 
     @cached_property
     def out_grads(self) -> list[Any]:
-        """One array a visible output, from the case or made from its seed; None for hidden outputs."""
+        """One array per visible output, from the case or made from its seed; None for hidden outputs."""
         made = self.case.out_grads or [
             self.lattice(shape, dtype, salt)
             for salt, (shape, dtype) in enumerate(zip(self.out_shapes, self.out_types, strict=True))
