@@ -161,7 +161,7 @@ class LeakyReLU(OperatorProperty):
     def gradient_from_output(
         output_grad: Array, output: Array, act_type: str, slope: float, data_grad: Array
     ) -> None:
-        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `y + slope`; selu s, `y + s * alpha`, s its scale."""
+        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `y + slope`; selu `s`, `y + s * alpha`."""
         scale, alpha = _elu(act_type, slope)
         number = output.dtype.type
         below: Any = number(slope) if act_type == "leaky" else output + scale * alpha
