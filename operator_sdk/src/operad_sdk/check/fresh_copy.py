@@ -1,4 +1,4 @@
-"""Operators as they are before anything has run: their module executed once more.
+"""Fresh copies of operators, in which nothing has run: their module is executed once more.
 
 What an operator keeps in its module or class is there for the life of the process. A copy of the module has
 none of it yet, so that what runs first can be chosen.

@@ -1,11 +1,11 @@
 """Numeric derivatives, with an estimate of how wrong they may be.
 
-Each is a central difference at two distances, extrapolated; both are powers of two, so that the
-arguments of the function are exact. What the two say differently bounds the error where the function
-is smooth. At a kink the slopes to the left and to the right differ however small the distance; at a
-jump the quotient grows. Both show in how the estimate changes with the distance, element by element
-of each output, so that nobody has to list the points to be avoided: the element is not compared
-there, and the caller looks again at another point.
+Each is a central difference at two distances, extrapolated to 0 (Richardson). Both distances are powers
+of two, so that the arguments of the function are exact. How far the two differ bounds the error where the
+function is smooth. At a kink the derivatives to the left and to the right differ however small the
+distance; at a jump the quotient grows. Both show in how the estimate changes with the distance, element
+by element of each output, so that nobody has to list the points to be avoided: the element is not
+compared there, and the caller looks again at another point.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
         try:
             status, reason, failure = run.verdict()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
-            status, reason, failure = run.broken_off(error)
+            status, reason, failure = run.stopped_by(error)
     expected = session.subject.contract.expected_failures.get(check.id)
     if expected is not None and status in (Status.FAILED, Status.PASSED):
         is_failure = status is Status.FAILED
@@ -114,7 +114,7 @@ class _Run:
             return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
 
-    def broken_off(self, error: BaseException) -> Verdict:
+    def stopped_by(self, error: BaseException) -> Verdict:
         """The verdict where something raised that the check did not expect."""
         what = f"raised {type(error).__name__}: {error}"
         line = authors_line(error)
@@ -176,12 +176,12 @@ class _Run:
         try:
             self._count(run_with(self.check, self.subject, trials) if trials else None)
         except Violation as error:
-            return self._cut_together(error)
+            return self._shrunk_together(error)
         except OperatorRaised as error:
             self.blocked.append(str(error))
         return None
 
-    def _cut_together(self, error: Violation) -> Verdict:
+    def _shrunk_together(self, error: Violation) -> Verdict:
         """The verdict on cases that fail together, each made smaller beside the others."""
         cases = list(error.cases)
 

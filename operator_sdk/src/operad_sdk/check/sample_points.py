@@ -1,4 +1,4 @@
-"""Points at which derivatives are taken: the case as it is, and others near it.
+"""Sample points of derivatives: the case as it is, and others near it.
 
 Values of a case lie on a lattice, where ties and kinks are: 0, whole numbers, equal neighbours. A
 finer lattice between its points has neither. And where nothing is declared of an argument, the

@@ -1,4 +1,4 @@
-"""Group X: whether the checks would notice."""
+"""Group X: mutation testing, whether the checks would notice a fault."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class GuardedSpace:
         space: Array = memory.view(dtype).reshape(shape)
         return space
 
-    def spoil(self) -> None:
+    def overwrite(self) -> None:
         """Write over everything, as the next operator would."""
         for guarded in self.arrays:
             guarded.array[...] = self._fill
@@ -155,12 +155,12 @@ class _Spaces:
 
 
 def _run(trial: Trial, fill: int, is_shared: bool) -> tuple[list[Any], list[Any], list[GuardedSpace]]:
-    """Both passes of a new operator, the space spoilt in between: outputs, gradients, spaces."""
+    """Both passes of a new operator, the temp space overwritten in between: outputs, gradients, spaces."""
     operator = trial.new_operator()
     forward = _Spaces(trial, trial.prop.forward_resource(trial.in_shapes), fill, is_shared)
     result = trial.forward(operator=operator, resources=forward.all)
     for space in forward.spaces:
-        space.spoil()
+        space.overwrite()
     if not any(trial.differentiable()):
         return result.outputs, [], forward.spaces
     backward = _Spaces(trial, trial.prop.backward_resource(trial.in_shapes), fill, is_shared)
@@ -201,7 +201,7 @@ def around_temp_spaces(trial: Trial) -> Evidence:
 
 @check("M408", ORDINARY)
 def old_contents_of_temp_space(trial: Trial) -> Evidence:
-    """Spaces hold other things before a pass, and are spoilt after it."""
+    """Spaces hold other things before a pass, and are overwritten after it."""
     if not _requests_space(trial):
         return None
     expected = _run(trial, SPACE_FILL, is_shared=True)

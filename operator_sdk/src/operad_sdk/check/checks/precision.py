@@ -114,8 +114,8 @@ def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any) ->
     spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
         for salt in range(_MOVEMENTS):
-            aside = values(perturbed(wide, precision, relative=True, salt=salt))
-            for total, one, other in zip(spread, aside, expected, strict=True):
+            nearby = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, nearby, expected, strict=True):
                 if total is not None and other.dtype == _WIDE:
                     distance = np.abs(one - other)
                     np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
