@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
-from operad_sdk.check.cut import is_accepted
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
+from operad_sdk.check.shrink_arrays import is_accepted
 from operad_sdk.check.subject import subject_of
 from operad_sdk.domains import Drawn, Index
 

@@ -227,7 +227,7 @@ def _(output_grad, x):
 
 @operator("zoo_row_weights")
 class RowWeights(OperatorProperty):
-    """Rows scaled by one weight a column."""
+    """Rows scaled by one weight per column."""
 
     accepts = "floating"
     spec = "data:(N, D), weight:(D) -> output:(N, D)"

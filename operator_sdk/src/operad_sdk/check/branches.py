@@ -1,4 +1,4 @@
-"""Which branches of a mapper's Python function are entered.
+"""Branch coverage of a mapper's Python function: which branches are entered.
 
 The function is compiled once more from its source, with every condition wrapped so that its value is
 noted. Mappers that it calls are replaced in the same way.

@@ -20,7 +20,7 @@ class Case:
         params: The parameters that are not left at their defaults.
         inputs: By argument.
         aux: Auxiliary states before the run.
-        out_grads: One a visible output; none: made from the seed.
+        out_grads: One per visible output; none: made from the seed.
         is_train: The mode.
         seed: Of random resources, and of everything else that a check chooses.
     """

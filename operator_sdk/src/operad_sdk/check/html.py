@@ -1,6 +1,6 @@
 """A report as one self-contained page: no script from elsewhere, no style from elsewhere.
 
-One row an operator and one column a check, so that a pattern shows at a glance; a click opens what
+One row per operator and one column per check, so that a pattern shows at a glance; a click opens what
 was found, with the program that shows it. The page works without its script, which only filters.
 """
 

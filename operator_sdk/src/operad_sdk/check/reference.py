@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.blame import authors_line
+from operad_sdk.check.cause import authors_line
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 

@@ -10,8 +10,8 @@ from zlib import compress
 
 import numpy as np
 
-from operad_sdk.check.blame import authors_line
 from operad_sdk.check.case import Case
+from operad_sdk.check.cause import authors_line
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial

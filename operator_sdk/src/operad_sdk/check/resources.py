@@ -49,7 +49,7 @@ class FilledSpace:
 
 
 def resources_for(requests: Sequence[ResourceRequest], seed: int, fill: int = SPACE_FILL) -> tuple[Any, ...]:
-    """One stand-in a request; the same seed gives the same random numbers."""
+    """One stand-in per request; the same seed gives the same random numbers."""
     return tuple(
         FilledSpace(fill) if request is ResourceRequest.TEMP_SPACE else SeededRandom([seed, place])
         for place, request in enumerate(requests)

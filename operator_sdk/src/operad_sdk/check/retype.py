@@ -1,4 +1,4 @@
-"""A case in another element type, and a case a little aside."""
+"""A case cast to another element type, and a case with perturbed values."""
 
 from __future__ import annotations
 
@@ -66,35 +66,35 @@ def is_random(trial: Trial) -> bool:
     return any(request in _DRAWS for request in needs)
 
 
-def moved(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
-    """The trial with every element of its real arguments moved by about `distance`, up or down.
+def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
+    """The trial with every element of its real arguments perturbed by about `distance`, up or down.
 
-    A relative movement stands for rounding, and so moves auxiliary states and head gradients as well.
+    A relative perturbation stands for rounding, and so moves auxiliary states and head gradients as well.
 
     Args:
         distance: Between half of it and all of it; an element that would leave its domain, and one
             of a type that is not floating, stays.
         relative: Whether it is a part of the element itself.
-        salt: Which of many such movements.
+        salt: Which of many such perturbations.
     """
     rng = np.random.default_rng([trial.case.seed, salt])
     contract = trial.subject.contract
     inputs: Mapping[str, Any] = {
-        name: _moved(rng, array, distance, relative, domain_of(contract, name))
+        name: _perturbed(rng, array, distance, relative, domain_of(contract, name))
         for name, array in zip(trial.arguments, trial.inputs, strict=True)
     }
     if not relative:
         return Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=()))
     aux = {
-        name: _moved(rng, array, distance, relative, contract.domain(name) or STATE)
+        name: _perturbed(rng, array, distance, relative, contract.domain(name) or STATE)
         for name, array in zip(trial.states, trial.aux, strict=True)
     }
     heads = trial.out_grads[: trial.visible]
-    out_grads = tuple(_moved(rng, head, distance, relative, None) for head in heads)
+    out_grads = tuple(_perturbed(rng, head, distance, relative, None) for head in heads)
     return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
 
 
-def _moved(
+def _perturbed(
     rng: np.random.Generator, array: Array, distance: float, relative: bool, domain: Domain | None
 ) -> Array:
     if array.dtype.kind != "f":

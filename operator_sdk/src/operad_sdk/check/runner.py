@@ -10,10 +10,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk.check.blame import authors_line, last_line
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.cut import cut
+from operad_sdk.check.cause import authors_line, last_line
 from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
@@ -21,6 +20,7 @@ from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_
 from operad_sdk.check.repro import run_on, run_with, script
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
+from operad_sdk.check.shrink_arrays import shrink_arrays
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Unavailable, Violation
@@ -64,7 +64,7 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
         try:
             status, reason, failure = run.verdict()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
-            status, reason, failure = run.broken_off(error)
+            status, reason, failure = run.stopped_by(error)
     expected = session.subject.contract.expected_failures.get(check.id)
     if expected is not None and status in (Status.FAILED, Status.PASSED):
         is_failure = status is Status.FAILED
@@ -114,7 +114,7 @@ class _Run:
             return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
 
-    def broken_off(self, error: BaseException) -> Verdict:
+    def stopped_by(self, error: BaseException) -> Verdict:
         """The verdict where something raised that the check did not expect."""
         what = f"raised {type(error).__name__}: {error}"
         line = authors_line(error)
@@ -176,13 +176,13 @@ class _Run:
         try:
             self._count(run_with(self.check, self.subject, trials) if trials else None)
         except Violation as error:
-            return self._cut_together(error)
+            return self._shrunk_together(error)
         except OperatorRaised as error:
             self.blocked.append(str(error))
         return None
 
-    def _cut_together(self, error: Violation) -> Verdict:
-        """The verdict on cases that fail together, each cut down beside the others."""
+    def _shrunk_together(self, error: Violation) -> Verdict:
+        """The verdict on cases that fail together, each made smaller beside the others."""
         cases = list(error.cases)
 
         def failure(tried: Sequence[Case]) -> Violation | None:
@@ -198,7 +198,7 @@ class _Run:
             return self._failed(error, cases)
         for place in range(len(cases)):
             before, after = cases[:place], cases[place + 1 :]
-            cases[place] = cut(
+            cases[place] = shrink_arrays(
                 self.subject,
                 cases[place],
                 lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]

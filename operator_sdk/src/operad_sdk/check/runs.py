@@ -24,7 +24,7 @@ class Run(ABC):
         name: For messages.
         trial: The case.
         inputs: Its arguments as asynchronous arrays; `states` likewise.
-        gradients: One an argument, None where none flows; empty where none are computed.
+        gradients: One per argument, None where none flows; empty where none are computed.
         copies: How often the operator is applied to the same arguments.
     """
 

@@ -1,8 +1,8 @@
 """From a case that fails to the smallest that fails in the same check.
 
 Hypothesis makes the structure smaller: parameters, sizes, mode, seed; with the sizes it draws other values.
-Then arrays are cut down with the values that they have, and values are replaced, element by element, by
-simpler ones that their domains accept.
+Then arrays shrink while their elements keep their values, and values are replaced, element by element,
+by simpler ones that their domains accept.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from hypothesis.errors import HypothesisException
 
 from operad_sdk.check.case import Case
-from operad_sdk.check.cut import cut, is_accepted
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.session import Session
+from operad_sdk.check.shrink_arrays import is_accepted, shrink_arrays
 from operad_sdk.check.strategies import STATE, domain_of
 from operad_sdk.check.subject import Subject
 
@@ -48,10 +48,10 @@ def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Cas
     # How the search ends; a check whose verdict changes from run to run ends it early.
     with suppress(AssertionError, _Enough, HypothesisException, ExceptionGroup):
         session.examine(kind, look, shrink=True)
-    best = cut(session.subject, best, fails, _MAX_RUNS)
+    best = shrink_arrays(session.subject, best, fails, _MAX_RUNS)
     simple = _with_simple_values(session, best, fails)
-    # what only a value kept apart may be cut off now
-    best = simple if simple is best else cut(session.subject, simple, fails, _MAX_RUNS)
+    # sizes that only a value held up may shrink now
+    best = simple if simple is best else shrink_arrays(session.subject, simple, fails, _MAX_RUNS)
     return _with_plain_choices(session.subject, best, fails)
 
 

@@ -92,7 +92,7 @@ def _label(operator: Any) -> str:
 
 @cache
 def _session(operator: Any, profile: Profile) -> Session:
-    """One session an operator, so that its checks share the cases."""
+    """One session per operator, so that its checks share the cases."""
     return Session(subject_of(operator), profile)
 
 

@@ -176,7 +176,7 @@ class Trial:
 
     @cached_property
     def out_grads(self) -> list[Any]:
-        """One array a visible output, from the case or made from its seed; None for hidden outputs."""
+        """One array per visible output, from the case or made from its seed; None for hidden outputs."""
         made = self.case.out_grads or [
             self.lattice(shape, dtype, salt)
             for salt, (shape, dtype) in enumerate(zip(self.out_shapes, self.out_types, strict=True))
@@ -203,7 +203,7 @@ class Trial:
         """Run the backward pass; returns the gradients, None where the request is NULL.
 
         Args:
-            out_grads: One an output; None for hidden ones. Default: `self.out_grads`.
+            out_grads: One per output; None for hidden ones. Default: `self.out_grads`.
             inputs: Default: the case's; `outputs`: those of `self.result`. Copies are handed over.
             req: Default: WRITE for every argument that a gradient flows to, else NULL.
             in_grads: Default: poisoned arrays, None where nothing is wanted.

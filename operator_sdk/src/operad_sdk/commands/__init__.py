@@ -1,1 +1,1 @@
-"""What the toolkit adds to the command `operad`, one module a command (`operad.commands`)."""
+"""What the toolkit adds to the command `operad`, one module per command (`operad.commands`)."""

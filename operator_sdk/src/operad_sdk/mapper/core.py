@@ -122,7 +122,7 @@ class Mapper:
 
     @property
     def source(self) -> str:
-        """The program printed as Python, one operation a line."""
+        """The program printed as Python, one operation per line."""
         return python_source(self.program)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Printing programs as source text: Python for people and numba, one expression a line."""
+"""Printing programs as source text: Python for people and numba, one expression per line."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Primitive:
 
 
 _MANY: Final = 256
-"""Elements from which the polynomials of `array_functions`, 50 us and 30 ns an element, cost less."""
+"""Elements from which the polynomials of `array_functions`, 50 us and 30 ns per element, cost less."""
 
 
 def _special(scalar: Callable[[float], float], arrays: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:

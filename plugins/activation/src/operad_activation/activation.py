@@ -127,7 +127,7 @@ class Activation(OperatorProperty):
 
     @gradient(inplace="output_grad, output")
     def data_grad(output_grad: Array, output: Array, act_type: str, data_grad: Array) -> None:
-        """Apply the slope, which the output's value determines."""
+        """`dy/dx` of the function, which the output's value determines."""
         CURVES[act_type].fill_gradient(output_grad, output, data_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float:

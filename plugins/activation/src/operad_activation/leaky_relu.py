@@ -161,7 +161,7 @@ class LeakyReLU(OperatorProperty):
     def gradient_from_output(
         output_grad: Array, output: Array, act_type: str, slope: float, data_grad: Array
     ) -> None:
-        """`dy/dx` above and below zero: leaky 1 and `slope`; elu 1 and `y + slope`; selu likewise, scaled."""
+        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `y + slope`; selu `s`, `y + s * alpha`."""
         scale, alpha = _elu(act_type, slope)
         number = output.dtype.type
         below: Any = number(slope) if act_type == "leaky" else output + scale * alpha
@@ -171,7 +171,7 @@ class LeakyReLU(OperatorProperty):
     def gradient_from_data(
         output_grad: Array, data: Array, act_type: str, slope: float, data_grad: Array
     ) -> None:
-        """`dy/dx` above and below zero: leaky 1 and `slope`; elu 1 and `slope * e^x`."""
+        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `slope * e^x`. Gelu: `gelu_gradient`."""
         if act_type == "gelu":
             gelu_gradient.map(output_grad, data, out=data_grad)
             return
@@ -181,13 +181,13 @@ class LeakyReLU(OperatorProperty):
 
     @gradient(when=_is_prelu, inplace="output_grad")
     def prelu_data_gradient(output_grad: Array, data: Array, gamma: Array, data_grad: Array) -> None:
-        """`d/dx`: 1 above zero, gamma below."""
+        """`dy/dx = 1` above zero, `gamma` below."""
         slopes = _by_channel(gamma, data.ndim)
         np.multiply(output_grad, np.where(data > 0, gamma.dtype.type(1), slopes), out=data_grad)
 
     @gradient(when=_is_prelu)
     def prelu_gamma_gradient(output_grad: Array, data: Array, gamma_grad: Array) -> None:
-        """`d/dgamma = min(x, 0)`, summed over all elements that share a slope."""
+        """`dy/dgamma = min(x, 0)`, summed over all elements that share a slope."""
         share = np.minimum(data, 0)
         share *= output_grad
         lengths = _by_channel(gamma_grad, data.ndim).shape
@@ -197,7 +197,7 @@ class LeakyReLU(OperatorProperty):
 
     @gradient(when=lambda prop: prop.act_type == "rrelu", inplace="output_grad, mask")
     def rrelu_gradient(output_grad: Array, mask: Array, data_grad: Array) -> None:
-        """`d/dx`: the slopes drawn."""
+        """`dy/dx = mask`: the slopes that were drawn."""
         np.multiply(output_grad, mask, out=data_grad)
 
 

@@ -90,7 +90,7 @@ broadcast_hypot = _arithmetic(
 )  # fmt: skip
 broadcast_maximum = _arithmetic(
     "broadcast_maximum", np.maximum,
-    "`y = max(lhs, rhs)`; the gradient goes to the larger one, to the left of two equal ones.",
+    "`y = max(lhs, rhs)`; `d/dlhs = 1` where `lhs >= rhs`, else 0; `d/drhs = 1` where `lhs < rhs`, else 0.",
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (lhs >= rhs),
      "rhs": lambda output_grad, lhs, rhs: output_grad * (lhs < rhs)},
     "[4, 8]", "[[4., 8.],\n       [4., 8.]]",
@@ -98,7 +98,7 @@ broadcast_maximum = _arithmetic(
 )  # fmt: skip
 broadcast_minimum = _arithmetic(
     "broadcast_minimum", np.minimum,
-    "`y = min(lhs, rhs)`; the gradient goes to the smaller one, to the left of two equal ones.",
+    "`y = min(lhs, rhs)`; `d/dlhs = 1` where `lhs <= rhs`, else 0; `d/drhs = 1` where `lhs > rhs`, else 0.",
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (lhs <= rhs),
      "rhs": lambda output_grad, lhs, rhs: output_grad * (lhs > rhs)},
     "[4, 8]", "[[1., 1.],\n       [2., 2.]]",

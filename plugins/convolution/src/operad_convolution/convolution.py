@@ -63,14 +63,22 @@ class Convolution(Layer):
         correlate(op_ctx, geometry, images, weight, bias, scratch, out)
 
     def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
-        """The adjoint by the data, which needs the weight alone."""
+        """The adjoint by the data, which needs the weight alone.
+
+        `d/d data[n, c, i] = sum of output_grad[n, f, o] * weight[f, c, k]` over all f, o and k with
+        `i = o * stride + k * dilate - pad`.
+        """
         geometry = self.geometry(data_grad.shape, output_grad.shape, self.pad)
         scratch = scratch_for(op_ctx, geometry, weight.dtype)
         heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
         correlate_data_gradient(op_ctx, geometry, weight, heads, None, scratch, out)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
-        """The adjoint by the weight, which needs the data alone."""
+        """The adjoint by the weight, which needs the data alone.
+
+        `d/d weight[f, c, k] = sum of output_grad[n, f, o] * data[n, c, i]` over all n and o, with
+        `i = o * stride + k * dilate - pad`.
+        """
         geometry = self.geometry(data.shape, output_grad.shape, self.pad)
         images, heads = with_three_axes(data), with_three_axes(output_grad)
         scratch = scratch_for(op_ctx, geometry, heads.dtype)
@@ -78,5 +86,5 @@ class Convolution(Layer):
         weight_grad[...] = total.reshape(weight_grad.shape)
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
-        """The sum over all positions."""
+        """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
         sum_over_positions(output_grad, bias_grad)

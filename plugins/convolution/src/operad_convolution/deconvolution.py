@@ -117,14 +117,22 @@ class Deconvolution(Layer):
         correlate_data_gradient(op_ctx, geometry, weight, images, bias, scratch, out)
 
     def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
-        """The convolution itself."""
+        """The convolution itself.
+
+        `d/d data[n, c, i] = sum of output_grad[n, f, o] * weight[c, f, k]` over all f and k, with
+        `o = i * stride + k * dilate - pad`.
+        """
         geometry = self._transposed(data_grad.shape, output_grad.shape)
         scratch = scratch_for(op_ctx, geometry, weight.dtype)
         heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
         correlate(op_ctx, geometry, heads, weight, None, scratch, out)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
-        """As in a convolution whose input is the output's gradient."""
+        """As in a convolution whose input is the output's gradient.
+
+        `d/d weight[c, f, k] = sum of output_grad[n, f, o] * data[n, c, i]` over all n and i, with
+        `o = i * stride + k * dilate - pad`.
+        """
         geometry = self._transposed(data.shape, output_grad.shape)
         images, heads = with_three_axes(output_grad), with_three_axes(data)
         scratch = scratch_for(op_ctx, geometry, heads.dtype)
@@ -132,7 +140,7 @@ class Deconvolution(Layer):
         weight_grad[...] = total.reshape(weight_grad.shape)
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
-        """The sum over all positions."""
+        """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
         sum_over_positions(output_grad, bias_grad)
 
     def _transposed(self, data: Shape, output: Shape) -> Geometry:

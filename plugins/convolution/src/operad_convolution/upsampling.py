@@ -122,7 +122,7 @@ class UpSampling(OperatorProperty):
 
     @gradient(when=_is_nearest)
     def nearest_gradient(output_grad: Array, multi_input_mode: str, arg_grad: Any) -> None:
-        """Each pixel gets the sum over its copies."""
+        """`dy/dx = 1` for each copy of a pixel, so their gradients are summed."""
         start = 0
         for target in arg_grad:
             part = output_grad[:, start : start + target.shape[1]]
@@ -133,7 +133,7 @@ class UpSampling(OperatorProperty):
     def bilinear_data_gradient(
         self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array
     ) -> None:
-        """The convolution itself."""
+        """The convolution that is `d/d data` of a deconvolution."""
         layer = self._deconvolution(output_grad.shape[1])
         Deconvolution.data_grad(layer, op_ctx, output_grad, weight, data_grad)
 
@@ -141,7 +141,7 @@ class UpSampling(OperatorProperty):
     def bilinear_weight_gradient(
         self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array
     ) -> None:
-        """As in a convolution whose input is the output's gradient."""
+        """`d/d weight` of a deconvolution."""
         layer = self._deconvolution(output_grad.shape[1])
         Deconvolution.weight_grad(layer, op_ctx, output_grad, data, weight_grad)
 

@@ -79,7 +79,7 @@ hypot = of_two(
 )  # fmt: skip
 maximum = of_two(
     "_maximum", np.maximum,
-    "`y = max(lhs, rhs)`; the gradient goes to the larger one, to the left of two equal ones.",
+    "`y = max(lhs, rhs)`; `d/dlhs = 1` where `lhs >= rhs`, else 0; `d/drhs = 1` where `lhs < rhs`, else 0.",
     ("[1, 4]", "[3, 2]", "[3., 4.]"),
     {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs >= rhs, lhs_grad),
      "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs < rhs, rhs_grad)},
@@ -87,7 +87,7 @@ maximum = of_two(
 )  # fmt: skip
 minimum = of_two(
     "_minimum", np.minimum,
-    "`y = min(lhs, rhs)`; the gradient goes to the smaller one, to the left of two equal ones.",
+    "`y = min(lhs, rhs)`; `d/dlhs = 1` where `lhs <= rhs`, else 0; `d/drhs = 1` where `lhs > rhs`, else 0.",
     ("[1, 4]", "[3, 2]", "[1., 2.]"),
     {"lhs": lambda output_grad, lhs, rhs, lhs_grad: np.multiply(output_grad, lhs <= rhs, lhs_grad),
      "rhs": lambda output_grad, lhs, rhs, rhs_grad: np.multiply(output_grad, lhs > rhs, rhs_grad)},

@@ -32,7 +32,7 @@ class Cast(OperatorProperty):
         _cast(data, output)
 
     def data_grad(output_grad: Array, data_grad: Array) -> None:
-        """The gradient as the argument's type."""
+        """`dy/dx = 1`, in the argument's type."""
         _cast(output_grad, data_grad)
 
 

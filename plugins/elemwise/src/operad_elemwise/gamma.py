@@ -57,9 +57,11 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Arra
     return np.vectorize(at, otypes=[float])
 
 
+# dy/dx = y digamma(x), found automatically
 gamma = from_mapper(
     gamma_value, name="gamma", integers_as="float64", contract=Contract(reference=_each(math.gamma, math.nan))
 )
+# dy/dx = digamma(x), found automatically
 gammaln = from_mapper(
     gammaln_value,
     name="gammaln",

@@ -68,7 +68,7 @@ class FullyConnected(OperatorProperty):
         _product(_rows(output_grad).T, _rows(data, flatten), weight_grad)
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
-        """`d/d bias`: the sum over the rows."""
+        """`d/d bias = output_grad`, summed over the rows."""
         np.sum(_rows(output_grad), axis=0, out=bias_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float:

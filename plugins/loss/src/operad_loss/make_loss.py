@@ -44,11 +44,11 @@ class MakeLoss(OperatorProperty):
 
     @gradient(when=lambda prop: prop.normalization != "valid")
     def constant_gradient(data_grad: Array, grad_scale: float, normalization: str) -> None:
-        """`d loss / d data = grad_scale`, over the rows for "batch"; reads nothing."""
+        """`d loss / d data = grad_scale`, divided by the number of rows for "batch"; reads nothing."""
         rows = prod(data_grad.shape[:-1]) if normalization == "batch" else 1
         data_grad.fill(grad_scale / max(rows, 1))
 
     @gradient(when=lambda prop: prop.normalization == "valid")
     def gradient_by_valid(output: Array, grad_scale: float, valid_thresh: float, data_grad: Array) -> None:
-        """`d loss / d data = grad_scale`, over the number of elements above the threshold."""
+        """`d loss / d data = grad_scale / n`, with n elements above the threshold."""
         data_grad.fill(grad_scale / max(int(np.count_nonzero(output > valid_thresh)), 1))

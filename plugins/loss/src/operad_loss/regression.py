@@ -60,7 +60,7 @@ class _RegressionOutput(OperatorProperty):
 
     @gradient(inplace="output")
     def data_grad(output: Array, label: Array, grad_scale: float, data_grad: Array) -> None:
-        """`d loss / d data = output - label`, over the outputs of an item."""
+        """`d loss / d data = grad_scale * (output - label) / n`, with n outputs per item."""
         np.subtract(output, label.reshape(output.shape), out=data_grad)
         np.multiply(data_grad, grad_scale / max(prod(output.shape[1:]), 1), out=data_grad)
 
@@ -120,7 +120,7 @@ class MAERegressionOutput(_RegressionOutput):
 
     @gradient(inplace="output")
     def data_grad(output: Array, label: Array, grad_scale: float, data_grad: Array) -> None:
-        """`d loss / d data = sign(output - label)`, over the outputs of an item."""
+        """`d loss / d data = grad_scale * sign(output - label) / n`, with n outputs per item."""
         np.sign(np.subtract(output, label.reshape(output.shape), out=data_grad), out=data_grad)
         np.multiply(data_grad, grad_scale / max(prod(output.shape[1:]), 1), out=data_grad)
 

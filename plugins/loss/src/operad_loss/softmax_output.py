@@ -133,7 +133,7 @@ class SoftmaxOutput(OperatorProperty):
     def scaled_loss_gradient(
         self, op_ctx: OpContext, output_grad: Array, output: Array, label: Array, data_grad: Array
     ) -> None:
-        """The same, times the gradient from above."""
+        """`(softmax(data) - onehot(label)) * output_grad`, scaled."""
         self._write_difference(op_ctx.xp, output, label, data_grad)
         np.multiply(data_grad, output_grad, out=data_grad)
 

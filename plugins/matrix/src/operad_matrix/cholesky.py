@@ -60,7 +60,7 @@ class Potrf(MatrixOperator):
         return np.linalg.cholesky(A) if lower else transposed(np.linalg.cholesky(transposed(A)))
 
     def A_grad(output_grad: Array, output: Array, lower: bool) -> Array:
-        """`L.T**-1 @ mirrored(L.T @ output_grad) @ L**-1 / 2`."""
+        """`d/d A = L.T**-1 @ mirrored(L.T @ output_grad) @ L**-1 / 2`."""
         factor, head = (output, output_grad) if lower else (transposed(output), transposed(output_grad))
         inner = mirrored_lower(multiplied(transposed(factor), head))
         half = transposed(solved(transposed(factor), inner))
@@ -102,7 +102,7 @@ class Potri(MatrixOperator):
         product(transposed(inverse), inverse, output)
 
     def A_grad(output_grad: Array, A: Array, output: Array, lower: bool) -> Array:
-        """`-output @ (output_grad + output_grad.T) @ output @ L`, in the triangle."""
+        """`d/d A = -output @ (output_grad + output_grad.T) @ output @ L`, in the triangle."""
         part = triangle(A, lower)
         factor = part if lower else transposed(part)
         inner = multiplied(

@@ -53,7 +53,7 @@ class Gelqf(MatrixOperator):
         return transposed(q), transposed(r)
 
     def A_grad(output0_grad: Array, output1_grad: Array, output0: Array, output1: Array) -> Array:
-        """`L.T**-1 @ (dQ + mirrored(L.T @ dL - dQ @ Q.T) @ Q)`."""
+        """`d/d A = L.T**-1 @ (dQ + mirrored(L.T @ dL - dQ @ Q.T) @ Q)`."""
         q, upper = output0, transposed(output1)
         inner = multiplied(upper, output1_grad) - multiplied(output0_grad, transposed(q))
         return solved(upper, output0_grad + multiplied(mirrored_lower(inner), q))
@@ -99,7 +99,7 @@ class Syevd(MatrixOperator):
         return _with_signs(transposed(columns)), values
 
     def A_grad(output0_grad: Array, output1_grad: Array, output0: Array, output1: Array) -> Array:
-        """`U.T @ (dU @ U.T / (L_i - L_j) + diag(dL)) @ U`, made symmetric."""
+        """`d/d A = U.T @ (dU @ U.T / (L_i - L_j) + diag(dL)) @ U`, made symmetric."""
         gaps = output1[..., :, None] - output1[..., None, :]
         inner = multiplied(output0_grad, transposed(output0))
         inner /= np.where(gaps == 0, gaps.dtype.type(np.inf), gaps)

@@ -161,7 +161,7 @@ class Gemm(Product):
 
     @gradient(inplace="output_grad")
     def C_grad(output_grad: Array, beta: float, C_grad: Array) -> None:
-        """`d/d C = beta`."""
+        """`d/d C = beta output_grad`."""
         np.multiply(output_grad, beta, out=C_grad)
 
 
@@ -197,6 +197,6 @@ class Syrk(MatrixOperator):
         product(left, transposed(left), output, alpha)
 
     def A_grad(output_grad: Array, A: Array, transpose: bool, alpha: float, A_grad: Array) -> None:
-        """`d/d A = alpha (output_grad + output_grad.T) @ A`."""
+        """`d/d A = alpha (G + G.T) @ A`, with `transpose` `alpha A @ (G + G.T)`, for `G = output_grad`."""
         both = output_grad + transposed(output_grad)
         product(*((A, both) if transpose else (both, A)), A_grad, alpha)

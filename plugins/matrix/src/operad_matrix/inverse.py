@@ -40,7 +40,7 @@ class Inverse(MatrixOperator):
         return inverted(A)
 
     def A_grad(output_grad: Array, output: Array) -> Array:
-        """`-output.T @ output_grad @ output.T`."""
+        """`d/d A = -output.T @ output_grad @ output.T`."""
         return -multiplied(transposed(output), output_grad, transposed(output))
 
 
@@ -71,7 +71,7 @@ class Det(MatrixOperator):
         return np.linalg.det(A)
 
     def A_grad(output_grad: Array, A: Array, output: Array) -> Array:
-        """`output_grad * output * A.T**-1`."""
+        """`d/d A = output_grad * output * A.T**-1`."""
         return _scaled_inverse(output_grad * output, A, output == 0)
 
 
@@ -110,7 +110,7 @@ class SLogDet(MatrixOperator):
         return sign, logarithm
 
     def A_grad(output1_grad: Array, A: Array, output0: Array) -> Array:
-        """`output1_grad * A.T**-1`."""
+        """`d/d A = output1_grad * A.T**-1`."""
         return _scaled_inverse(output1_grad * (output0 != 0), A, output0 == 0)
 
 

@@ -43,7 +43,7 @@ class KhatriRao(OperatorProperty):
         return _columnwise(arg, arg[0])
 
     def backward(output_grad: Array, arg: Any, wanted: frozenset[str]) -> list[Array | None]:
-        """For each matrix, the gradient summed over the rows of the others."""
+        """For each matrix, the gradient times the other matrices, summed over their rows."""
         return [
             _gradient(output_grad, arg[:i], len(own), arg[i + 1 :]) if f"arg{i}_grad" in wanted else None
             for i, own in enumerate(arg)
@@ -51,6 +51,10 @@ class KhatriRao(OperatorProperty):
 
 
 def _gradient(head: Array, before: Sequence[Array], rows: int, after: Sequence[Array]) -> Array:
+    """`d/d A[m, n] = sum over b and a of head[(b, m, a), n] * left[b, n] * right[a, n]`.
+
+    `left` is the product of the matrices before A, `right` that of those after it.
+    """
     left, right = _columnwise(before, head), _columnwise(after, head)
     blocks = head.reshape(len(left), rows, len(right), head.shape[1])
     return np.asarray(np.einsum("bman,bn,an->mn", blocks, left, right))

@@ -115,7 +115,7 @@ class ExtractDiag(MatrixOperator):
         return A[(..., *_diagonal(op_ctx.xp, A.shape[-1], offset))]
 
     def A_grad(output_grad: Any, offset: int, op_ctx: OpContext, A_grad: Array) -> None:
-        """Put back."""
+        """`d/d A` is `output_grad` on that diagonal, and else 0."""
         _put(_diagonal(op_ctx.xp, A_grad.shape[-1], offset), output_grad, A_grad)
 
 
@@ -146,7 +146,7 @@ class MakeDiag(MatrixOperator):
         _put(_diagonal(op_ctx.xp, output.shape[-1], offset), A, output)
 
     def A_grad(output_grad: Array, offset: int, op_ctx: OpContext) -> Array:
-        """Take back."""
+        """`d/d A`: the diagonal of `output_grad`."""
         return output_grad[(..., *_diagonal(op_ctx.xp, output_grad.shape[-1], offset))]
 
 
@@ -177,7 +177,7 @@ class ExtractTrian(MatrixOperator):
         return A[(..., *_triangle(op_ctx.xp, A.shape[-1], offset, lower))]
 
     def A_grad(output_grad: Any, offset: int, lower: bool, op_ctx: OpContext, A_grad: Array) -> None:
-        """Put back."""
+        """`d/d A` is `output_grad` in that triangle, and else 0."""
         _put(_triangle(op_ctx.xp, A_grad.shape[-1], offset, lower), output_grad, A_grad)
 
 
@@ -209,5 +209,5 @@ class MakeTrian(MatrixOperator):
         _put(_triangle(op_ctx.xp, output.shape[-1], offset, lower), A, output)
 
     def A_grad(output_grad: Array, offset: int, lower: bool, op_ctx: OpContext) -> Array:
-        """Take back."""
+        """`d/d A`: the triangle of `output_grad`."""
         return output_grad[(..., *_triangle(op_ctx.xp, output_grad.shape[-1], offset, lower))]

@@ -39,7 +39,7 @@ def _solution(A: Array, right: Array, transpose: bool, rightside: bool, lower: b
 
 
 def _operand_gradient(head: Array, B: Array, transpose: bool, rightside: bool, lower: bool) -> Array:
-    """`d/d A = head @ B.T` where `A` is multiplied with `B`, in the triangle."""
+    """`d/d A = head @ B.T`, on the right side `B.T @ head`, of a product of `A` and `B`; in the triangle."""
     full = multiplied(transposed(B), head) if rightside else multiplied(head, transposed(B))
     return triangle(transposed(full) if transpose else full, lower)
 
@@ -91,14 +91,14 @@ class Trmm(Triangular):
     def A_grad(
         output_grad: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float
     ) -> Array:
-        """`d/d A = alpha output_grad @ B.T`, in the triangle."""
+        """`d/d A = alpha output_grad @ B.T`, or `alpha B.T @ output_grad` on the right; in the triangle."""
         return alpha * _operand_gradient(output_grad, B, transpose, rightside, lower)
 
     def B_grad(
         output_grad: Array, A: Array, transpose: bool, rightside: bool, lower: bool, alpha: float,
         B_grad: Array,
     ) -> None:  # fmt: skip
-        """`d/d B = alpha A.T @ output_grad`."""
+        """`d/d B = alpha A.T @ output_grad`, or `alpha output_grad @ A.T` where A is on the right."""
         operand = _operand(A, not transpose, lower)
         product(*((output_grad, operand) if rightside else (operand, output_grad)), B_grad, alpha)
 

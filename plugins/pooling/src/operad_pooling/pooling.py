@@ -172,13 +172,13 @@ class Pooling(OperatorProperty):
     def max_gradient(
         self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
-        """To the first largest element of each window."""
+        """`dy/dx = 1` for the first largest element of each window, else 0."""
         axes = self.axes(data.shape, output.shape)
         spread_to_first(op_ctx.xp, output_grad, data, output, axes, data_grad)
 
     @gradient("data", when=_is_linear)
     def linear_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Array) -> None:
-        """To all elements of each window, from nothing but the gradient of the output."""
+        """`dy/dx = 1`, for a mean `1 / divisor`, in each window; needs the gradient of the output alone."""
         xp, axes = op_ctx.xp, self.axes(data_grad.shape, output_grad.shape)
         is_mean = self.pool_type == "avg"
         share = output_grad / self._divisor(xp, axes, output_grad) if is_mean else output_grad
@@ -188,7 +188,7 @@ class Pooling(OperatorProperty):
     def power_gradient(
         self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
-        """`output_grad * (data / output) ** (p - 1)`, summed over windows."""
+        """`dy/dx = (x / y)^(p - 1)`, summed over windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
         norm = output ** (self.p_value - 1)
         spread(xp, output_grad / xp.where(norm == 0, norm.dtype.type(1), norm), axes, data_grad)

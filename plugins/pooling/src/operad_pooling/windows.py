@@ -1,6 +1,6 @@
 """The windows of one pooling along one axis.
 
-Windows are intervals along each axis, so their border is found once an axis, by arithmetic: no
+Windows are intervals along each axis, so their border is found once per axis, by arithmetic: no
 element is ever tested for lying inside the data, and no data is padded. There are two ways to visit
 all windows: by their *spans* (few long windows) and by *taps* (many short ones), where a tap is one
 position within the window together with all outputs for which it lies inside the data.

@@ -20,7 +20,7 @@ def _multiply(data: Array, axis: Any, exclude: bool, output: Array) -> None:
 
 
 def _multiply_gradient(output_grad: Array, data: Array, axis: Any, exclude: bool) -> Array:
-    """The gradient times the product of the elements that are reduced with each."""
+    """`dy/dx_i`, the product of all `x_j` with j other than i, times the gradient."""
     axes = axes_of(data.ndim, axis, exclude)
     is_zero = data == 0
     factors = np.where(is_zero, 1, data)

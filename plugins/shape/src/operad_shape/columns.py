@@ -120,7 +120,7 @@ class im2col(OperatorProperty):
         output_grad: Array, op_ctx: OpContext, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape,
         data_grad: Array,
     ) -> None:  # fmt: skip
-        """Add the blocks."""
+        """`d/d data = col2im(output_grad)`: the sum of the blocks at each pixel."""
         _fold(op_ctx.xp, output_grad, kernel, stride, dilate, pad, data_grad)
 
 
@@ -160,5 +160,5 @@ class col2im(OperatorProperty):
     def data_grad(
         output_grad: Array, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape, data_grad: Array
     ) -> None:
-        """Copy the blocks."""
+        """`d/d data = im2col(output_grad)`: a copy of the blocks."""
         _unfold(output_grad, kernel, stride, dilate, pad, data_grad)

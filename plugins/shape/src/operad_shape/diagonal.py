@@ -57,7 +57,7 @@ class diag(OperatorProperty):
             output[_places(k, len(data))] = data
 
     def data_grad(output_grad: Array, k: int, axis1: int, axis2: int, data_grad: Array) -> None:
-        """The other way round."""
+        """`d/d data`: the diagonal of `output_grad`, or `output_grad` on the diagonal and else 0."""
         if data_grad.ndim == 1:
             data_grad[...] = output_grad[_places(k, len(data_grad))]
         else:

@@ -89,7 +89,7 @@ class Concat(OperatorProperty):
         np.concatenate(arg, dim, out=output)
 
     def backward(output_grad: Array, dim: int, arg_grad: Arrays, wanted: frozenset[str]) -> None:
-        """Copy every place to its array."""
+        """`d/d arg_i`: the part of `output_grad` that the array became."""
         lead, end = (slice(None),) * (dim % output_grad.ndim), 0
         for number, grad in enumerate(arg_grad):
             begin, end = end, end + grad.shape[dim]
@@ -131,5 +131,5 @@ class stack(OperatorProperty):
         np.stack(arg, axis, out=output)
 
     def backward(output_grad: Array, axis: int) -> tuple[Array, ...]:
-        """Every place."""
+        """`d/d arg_i = output_grad[i]`, along the axis."""
         return tuple(np.moveaxis(output_grad, axis, 0))

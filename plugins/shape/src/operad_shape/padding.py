@@ -103,7 +103,7 @@ class Pad(OperatorProperty):
     def data_grad(
         output_grad: Array, op_ctx: OpContext, mode: str, pad_width: Shape, data_grad: Array
     ) -> None:
-        """Margins are added back to what they were copied from, last axis first."""
+        """`dy/dx = 1` for an element and each copy: margins are added to their sources, last axis first."""
         if mode != "constant":
             output_grad = output_grad.copy()
             for axis, margins in reversed(list(enumerate(_margins(pad_width)))):

@@ -50,7 +50,7 @@ class transpose(OperatorProperty):
         output[...] = data.transpose(axes or None)
 
     def data_grad(output_grad: Array, axes: Shape, data_grad: Array) -> None:
-        """Write through the transposed view."""
+        """`transpose(data_grad) = output_grad`, written through the transposed view."""
         data_grad.transpose(axes or None)[...] = output_grad
 
 
@@ -94,7 +94,7 @@ class SwapAxis(OperatorProperty):
         return data.swapaxes(dim1, dim2)
 
     def data_grad(output_grad: Array, dim1: int, dim2: int) -> Array:
-        """Exchanged back."""
+        """`d/d data = swapaxes(output_grad)`."""
         return output_grad.swapaxes(dim1, dim2)
 
 
@@ -135,7 +135,7 @@ class reverse(OperatorProperty):
         return _reversed(data, axis)
 
     def data_grad(output_grad: Array, axis: Shape) -> Array:
-        """Reversed again."""
+        """`d/d data = reverse(output_grad)`."""
         return _reversed(output_grad, axis)
 
 
@@ -177,7 +177,7 @@ class depth_to_space(OperatorProperty):
         _blocks(output, block_size)[...] = _unfolded(data, block_size)
 
     def data_grad(output_grad: Array, block_size: int, data_grad: Array) -> None:
-        """Write through the view of six axes."""
+        """`d/d data = space_to_depth(output_grad)`, written through the view of six axes."""
         _unfolded(data_grad, block_size)[...] = _blocks(output_grad, block_size)
 
 
@@ -206,5 +206,5 @@ class space_to_depth(OperatorProperty):
         _unfolded(output, block_size)[...] = _blocks(data, block_size)
 
     def data_grad(output_grad: Array, block_size: int, data_grad: Array) -> None:
-        """Copy the view of six axes."""
+        """`d/d data = depth_to_space(output_grad)`, a copy of the view of six axes."""
         _blocks(data_grad, block_size)[...] = _unfolded(output_grad, block_size)

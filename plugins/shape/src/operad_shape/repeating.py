@@ -69,7 +69,7 @@ class tile(OperatorProperty):
         _repeat(data, _tile_folds(data.shape, reps), output)
 
     def data_grad(output_grad: Array, reps: Shape, data_grad: Array) -> None:
-        """Summed."""
+        """`d/d data`: the sum of `output_grad` over the repetitions."""
         _add_up(output_grad, _tile_folds(data_grad.shape, reps), data_grad)
 
 
@@ -108,5 +108,5 @@ class repeat(OperatorProperty):
         _repeat(data, _repeat_folds(data.shape, repeats, axis), output)
 
     def data_grad(output_grad: Array, repeats: int, axis: int | None, data_grad: Array) -> None:
-        """Summed."""
+        """`d/d data`: the sum of `output_grad` over the repetitions."""
         _add_up(output_grad, _repeat_folds(data_grad.shape, repeats, axis), data_grad)

@@ -27,7 +27,7 @@ class SameOrder(OperatorProperty):
 
     @gradient(inplace="output_grad -> data_grad")
     def data_grad(output_grad: Array, data_grad: Array) -> None:
-        """The gradient in the data's shape."""
+        """`d/d data = output_grad`, in the shape of the data."""
         data_grad[...] = output_grad.reshape(data_grad.shape)
 
 
@@ -186,5 +186,5 @@ class reshape_like(OperatorProperty):
 
     @gradient(inplace="output_grad")
     def lhs_grad(output_grad: Array, lhs_grad: Array) -> None:
-        """The gradient in lhs's shape; rhs has none."""
+        """`d/d lhs = output_grad`, in the shape of lhs; rhs has none."""
         lhs_grad[...] = output_grad.reshape(lhs_grad.shape)

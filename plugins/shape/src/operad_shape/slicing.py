@@ -80,7 +80,7 @@ class slice_(OperatorProperty):
         return data[_slices(begin, end, step)]
 
     def data_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, data_grad: Array) -> None:
-        """Write the part."""
+        """`d/d data` is `output_grad` in the part, and else 0."""
         _write_part(output_grad, _slices(begin, end, step), data_grad)
 
 
@@ -124,7 +124,7 @@ class slice_axis(OperatorProperty):
         return data[_along(axis, data.ndim, begin, end)]
 
     def data_grad(output_grad: Array, axis: int, begin: int, end: int | None, data_grad: Array) -> None:
-        """Write the part."""
+        """`d/d data` is `output_grad` in the part, and else 0."""
         _write_part(output_grad, _along(axis, data_grad.ndim, begin, end), data_grad)
 
 
@@ -165,7 +165,7 @@ class slice_like(OperatorProperty):
         output[...] = data[tuple(map(slice, output.shape))]
 
     def data_grad(output_grad: Array, data_grad: Array) -> None:
-        """Write the part. shape_like has no gradient."""
+        """`d/d data` is `output_grad` in the part, and else 0; shape_like has no gradient."""
         _write_part(output_grad, tuple(map(slice, output_grad.shape)), data_grad)
 
 
@@ -199,12 +199,12 @@ class slice_assign(OperatorProperty):
         output[_slices(begin, end, step)] = rhs
 
     def lhs_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, lhs_grad: Array) -> None:
-        """Zero where the part was replaced."""
+        """`d/d lhs = output_grad`, and 0 where the part was replaced."""
         lhs_grad[...] = output_grad
         lhs_grad[_slices(begin, end, step)] = 0
 
     def rhs_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices) -> Array:
-        """The part."""
+        """`d/d rhs`: the part of `output_grad`."""
         return output_grad[_slices(begin, end, step)]
 
 
@@ -250,6 +250,6 @@ class slice_assign_scalar(OperatorProperty):
 
     @gradient(inplace="output_grad")
     def data_grad(output_grad: Array, begin: Indices, end: Indices, step: Indices, data_grad: Array) -> None:
-        """Zero where the part was set."""
+        """`d/d data = output_grad`, and 0 where the part was set."""
         data_grad[...] = output_grad
         data_grad[_slices(begin, end, step)] = 0

@@ -92,7 +92,7 @@ class SliceChannel(OperatorProperty):
         return _parts(data, num_outputs, axis, squeeze_axis, num_outputs)
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
-        """All parts joined."""
+        """`d/d data`: the gradients of all parts, joined."""
         _join(output_grad, axis, squeeze_axis, data_grad)
 
 
@@ -130,5 +130,5 @@ class split_v2(OperatorProperty):
         return _parts(data, count, axis, squeeze_axis, sections, indices)
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
-        """All parts joined."""
+        """`d/d data`: the gradients of all parts, joined."""
         _join(output_grad, axis, squeeze_axis, data_grad)

@@ -1,5 +1,5 @@
 """Every check by its stable id: what it is, why it matters, an example, a fix."""
 
-from operad_sdk.check.catalogue.book import CATALOGUE as CATALOGUE
-from operad_sdk.check.catalogue.book import explain as explain
+from operad_sdk.check.catalogue.catalogue import CATALOGUE as CATALOGUE
+from operad_sdk.check.catalogue.catalogue import explain as explain
 from operad_sdk.check.catalogue.entry import Check as Check

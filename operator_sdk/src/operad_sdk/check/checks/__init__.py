@@ -1,1 +1,1 @@
-"""The checks themselves, one module a group or part of one."""
+"""The checks themselves, one module per group, or per part of one."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check

@@ -1,4 +1,4 @@
-"""Group B: gradients against derivatives found numerically."""
+"""Group B: gradients against numeric derivatives."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from operad.operator import Operator
 from operad_sdk.check.closeness import at
-from operad_sdk.check.differences import Outputs, Slope, slopes
 from operad_sdk.check.kinds import SMOOTH, WIDE
-from operad_sdk.check.points import points
+from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.sample_points import sample_points
 from operad_sdk.check.strategies import domain_of
 from operad_sdk.check.trial import Array, Forward, Trial
 from operad_sdk.check.violation import Violation
@@ -36,20 +36,20 @@ def elementwise(trial: Trial) -> Evidence:
     if compared is None:
         return None
     left = [(i, place) for i in compared for place in np.ndindex(trial.in_shapes[i])]
-    for inputs in points(trial):
+    for inputs in sample_points(trial):
         point = _Point(trial, inputs)
         gradients = point.gradients(point.cotangents)
         later = []
         for i, place in left:
             direction = _unit(trial, i, place)
-            found = point.slopes({i: direction})
+            found = point.derivatives({i: direction})
             gradient = float(gradients[i][direction != 0] @ direction[direction != 0])
             is_defined = np.isfinite(gradient) or point.is_finite
-            if not is_defined or not all(slope.is_smooth.all() for slope in found):
+            if not is_defined or not all(derivative.is_smooth.all() for derivative in found):
                 later.append((i, place))
                 continue
             what = f"gradient of {at(trial.arguments[i], place)}"
-            _expect_slope(trial, what, found, point.cotangents, gradient, 0.0)
+            _expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
             compared[i] += gradient != 0
         left = later
         if not left:
@@ -71,7 +71,7 @@ def along_directions(trial: Trial) -> Evidence:
     for salt, group in enumerate(moved):
         directions = {i: _direction(trial, i, salt) for i in group if trial.inputs[i].size}
         if not directions or not any(
-            _agrees_along(trial, inputs, directions) for inputs in islice(points(trial), 1, None)
+            _agrees_along(trial, inputs, directions) for inputs in islice(sample_points(trial), 1, None)
         ):
             continue
         for i in directions:
@@ -80,21 +80,21 @@ def along_directions(trial: Trial) -> Evidence:
 
 
 @check("B308", SMOOTH)
-def no_hidden_slope(trial: Trial) -> Evidence:
+def no_hidden_derivative(trial: Trial) -> Evidence:
     """Elements of arguments without a gradient are moved; smooth outputs must not follow."""
     if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not _are_double(trial):
         return None
     compared = {i: 0 for i in _real_arguments(trial) if not trial.differentiable()[i]}
     if not compared:
         return None
-    for inputs in points(trial):
+    for inputs in sample_points(trial):
         point = _Point(trial, inputs, is_loss=False)
         for i in compared:
             for place in np.ndindex(trial.in_shapes[i]):
-                found = point.slopes({i: _unit(trial, i, place)})
-                for name, slope in zip(point.names, found, strict=True):
-                    _expect_flat(trial.arguments[i], place, name, slope)
-                    compared[i] += int(slope.is_smooth.any())
+                found = point.derivatives({i: _unit(trial, i, place)})
+                for name, derivative in zip(point.names, found, strict=True):
+                    _expect_flat(trial.arguments[i], place, name, derivative)
+                    compared[i] += int(derivative.is_smooth.any())
         if all(compared.values()):
             break
     return {f"slope along {trial.arguments[i]}": count for i, count in compared.items()}
@@ -141,7 +141,7 @@ class _Point:
         )
         return filled
 
-    def slopes(self, directions: dict[int, Array]) -> list[Slope]:
+    def derivatives(self, directions: dict[int, Array]) -> list[NumericDerivative]:
         """Derivatives of the outputs that count, where these arguments are moved."""
 
         def moved(distance: float) -> Outputs:
@@ -152,7 +152,7 @@ class _Point:
                 inputs[i] += direction * distance
             return self._outputs(None, inputs)
 
-        return slopes(moved)
+        return numeric_derivatives(moved)
 
     def _outputs(self, result: Forward | None, inputs: Sequence[Array]) -> Outputs:
         if self._loss is not None:
@@ -221,37 +221,38 @@ def _direction(trial: Trial, i: int, salt: int) -> Array:
 def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
     """Compare at one point; False where there is too little that is smooth."""
     point = _Point(trial, inputs)
-    found = point.slopes(directions)
-    if sum(slope.is_smooth.sum() for slope in found) * 2 <= sum(slope.is_smooth.size for slope in found):
+    found = point.derivatives(directions)
+    smooth = sum(derivative.is_smooth.sum() for derivative in found)
+    if smooth * 2 <= sum(derivative.is_smooth.size for derivative in found):
         return False
     # outputs that are not smooth here get no gradient, so that they drop out on both sides
     cotangents = [
-        np.where(slope.is_smooth, cotangent, 0.0)
-        for slope, cotangent in zip(found, point.cotangents, strict=True)
+        np.where(derivative.is_smooth, cotangent, 0.0)
+        for derivative, cotangent in zip(found, point.cotangents, strict=True)
     ]
     gradients = point.gradients(cotangents)
     parts = [direction * gradients[i] for i, direction in directions.items()]
     analytic = float(sum(part.sum() for part in parts))
-    is_smooth = point.is_finite and all(slope.is_smooth.all() for slope in found)
+    is_smooth = point.is_finite and all(derivative.is_smooth.all() for derivative in found)
     if not np.isfinite(analytic) and not is_smooth:
         return False
     names = " and ".join(trial.arguments[i] for i in directions)
     magnitude = float(sum(abs(part).sum() for part in parts))
-    _expect_slope(
+    _expect_derivative(
         trial, f"gradient of {names} along a random direction", found, cotangents, analytic, magnitude
     )
     return True
 
 
-def _expect_slope(
+def _expect_derivative(
     trial: Trial,
     what: str,
-    found: Sequence[Slope],
+    found: Sequence[NumericDerivative],
     cotangents: Sequence[Array],
     gradient: float,
     magnitude: float,
 ) -> None:
-    against = [slope.against(cotangent) for slope, cotangent in zip(found, cotangents, strict=True)]
+    against = [derivative.against(cotangent) for derivative, cotangent in zip(found, cotangents, strict=True)]
     derivative, error, partial = (sum(column) for column in zip(*against, strict=True))
     declared = trial.subject.contract.tolerances.get("float64")
     relative = max(_RELATIVE, declared.relative if declared else 0.0)
@@ -260,13 +261,13 @@ def _expect_slope(
         raise Violation(f"{what} is {gradient:.9g}, and the numeric derivative is {derivative:.9g}")
 
 
-def _expect_flat(argument: str, place: tuple[int, ...], output: str, slope: Slope) -> None:
-    limit = 1e-6 + 2 * slope.errors
-    follows = slope.is_smooth & (abs(slope.values) > limit)
+def _expect_flat(argument: str, place: tuple[int, ...], output: str, derivative: NumericDerivative) -> None:
+    limit = 1e-6 + 2 * derivative.errors
+    follows = derivative.is_smooth & (abs(derivative.values) > limit)
     if not follows.any():
         return
-    where = tuple(int(k) for k in np.unravel_index(int(np.argmax(follows)), slope.values.shape))
+    where = tuple(int(k) for k in np.unravel_index(int(np.argmax(follows)), derivative.values.shape))
     raise Violation(
-        f"{at(output, where)} changes by {slope.values[where]:.6g} per unit of {at(argument, place)}, "
+        f"{at(output, where)} changes by {derivative.values[where]:.6g} per unit of {at(argument, place)}, "
         f"and {argument} is declared to have no gradient"
     )

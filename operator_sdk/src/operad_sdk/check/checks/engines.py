@@ -13,7 +13,7 @@ from operad import engine, random
 from operad.context import cpu
 from operad.engine import RunContext
 from operad.resource import ResourceRequest
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check

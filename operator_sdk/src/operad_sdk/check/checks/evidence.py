@@ -1,4 +1,4 @@
-"""Group X: whether the checks would notice."""
+"""Group X: mutation testing, whether the checks would notice a fault."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, final
 
 import numpy as np
 
-from operad_sdk.check.bits import first_difference
+from operad_sdk.check.bitwise import first_difference
 from operad_sdk.check.case import Case
 from operad_sdk.check.checks.sharing import both_passes
 from operad_sdk.check.faults import FAULTS, Fault
@@ -65,18 +65,18 @@ class _Audit:
 
     def notices(self, fault: Fault) -> list[str] | None:
         """Checks that should notice and do not; none if one does; None where the fault is none here."""
-        broken = fault.put_into(self._subject)
+        mutant = fault.put_into(self._subject)
         passed: list[str] = []
         for begin, end in ((0, _FIRST), (_FIRST, len(self._trials))):
             trials = [trial for trial in self._trials[begin:end] if fault.applies(trial)]
             if fault.may_be_equal:
-                trials = [trial for trial in trials if not self._is_equal(broken, trial)]
+                trials = [trial for trial in trials if not self._is_equal(mutant, trial)]
             for id in fault.caught_by if trials else ():
                 if id in self._subject.contract.expected_failures:
                     continue
                 found = find_check(id)
                 for cases in self._usable_cases(found, trials):
-                    if _fails(found, broken, cases):
+                    if _fails(found, mutant, cases):
                         return []
                     passed.append(id)
         return list(dict.fromkeys(passed)) or None
@@ -104,10 +104,10 @@ class _Audit:
         return self._usable[check.id, key]
 
     @staticmethod
-    def _is_equal(broken: Subject, trial: Trial) -> bool:
+    def _is_equal(mutant: Subject, trial: Trial) -> bool:
         """Whether the fault changes no result of this case."""
         try:
-            other = Trial(broken, trial.case)
+            other = Trial(mutant, trial.case)
             found = both_passes(other, other.new_operator())
         except OperatorRaised:
             return False

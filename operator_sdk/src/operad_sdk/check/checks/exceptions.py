@@ -8,8 +8,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
-from operad_sdk.check.broken import Wrapped, broken
 from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.mutant import Wrapped, mutant
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
 from operad_sdk.check.subject import IN_PROCESS
@@ -92,7 +92,7 @@ def _passed_on(trial: Trial, where: str, run: Callable[[], object]) -> int:
 def _reaches_reader(kind: type[Run], trial: Trial) -> int:
     """The error of a failing kernel surfaces at the read, with the names that help to find it."""
     subject = trial.subject
-    run = kind(Trial(broken(subject, _Failing), trial.case))
+    run = kind(Trial(mutant(subject, _Failing), trial.case))
     try:
         run.push()
     except _Planted as error:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.kinds import EDGES, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting

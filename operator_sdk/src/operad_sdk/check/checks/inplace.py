@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check

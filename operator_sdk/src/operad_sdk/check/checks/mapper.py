@@ -10,7 +10,7 @@ import numpy as np
 from operad_sdk.check.branches import Branches, enter
 from operad_sdk.check.closeness import at
 from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.mapped import Array, MapperCall, recorded_calls, rounding_limit
+from operad_sdk.check.mapper_calls import Array, MapperCall, recorded_calls, rounding_limit
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import retyped
 from operad_sdk.check.trial import Trial
@@ -158,13 +158,13 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
     """Compare at points beside which the slope does not jump."""
     slope = slope_of(call.mapper, position).backend("numpy")
     expected = slope.map(*call.args)
-    aside = []
+    nearby = []
     for sign in (-1, 1):
         args = [arg + sign * _NEARBY if i == position else arg for i, arg in enumerate(call.args)]
-        aside.append(slope.map(*args))
+        nearby.append(slope.map(*args))
     with np.errstate(all="ignore"):
         # a formula such as sign(x) * sqrt(x * x) has no slope of its own where the function has one
-        is_smooth = np.ptp([*aside, expected], axis=0) <= 1e-3 * (1 + np.abs(expected))
+        is_smooth = np.ptp([*nearby, expected], axis=0) <= 1e-3 * (1 + np.abs(expected))
         is_smooth &= np.isfinite(call.result)
     limit = 64 * rounding_limit(slope.program, call.args, np.dtype(np.float64)) + 1e-12
     place = _first_beyond(gradient, expected, np.where(is_smooth, limit, np.inf))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bits import expect_same, first_difference
+from operad_sdk.check.bitwise import expect_same, first_difference
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import POISON, Array, Keep, Trial, poisoned

@@ -2,7 +2,7 @@
 
 What rounding may cost depends on the operator and on the point: the logarithm near 1 loses digits
 that no implementation could keep. So the bound is measured. The operator runs in float64, and
-again on inputs moved by as much as the coarser type rounds them; how far results then move is what
+again on inputs perturbed by as much as the coarser type rounds them; how far results then move is what
 rounding alone costs there. Where that is much more than rounding itself, the point is ill-conditioned, or
 a comparison or a rounding function may go either way; nothing is said of it.
 """
@@ -20,7 +20,7 @@ from operad.operator import candidates as kernels_of
 from operad_sdk.check.closeness import at, magnitude
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import is_random, moved, retyped
+from operad_sdk.check.retype import is_random, perturbed, retyped
 from operad_sdk.check.trial import Array, Trial, raising
 from operad_sdk.check.violation import Violation
 
@@ -114,8 +114,8 @@ def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any) ->
     spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
         for salt in range(_MOVEMENTS):
-            aside = values(moved(wide, precision, relative=True, salt=salt))
-            for total, one, other in zip(spread, aside, expected, strict=True):
+            nearby = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, nearby, expected, strict=True):
                 if total is not None and other.dtype == _WIDE:
                     distance = np.abs(one - other)
                     np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
@@ -156,7 +156,7 @@ def float64_throughout(trial: Trial) -> Evidence:
         return None
     if not wide.is_runnable:
         return 0
-    steps = [moved(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
+    steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
     compared = 0
     names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
     found = [_everything(each) for each in (wide, *steps)]
@@ -178,8 +178,8 @@ def float64_throughout(trial: Trial) -> Evidence:
 
 
 def _without_zeros(trial: Trial) -> Trial:
-    """Zero itself may be moved by less than any digit; the lattice's neighbours of it may not."""
-    return moved(trial, 0.0625, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
+    """Zero itself may be perturbed by less than any digit; the lattice's neighbours of it may not."""
+    return perturbed(trial, 0.0625, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
 
 
 def _everything(trial: Trial) -> list[Any]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import Operator, OperatorProperty
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
+from operad_sdk.check.fresh_copy import fresh_copy
 from operad_sdk.check.interrupt import interrupted
 from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.pristine import pristine
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -64,7 +64,7 @@ class _Runs(NamedTuple):
 
 
 def _fresh_runs(trials: Sequence[Trial]) -> _Runs | None:
-    found = pristine(trials[0].subject) if trials else None
+    found = fresh_copy(trials[0].subject) if trials else None
     if found is None:
         return None
     copies = [Trial(found.subject, trial.case) for trial in trials]
@@ -185,7 +185,7 @@ def _first_use(first: Trial, second: Trial) -> int:
     cases = [first.case, second.case]
     compared = 0
     for line in range(_FIRST_LINES):
-        found = pristine(first.subject)
+        found = fresh_copy(first.subject)
         assert found is not None, "there were copies"
         one, two = Trial(found.subject, first.case), Trial(found.subject, second.case)
         operators = [one.new_operator(), two.new_operator()]

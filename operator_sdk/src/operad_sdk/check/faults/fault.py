@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from operad_sdk.check.broken import Wrapped, Wrapper, broken
+from operad_sdk.check.mutant import Wrapped, Wrapper, mutant
 from operad_sdk.check.subject import Subject
 from operad_sdk.check.trial import Trial
 
@@ -39,4 +39,4 @@ class Fault:
 
     def put_into(self, subject: Subject) -> Subject:
         """The operator with this fault."""
-        return broken(subject, self.wrapper, **self.declared(subject.cls))
+        return mutant(subject, self.wrapper, **self.declared(subject.cls))

@@ -10,9 +10,9 @@ import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.bits import first_difference
-from operad_sdk.check.broken import Wrapped
+from operad_sdk.check.bitwise import first_difference
 from operad_sdk.check.faults.fault import Fault
+from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.retype import is_random
 from operad_sdk.check.trial import Trial
 

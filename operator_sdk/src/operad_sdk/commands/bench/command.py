@@ -86,7 +86,7 @@ class Benchmark:
         return int(bool(self.problems))
 
     def show(self, page: Page) -> None:
-        """What was computed, whether it agreed, and one row a way."""
+        """What was computed, whether it agreed, and one row per way to run it."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items())
         page.text(Mark(f"{self.operator}({given})", "name"))
         arrays = zip(self.shapes, self.dtypes, strict=True)

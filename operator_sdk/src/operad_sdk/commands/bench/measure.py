@@ -24,7 +24,7 @@ def interleaved(
     turn_s: float = TURN_S,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of one call of each of `runs`, once a round.
+    """Seconds of one call of each of `runs`, once per round.
 
     Args:
         runs: The functions to time, by name.

@@ -112,7 +112,7 @@ class CheckRun:
         return int(not self.passed)
 
     def show(self, page: Page) -> None:
-        """One row an operator, then what is wrong, each with its program, then what it comes to."""
+        """One row per operator, then what is wrong, each with its program, then what it comes to."""
         page.table(
             ("operator", "provided by", "result", "checks", "examples", "seconds"),
             [

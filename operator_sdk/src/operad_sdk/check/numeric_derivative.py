@@ -1,11 +1,11 @@
-"""Derivatives found numerically, with an estimate of how wrong they may be.
+"""Numeric derivatives, with an estimate of how wrong they may be.
 
-Each is a central difference at two distances, extrapolated; both are powers of two, so that the
-arguments of the function are exact. What the two say differently bounds the error where the function
-is smooth. At a kink the slopes to the left and to the right differ however small the distance; at a
-jump the quotient grows. Both show in how the estimate changes with the distance, element by element
-of each output, so that nobody has to list the points to be avoided: the element is not compared
-there, and the caller looks again at another point.
+Each is a central difference at two distances, extrapolated to 0 (Richardson). Both distances are powers
+of two, so that the arguments of the function are exact. How far the two differ bounds the error where the
+function is smooth. At a kink the derivatives to the left and to the right differ however small the
+distance; at a jump the quotient grows. Both show in how the estimate changes with the distance, element
+by element of each output, so that nobody has to list the points to be avoided: the element is not
+compared there, and the caller looks again at another point.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _USEFUL: Final = 1e-3
 
 @final
 @dataclass(frozen=True, slots=True)
-class Slope:
+class NumericDerivative:
     """Derivatives of one output's elements along a direction.
 
     Attributes:
@@ -62,7 +62,7 @@ class Slope:
         return float(parts.sum()), float((abs(weight) * self.errors).sum()), float(abs(parts).sum())
 
 
-def slopes(function: Callable[[float], Outputs]) -> list[Slope]:
+def numeric_derivatives(function: Callable[[float], Outputs]) -> list[NumericDerivative]:
     """Derivatives of all outputs of `function` at 0; it gives new arrays at each call."""
     center = function(0.0)
     states = [_State.begin(output) for output in center]
@@ -76,7 +76,7 @@ def slopes(function: Callable[[float], Outputs]) -> list[Slope]:
                 )
             if all(state.settled.all() for state in states):
                 break
-        return [state.slope(output) for state, output in zip(states, center, strict=True)]
+        return [state.derivative(output) for state, output in zip(states, center, strict=True)]
 
 
 @final
@@ -120,12 +120,12 @@ class _State:
         self.values = np.where(better, values, self.values)
         self.errors = np.where(better, errors, self.errors)
 
-    def slope(self, center: Array) -> Slope:
+    def derivative(self, center: Array) -> NumericDerivative:
         converges = self.settled | (self.last <= self.first / 8)
         is_useful = self.errors <= _USEFUL * (abs(self.values) + _USEFUL * np.maximum(1.0, abs(center)))
         is_smooth = converges & (is_useful | (self.errors == 0)) & np.isfinite(self.errors)
         values = np.where(is_smooth, self.values, 0.0)
-        return Slope(values, np.where(is_smooth, self.errors, 0.0), is_smooth)
+        return NumericDerivative(values, np.where(is_smooth, self.errors, 0.0), is_smooth)
 
 
 def _all_nan(*arrays: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Whose code raised: the author's, or the harness itself."""
+"""The cause of an exception: the author's code, or the harness itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operator with another computation in place of its own: what faults are put into."""
+"""Mutants: an operator with a faulty computation in place of its own, for mutation testing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Wrapped(Operator):
 Wrapper = Callable[[Operator, OperatorProperty], Operator]
 
 
-def broken(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
+def mutant(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
     """The same operator, except for what computes and what it declares.
 
     Args:

@@ -1,7 +1,7 @@
-"""Smaller arrays out of those of a case, each element with the value it has.
+"""Shrinking the arrays of a case, each element with the value it has.
 
-Axes of one length are cut together, in all arrays or in one, since lengths that are equal by a rule of
-the operator's stay equal then; inference says which cuts it accepts.
+Axes of one length shrink together, in all arrays or in one, since lengths that are equal by a rule of
+the operator's stay equal then; inference says which smaller shapes it accepts.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Axes = dict[str, list[int]]
 """Axes by array."""
 
 
-def cut(subject: Subject, case: Case, fails: Callable[[Case], bool], most_runs: int) -> Case:
-    """The smallest case that fails, of those that `case` can be cut down to one step at a time.
+def shrink_arrays(subject: Subject, case: Case, fails: Callable[[Case], bool], most_runs: int) -> Case:
+    """The smallest case that fails, of those to which `case` shrinks one step at a time.
 
     Args:
         most_runs: How often `fails` is called at most.
@@ -34,7 +34,7 @@ def cut(subject: Subject, case: Case, fails: Callable[[Case], bool], most_runs: 
     is_smaller = True
     while is_smaller and runs < most_runs:
         is_smaller = False
-        for candidate in _cuts(case):
+        for candidate in _smaller_by_one_step(case):
             if not is_accepted(subject, candidate):
                 continue
             runs += 1
@@ -69,7 +69,7 @@ def is_accepted(subject: Subject, case: Case) -> bool:
         return False
 
 
-def _cuts(case: Case) -> Iterator[Case]:
+def _smaller_by_one_step(case: Case) -> Iterator[Case]:
     """Cases that are smaller by one step: one place of axes alone, or all but one, or an axis less."""
     for axes, length in _groups(case):
         for place in range(length):
@@ -87,7 +87,7 @@ def _cuts(case: Case) -> Iterator[Case]:
 
 
 def _groups(case: Case) -> Iterator[tuple[Axes, int]]:
-    """Axes to be cut together, with their length: all of one length, those at one place, each alone."""
+    """Axes that shrink together, with their length: all of one length, those at one place, each alone."""
     arrays = {**case.inputs, **case.aux}
     lengths = sorted(
         {length for array in arrays.values() for length in array.shape if length > 1}, reverse=True

@@ -1,4 +1,4 @@
-"""Group M: what lies around arrays and temp spaces."""
+"""Group M: guard bytes around arrays and temp spaces."""
 
 from __future__ import annotations
 
@@ -11,106 +11,106 @@ import numpy.typing as npt
 
 from operad.operator import OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.bits import expect_same
+from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.resources import SPACE_FILL, resources_for
 from operad_sdk.check.trial import POISON, Array, Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
 
-ZONE_BYTES = 256
-"""Bytes before and after each array that are watched."""
+GUARD_BYTES = 256
+"""Bytes before and after each array that no operator may write."""
 
 _PATTERNS = (0xFF, 0x3C)
 """A NaN, and a small number, in every floating type."""
 
 
 @final
-class Zone:
-    """An array with watched memory on both sides."""
+class GuardedArray:
+    """An array with guard bytes on both sides."""
 
     def __init__(self, shape: Sequence[int], dtype: Any, pattern: int) -> None:
         size_bytes = prod(shape) * np.dtype(dtype).itemsize
-        self._memory = np.full(size_bytes + 2 * ZONE_BYTES, pattern, np.uint8)
+        self._memory = np.full(size_bytes + 2 * GUARD_BYTES, pattern, np.uint8)
         self._pattern = pattern
-        self._inside = self._memory[ZONE_BYTES : ZONE_BYTES + size_bytes]
+        self._inside = self._memory[GUARD_BYTES : GUARD_BYTES + size_bytes]
         self.array: Array = self._inside.view(dtype).reshape(tuple(shape))
 
     def damage(self) -> str | None:
         """Where the memory beside the array was written; None where it was not."""
-        for side, zone in (("before", self._memory[:ZONE_BYTES]), ("after", self._memory[-ZONE_BYTES:])):
-            touched = np.flatnonzero(zone != self._pattern)
+        for side, guard in (("before", self._memory[:GUARD_BYTES]), ("after", self._memory[-GUARD_BYTES:])):
+            touched = np.flatnonzero(guard != self._pattern)
             if touched.size:
-                place = ZONE_BYTES - int(touched[-1]) - 1 if side == "before" else int(touched[0])
+                place = GUARD_BYTES - int(touched[-1]) - 1 if side == "before" else int(touched[0])
                 return f"{place} bytes {side} it"
         return None
 
 
 @check("M405", ORDINARY)
 def around_arrays(trial: Trial) -> Evidence:
-    """All arrays of both passes lie in watched memory, with different things beside them."""
+    """All arrays of both passes lie between guard bytes, with different things beside them."""
     when = "with other values beside the arrays"
-    first, second = [_forward_in_zones(trial, pattern) for pattern in _PATTERNS]
+    first, second = [_guarded_forward(trial, pattern) for pattern in _PATTERNS]
     compared = expect_same(trial.outputs, second, first, when)
     req = trial.write_requests()
     if any(r is not OpReq.NULL for r in req):
         names = [f"gradient of {name}" for name in trial.arguments]
-        first, second = [_backward_in_zones(trial, req, pattern) for pattern in _PATTERNS]
+        first, second = [_guarded_backward(trial, req, pattern) for pattern in _PATTERNS]
         compared += expect_same(names, second, first, when)
     return compared
 
 
-def _forward_in_zones(trial: Trial, pattern: int) -> list[Any]:
-    inputs = [_zone_of(array, pattern) for array in trial.inputs]
-    outputs = [Zone(array.shape, array.dtype, pattern) for array in trial.poisoned_outputs()]
-    aux = [_zone_of(array, pattern) for array in trial.aux]
-    for zone in outputs:
-        zone.array[...] = np.nan if zone.array.dtype.kind == "f" else POISON
-    arrays = [[zone.array for zone in zones] for zones in (inputs, outputs, aux)]
+def _guarded_forward(trial: Trial, pattern: int) -> list[Any]:
+    inputs = [_guarded_copy(array, pattern) for array in trial.inputs]
+    outputs = [GuardedArray(array.shape, array.dtype, pattern) for array in trial.poisoned_outputs()]
+    aux = [_guarded_copy(array, pattern) for array in trial.aux]
+    for output in outputs:
+        output.array[...] = np.nan if output.array.dtype.kind == "f" else POISON
+    arrays = [[guarded.array for guarded in group] for group in (inputs, outputs, aux)]
     trial.forward(arrays[0], outputs=arrays[1], aux=arrays[2])
     names = [*trial.arguments, *trial.outputs, *trial.states]
     _expect_intact("forward", names, [*inputs, *outputs, *aux])
     return arrays[1]
 
 
-def _backward_in_zones(trial: Trial, req: Sequence[OpReq], pattern: int) -> list[Any]:
-    zones: list[Zone] = []
+def _guarded_backward(trial: Trial, req: Sequence[OpReq], pattern: int) -> list[Any]:
+    guarded: list[GuardedArray] = []
     names: list[str] = []
 
     def keep(entry: Any, array: Array) -> Array:
         names.append(f"{entry.kind} {entry.index}")
-        zones.append(_zone_of(array, pattern))
-        return zones[-1].array
+        guarded.append(_guarded_copy(array, pattern))
+        return guarded[-1].array
 
     grads: list[Any] = [None] * len(req)
     for place, r in enumerate(req):
         if r is not OpReq.NULL:
             names.append(f"gradient of {trial.arguments[place]}")
-            zones.append(Zone(trial.in_shapes[place], trial.in_types[place], pattern))
-            grads[place] = zones[-1].array
+            guarded.append(GuardedArray(trial.in_shapes[place], trial.in_types[place], pattern))
+            grads[place] = guarded[-1].array
     trial.backward(req=req, in_grads=grads, keep=keep)
-    _expect_intact("backward", names, zones)
+    _expect_intact("backward", names, guarded)
     return grads
 
 
-def _zone_of(array: Array, pattern: int) -> Zone:
-    zone = Zone(array.shape, array.dtype, pattern)
-    zone.array[...] = array
-    return zone
+def _guarded_copy(array: Array, pattern: int) -> GuardedArray:
+    guarded = GuardedArray(array.shape, array.dtype, pattern)
+    guarded.array[...] = array
+    return guarded
 
 
-def _expect_intact(where: str, names: Sequence[str], zones: Sequence[Zone]) -> None:
-    for name, zone in zip(names, zones, strict=True):
-        damage = zone.damage()
+def _expect_intact(where: str, names: Sequence[str], arrays: Sequence[GuardedArray]) -> None:
+    for name, guarded in zip(names, arrays, strict=True):
+        damage = guarded.damage()
         if damage is not None:
             raise Violation(
-                f"{where} writes outside {name} {zone.array.dtype.name}{zone.array.shape}: {damage}"
+                f"{where} writes outside {name} {guarded.array.dtype.name}{guarded.array.shape}: {damage}"
             )
 
 
 @final
-class WatchedSpace:
-    """Temp space as an executor hands it out: one memory for all calls, here with watched ends.
+class GuardedSpace:
+    """Temp space as an executor hands it out: one memory for all calls, here with guard bytes at both ends.
 
     Args:
         fill: The byte that the space holds at first.
@@ -120,54 +120,54 @@ class WatchedSpace:
     def __init__(self, fill: int, is_shared: bool = True) -> None:
         self._fill = fill
         self._is_shared = is_shared
-        self.zones: list[Zone] = []
+        self.arrays: list[GuardedArray] = []
         self.calls = 0
 
     def get_space(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """The memory, as an array."""
         self.calls += 1
         size_bytes = prod(shape) * np.dtype(dtype).itemsize
-        # invariant: the space in use is the last zone; earlier ones were too small, or are not shared
-        if not (self._is_shared and self.zones and self.zones[-1].array.size >= size_bytes):
-            self.zones.append(Zone((size_bytes,), np.uint8, 0xA5))
-            self.zones[-1].array[...] = self._fill
-        memory: npt.NDArray[np.uint8] = self.zones[-1].array[:size_bytes]
+        # invariant: the space in use is the last array; earlier ones were too small, or are not shared
+        if not (self._is_shared and self.arrays and self.arrays[-1].array.size >= size_bytes):
+            self.arrays.append(GuardedArray((size_bytes,), np.uint8, 0xA5))
+            self.arrays[-1].array[...] = self._fill
+        memory: npt.NDArray[np.uint8] = self.arrays[-1].array[:size_bytes]
         space: Array = memory.view(dtype).reshape(shape)
         return space
 
-    def spoil(self) -> None:
+    def overwrite(self) -> None:
         """Write over everything, as the next operator would."""
-        for zone in self.zones:
-            zone.array[...] = self._fill
+        for guarded in self.arrays:
+            guarded.array[...] = self._fill
 
 
 @final
 class _Spaces:
-    """The resources of one pass, with spaces to watch."""
+    """The resources of one pass, with guarded temp spaces."""
 
     def __init__(self, trial: Trial, requests: Sequence[ResourceRequest], fill: int, is_shared: bool) -> None:
         self.all = list(resources_for(requests, trial.case.seed))
-        self.watched: list[WatchedSpace] = []
+        self.spaces: list[GuardedSpace] = []
         for place, request in enumerate(requests):
             if request is ResourceRequest.TEMP_SPACE:
-                self.watched.append(WatchedSpace(fill, is_shared))
-                self.all[place] = self.watched[-1]
+                self.spaces.append(GuardedSpace(fill, is_shared))
+                self.all[place] = self.spaces[-1]
 
 
-def _run(trial: Trial, fill: int, is_shared: bool) -> tuple[list[Any], list[Any], list[WatchedSpace]]:
-    """Both passes of a new operator, the space spoilt in between: outputs, gradients, spaces."""
+def _run(trial: Trial, fill: int, is_shared: bool) -> tuple[list[Any], list[Any], list[GuardedSpace]]:
+    """Both passes of a new operator, the temp space overwritten in between: outputs, gradients, spaces."""
     operator = trial.new_operator()
     forward = _Spaces(trial, trial.prop.forward_resource(trial.in_shapes), fill, is_shared)
     result = trial.forward(operator=operator, resources=forward.all)
-    for space in forward.watched:
-        space.spoil()
+    for space in forward.spaces:
+        space.overwrite()
     if not any(trial.differentiable()):
-        return result.outputs, [], forward.watched
+        return result.outputs, [], forward.spaces
     backward = _Spaces(trial, trial.prop.backward_resource(trial.in_shapes), fill, is_shared)
     gradients = trial.backward(
         operator=operator, outputs=result.outputs, aux=result.aux, resources=backward.all
     )
-    return result.outputs, gradients, [*forward.watched, *backward.watched]
+    return result.outputs, gradients, [*forward.spaces, *backward.spaces]
 
 
 def _requests_space(trial: Trial) -> bool:
@@ -183,23 +183,25 @@ def _same(trial: Trial, found: Any, expected: Any, when: str) -> int:
 
 @check("M406", ORDINARY)
 def around_temp_spaces(trial: Trial) -> Evidence:
-    """Spaces lie in watched memory, and are one for all calls on one request."""
+    """Spaces lie between guard bytes, and are one for all calls on one request."""
     if not _requests_space(trial):
         return None
     apart = _run(trial, SPACE_FILL, is_shared=False)
     shared = _run(trial, SPACE_FILL, is_shared=True)
     for space in [*apart[2], *shared[2]]:
-        for zone in space.zones:
-            damage = zone.damage()
+        for guarded in space.arrays:
+            damage = guarded.damage()
             if damage is not None:
-                raise Violation(f"the temp space of {zone.array.size} bytes is overrun: {damage} is written")
+                raise Violation(
+                    f"the temp space of {guarded.array.size} bytes is overrun: {damage} is written"
+                )
     compared = _same(trial, shared, apart, "where all temp spaces of a request are one memory, as they are")
     return compared if any(space.calls for space in shared[2]) else 0
 
 
 @check("M408", ORDINARY)
 def old_contents_of_temp_space(trial: Trial) -> Evidence:
-    """Spaces hold other things before a pass, and are spoilt after it."""
+    """Spaces hold other things before a pass, and are overwritten after it."""
     if not _requests_space(trial):
         return None
     expected = _run(trial, SPACE_FILL, is_shared=True)

@@ -1,4 +1,4 @@
-"""What an operator applies mappers to, and what rounding alone does to their results."""
+"""The calls of mappers that an operator makes, and what rounding alone does to their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 _RUNS: Final = 7
 _NOISE: Final = 4.0
-"""Roundings by which each step of a program is disturbed."""
+"""Roundings by which each step of a program is perturbed."""
 
 _ABSOLUTE: Final = {"lgamma": 8.0}
 """Functions that libraries compute to so many digits after the point, not of the value, near their zeros,
@@ -67,7 +67,7 @@ def rounding_limit(program: Program, args: Sequence[Any], dtype: np.dtype[Any]) 
     """
     precision = float(np.finfo(dtype).eps)
     with np.errstate(all="ignore"):
-        runs = [_disturbed(program, args, precision * min(salt, 1), dtype, salt) for salt in range(_RUNS)]
+        runs = [_perturbed(program, args, precision * min(salt, 1), dtype, salt) for salt in range(_RUNS)]
     values = np.stack([value for value, _, _ in runs])
     decisions = np.stack([decided for _, decided, _ in runs])
     unstable = (decisions != decisions[0]).any(axis=(0, 1)) | np.stack([bad for _, _, bad in runs]).any(
@@ -80,7 +80,7 @@ def rounding_limit(program: Program, args: Sequence[Any], dtype: np.dtype[Any]) 
     return np.where(unstable | np.isnan(limit), np.inf, limit)
 
 
-def _disturbed(
+def _perturbed(
     program: Program, args: Sequence[Any], precision: float, dtype: np.dtype[Any], salt: int
 ) -> tuple[Array, Array, Array]:
     """The result, every decision made (one row each), and where a step is out of the type's range."""

@@ -1,4 +1,4 @@
-"""Points at which derivatives are taken: the case as it is, and others near it.
+"""Sample points of derivatives: the case as it is, and others near it.
 
 Values of a case lie on a lattice, where ties and kinks are: 0, whole numbers, equal neighbours. A
 finer lattice between its points has neither. And where nothing is declared of an argument, the
@@ -21,7 +21,7 @@ _NEAR, _FAR = 16, 48
 """How far from the points of the coarse lattice, 128 apart, those of the finer one are taken."""
 
 
-def points(trial: Trial) -> Iterator[list[Array]]:
+def sample_points(trial: Trial) -> Iterator[list[Array]]:
     """Inputs to take derivatives at, the case's own first; each is tried where the one before failed."""
     yield [array.copy() for array in trial.inputs]
     rng = np.random.default_rng([trial.case.seed, _FINE])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from operad_sdk.check.differences import slopes
+from operad_sdk.check.numeric_derivative import numeric_derivatives
 
 SMOOTH = {
     "cubic": (lambda t: t**3, 0.0, 0.0),
@@ -32,28 +32,28 @@ ROUGH = {
 @pytest.mark.parametrize("name", SMOOTH)
 def test_a_derivative_is_within_its_error(name: str) -> None:
     function, at, expected = SMOOTH[name]
-    (slope,) = slopes(lambda t: [np.array([function(np.float64(at + t))])])
-    assert slope.is_smooth.all()
-    assert abs(slope.values[0] - expected) <= slope.errors[0] + 1e-9 * abs(expected)
-    assert slope.errors[0] <= 1e-3 * abs(expected) + 1e-6
+    (derivative,) = numeric_derivatives(lambda t: [np.array([function(np.float64(at + t))])])
+    assert derivative.is_smooth.all()
+    assert abs(derivative.values[0] - expected) <= derivative.errors[0] + 1e-9 * abs(expected)
+    assert derivative.errors[0] <= 1e-3 * abs(expected) + 1e-6
 
 
 @pytest.mark.parametrize("name", ROUGH)
 def test_there_is_none_at(name: str) -> None:
     function: Callable[[np.float64], np.float64] = ROUGH[name]
     with np.errstate(all="ignore"):
-        (slope,) = slopes(lambda t: [np.array([function(np.float64(t))])])
-    assert not slope.is_smooth.any()
+        (derivative,) = numeric_derivatives(lambda t: [np.array([function(np.float64(t))])])
+    assert not derivative.is_smooth.any()
 
 
 def test_elements_are_judged_one_by_one() -> None:
-    (slope,) = slopes(lambda t: [np.array([abs(t), 3 * t, np.nan])])
-    assert slope.is_smooth.tolist() == [False, True, True]
-    derivative, error, magnitude = slope.against(np.array([1.0, 2.0, 5.0]))
-    assert (derivative, magnitude) == pytest.approx((6.0, 6.0))
+    (derivative,) = numeric_derivatives(lambda t: [np.array([abs(t), 3 * t, np.nan])])
+    assert derivative.is_smooth.tolist() == [False, True, True]
+    total, error, magnitude = derivative.against(np.array([1.0, 2.0, 5.0]))
+    assert (total, magnitude) == pytest.approx((6.0, 6.0))
     assert error < 1e-9
 
 
 def test_a_derivative_of_single_precision_is_none() -> None:
-    (slope,) = slopes(lambda t: [np.array([np.float32(0.3 + t) ** 2], np.float64)])
-    assert not slope.is_smooth.any()
+    (derivative,) = numeric_derivatives(lambda t: [np.array([np.float32(0.3 + t) ** 2], np.float64)])
+    assert not derivative.is_smooth.any()

@@ -1,4 +1,4 @@
-"""Operators as they are before anything has run: their module executed once more.
+"""Fresh copies of operators, in which nothing has run: their module is executed once more.
 
 What an operator keeps in its module or class is there for the life of the process. A copy of the module has
 none of it yet, so that what runs first can be chosen.
@@ -24,7 +24,7 @@ _CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("
 
 @final
 @dataclass(frozen=True, slots=True)
-class Pristine:
+class FreshCopy:
     """An operator out of a new copy of its module.
 
     Attributes:
@@ -47,7 +47,7 @@ class Pristine:
         }
 
 
-def pristine(subject: Subject) -> Pristine | None:
+def fresh_copy(subject: Subject) -> FreshCopy | None:
     """A new copy; None where there is none.
 
     A module that is no file, that cannot be executed twice, or that does not define the operator itself
@@ -63,7 +63,7 @@ def pristine(subject: Subject) -> Pristine | None:
     cls = property_class(getattr(copied, found[1], None))
     if copied is None or cls is None or cls is subject.cls:
         return None
-    return Pristine(replaced(subject, cls=cls), copied)
+    return FreshCopy(replaced(subject, cls=cls), copied)
 
 
 def _executed_again(module: ModuleType) -> ModuleType | None:
