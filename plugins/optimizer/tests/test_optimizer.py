@@ -98,6 +98,17 @@ def test_a_scheduler_decides_the_rate_by_the_number_of_updates() -> None:
         optimizer.set_learning_rate(0.1)
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_rate_that_changes_with_every_step_makes_no_new_operator(name: str, made: list[str]) -> None:
+    schedule = od.lr_scheduler.FactorScheduler(step=1, factor=0.9)
+    rate = 0.01 + 0.01 * ALL.index(name)  # of this test alone: SGD and NAG share an operator
+    optimizer = od.optimizer.create(name, learning_rate=rate, lr_scheduler=schedule)
+    trained(optimizer, 1)
+    made.clear()
+    trained(optimizer, 3)
+    assert made == []
+
+
 def test_the_rate_can_be_changed() -> None:
     optimizer = od.optimizer.SGD(learning_rate=1.0)
     optimizer.set_learning_rate(0.1)

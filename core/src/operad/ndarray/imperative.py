@@ -40,10 +40,17 @@ class Invoker:
         prop: The operator's property.
     """
 
-    __slots__ = ("_input_names", "_is_stateful", "_places", "_plans", "prop")
+    __slots__ = ("_input_names", "_is_stateful", "_like", "_places", "_plans", "prop")
 
-    def __init__(self, prop: OperatorProperty) -> None:
+    def __init__(self, prop: OperatorProperty, like: Invoker | None = None) -> None:
+        """Make one.
+
+        Args:
+            prop: The operator with its parameters.
+            like: One of a property that differs in run-time parameters alone, whose plans will do.
+        """
         self.prop = prop
+        self._like = like
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
         self._is_stateful = prop.is_stateful
         self._places = prop.input_places()
@@ -93,7 +100,11 @@ class Invoker:
     def _planned(self, key: Any, inputs: Sequence[NDArray], is_train: bool) -> Plan:
         self._check_inputs(inputs)
         ctx = inputs[0]._spec.ctx if inputs else key[1]
-        plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
+        if self._like is None:
+            plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
+        else:
+            found = self._like._plans.get(key) or self._like._planned(key, inputs, is_train)
+            plan = found.rebound(self.prop)
         if not self._is_stateful:
             if len(self._plans) >= _MAX_CACHED:
                 self._plans.clear()
@@ -230,8 +241,27 @@ def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
     except (TypeError, ValueError):  # an array or another unhashable value: validation names it
         return Invoker(op(**params))
     if found is None:
-        found = Invoker(op(**params))
+        found = _rebound(op, params) if op.params.run_time else Invoker(op(**params))
         if len(_invokers) >= _MAX_CACHED:
             _invokers.clear()
         _invokers[key] = found
     return found
+
+
+_bases: dict[Any, Invoker] = {}
+"""The first invoker for each set of parameters that are not run-time; the others' plans are like its own."""
+
+
+def _rebound(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
+    """An invoker for values of run-time parameters that were not seen before."""
+    given = {name: value for name, value in params.items() if name in op.params.run_time}
+    fixed = {name: value for name, value in params.items() if name not in given}
+    # Whether one is given, and whether it is None, may decide what is there; its value does not.
+    key = (_key(op, fixed), *sorted((name, value is None) for name, value in given.items()))
+    base = _bases.get(key)
+    if base is not None:
+        return Invoker(base.prop.rebound(given), like=base)
+    if len(_bases) >= _MAX_CACHED:
+        _bases.clear()
+    made = _bases[key] = Invoker(op(**params))
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, final
 
 from operad import resource
@@ -35,9 +36,9 @@ class Plan:
     """
 
     __slots__ = (
-        "_backward_calls", "_backward_reads", "_direct", "_inplace", "_is_simple", "_op_ctx", "_req",
-        "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel", "name",
-        "num_args", "num_visible", "operator", "out_specs", "prop",
+        "_backward_calls", "_backward_reads", "_direct", "_in_types", "_inplace", "_is_simple", "_op_ctx",
+        "_req", "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel",
+        "name", "num_args", "num_visible", "operator", "out_specs", "prop",
     )  # fmt: skip
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
@@ -49,8 +50,8 @@ class Plan:
         self.num_args = len(prop.list_arguments())
         self.num_visible = prop.num_visible_outputs
         self.in_shapes: list[Shape] = [spec.shape for spec in specs[: self.num_args]]
-        in_types, self.out_specs = _inferred(prop, specs, self.num_args, ctx)
-        self.operator = prop.create_operator(ctx, self.in_shapes, in_types)
+        self._in_types, self.out_specs = _inferred(prop, specs, self.num_args, ctx)
+        self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
         self._resource_vars = resource.mutable_vars_of(requested)
         self._op_ctx = OpContext(ctx, is_train, requested)
@@ -70,6 +71,17 @@ class Plan:
         )
         self._backward_reads: dict[tuple[bool, ...], list[BackwardEntry] | None] = {}
         self._backward_calls: dict[Any, BackwardCall] = {}
+
+    def rebound(self, prop: OperatorProperty) -> Plan:
+        """The same plan for `prop`, which differs in run-time parameters alone."""
+        made = copy(self)
+        made.prop = prop
+        made.operator = self.operator.rebound(prop) or prop.create_operator(
+            self.ctx, self.in_shapes, self._in_types
+        )
+        made._direct = made.operator.direct if self._direct is not None else None
+        made._backward_calls = {}
+        return made
 
     def run_new(self, inputs: Sequence[NDArray]) -> list[NDArray]:
         """Compute into new arrays; returns all outputs."""

@@ -189,12 +189,13 @@ class ParamSet(Mapping[str, Param]):
         integers: Names of those that hold an integer, or a tuple of them.
     """
 
-    __slots__ = ("_params", "_required", "integers")
+    __slots__ = ("_params", "_required", "integers", "run_time")
 
     def __init__(self, params: Mapping[str, Param]) -> None:
         for name, declared in params.items():
             declared.name = name
         self._params = dict(params)
+        self.run_time = frozenset(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
         self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGERS)
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import DTypeError, GradientError, ShapeError
+from operad.errors import DTypeError, GradientError, ParamError, ShapeError
 from operad.operator.context import OpContext
 from operad.operator.counts import check_counts
 from operad.operator.kernel import Kernel, select_kernel
@@ -95,6 +96,10 @@ class Operator(ABC):
         raise GradientError(
             f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
         )
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """The same for other values of run-time parameters, which `prop` has; None: it must be made anew."""
+        return None
 
     def prepare_forward(
         self,
@@ -170,6 +175,21 @@ class OperatorProperty(ABC):
         for name, value in type(self).params.parse(self.name, params).items():
             setattr(self, name, value)
         check_counts(self)
+
+    def rebound(self, values: Mapping[str, Any]) -> Self:
+        """The same operator with other values of run-time parameters, which change no name, shape or type.
+
+        Raises:
+            ParamError: A value does not fit.
+        """
+        made = copy(self)
+        declared = type(self).params
+        for name, value in values.items():
+            try:
+                setattr(made, name, declared[name].parse(value))
+            except ParamError as error:
+                raise ParamError(f"{self.name}: {error}") from error.__cause__
+        return made
 
     def get_params(self) -> dict[str, str]:
         """The parameters in MXNet's string form; `type(self)(**get_params())` is an equal property."""

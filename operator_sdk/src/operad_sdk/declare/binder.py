@@ -9,6 +9,7 @@ called. All look-ups are done once, when a call is prepared.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -72,8 +73,27 @@ class BoundOperator(Operator):
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             computed = {place for bound in gradients for place in bound.targets}
             self._zero = [place for place in range(ins) if place not in computed]
-        if forward.is_direct and not states and not any(dtype in wide for dtype in in_types):
-            self.direct = direct_call(forward, ins, outs, (None, *self._params))
+        is_direct = forward.is_direct and not states and not any(dtype in wide for dtype in in_types)
+        self._direct_of = forward if is_direct else None
+        # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
+        functions = [bound.function for bound in (forward, *(gradients or ()))]
+        self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
+        self._make_direct()
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """A copy with the run-time parameters of `prop`."""
+        if not self._is_free:
+            return None
+        made = copy(self)
+        made._prop = prop
+        made._params = prop.function_params([dtype for _, dtype in self._in])
+        made._make_direct()
+        return made
+
+    def _make_direct(self) -> None:
+        if self._direct_of is not None:
+            ins, outs = len(self._in), len(self._prop.list_outputs())
+            self.direct = direct_call(self._direct_of, ins, outs, (None, *self._params))
 
     def forward(
         self,

@@ -33,6 +33,13 @@ class Scalar:
     def as_param(self) -> Param:
         """The operator parameter it stands for."""
         declared: Param = param(
-            float, self.default, gt=self.above, ge=self.at_least, lt=self.below, le=self.at_most, doc=self.doc
+            float,
+            self.default,
+            gt=self.above,
+            ge=self.at_least,
+            lt=self.below,
+            le=self.at_most,
+            doc=self.doc,
+            run_time=True,
         )
         return declared

@@ -47,12 +47,12 @@ class Adam(Optimizer):
         return zeros_like(weight), zeros_like(weight)
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call; the rate corrects the averages' bias towards 0."""
+        """One operator call; the learning rate corrects the averages' bias towards 0."""
         count = self.index_update_count[index]
         correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
-        rate, common = self.rate(index, weight, correction), self.common(index)
+        lr, common = self.rate_of(index) * correction, self.common(index)
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        nd.adam_update(weight, grad, rate, *state, lr=None, out=weight, **own, **common)
+        nd.adam_update(weight, grad, *state, out=weight, lr=lr, **own, **common)
 
 
 @register
@@ -93,16 +93,14 @@ class RMSProp(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        rate, given = self.rate(index, weight), self.common(index)
+        given = {"lr": self.rate_of(index), **self.common(index)}
         given |= {"gamma1": self.gamma1, "epsilon": self.epsilon}
         if self.clip_weights:
             given["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(
-                weight, grad, rate, *state, lr=None, out=weight, gamma2=self.gamma2, **given
-            )
+            nd.rmspropalex_update(weight, grad, *state, out=weight, gamma2=self.gamma2, **given)
         else:
-            nd.rmsprop_update(weight, grad, rate, *state, lr=None, out=weight, **given)
+            nd.rmsprop_update(weight, grad, *state, out=weight, **given)
 
 
 @register
@@ -130,8 +128,8 @@ class Ftrl(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        rate, own = self.rate(index, weight), {"lamda1": self.lamda1, "beta": self.beta}
-        nd.ftrl_update(weight, grad, rate, *state, lr=None, out=weight, **own, **self.common(index))
+        own = {"lr": self.rate_of(index), "lamda1": self.lamda1, "beta": self.beta}
+        nd.ftrl_update(weight, grad, *state, out=weight, **own, **self.common(index))
 
 
 @register
@@ -161,10 +159,10 @@ class FTML(Optimizer):
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
         own: dict[str, Any] = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        own |= {"t": self.index_update_count[index], "lr": None}
-        rate, common = self.rate(index, weight), self.common(index)
+        own |= {"t": self.index_update_count[index], "lr": self.rate_of(index)}
+        common = self.common(index)
         own["clip_grad"] = common.pop("clip_gradient", -1.0)
-        nd.ftml_update(weight, grad, rate, *state, out=weight, **own, **common)
+        nd.ftml_update(weight, grad, *state, out=weight, **own, **common)
 
 
 @register

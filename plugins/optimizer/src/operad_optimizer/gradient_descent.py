@@ -31,13 +31,11 @@ class SGD(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        rate, common = self.rate(index, weight), self.common(index)
+        lr, common = self.rate_of(index), self.common(index)
         if state is None:
-            nd.sgd_update(weight, grad, rate, lr=None, out=weight, **common)
+            nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
-            nd.sgd_mom_update(
-                weight, grad, rate, state, lr=None, out=weight, momentum=self.momentum, **common
-            )
+            nd.sgd_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
 
 
 @register
@@ -60,13 +58,11 @@ class NAG(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        rate, common = self.rate(index, weight), self.common(index)
+        lr, common = self.rate_of(index), self.common(index)
         if state is None:
-            nd.sgd_update(weight, grad, rate, lr=None, out=weight, **common)
+            nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
-            nd.nag_mom_update(
-                weight, grad, rate, state, lr=None, out=weight, momentum=self.momentum, **common
-            )
+            nd.nag_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
 
 
 @register
@@ -94,9 +90,9 @@ class Signum(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        rate, common = self.rate(index, weight), self.common(index)
+        lr, common = self.rate_of(index), self.common(index)
         if state is None:
-            nd.signsgd_update(weight, grad, rate, lr=None, out=weight, **common)
+            nd.signsgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
             own = {"momentum": self.momentum, "wd_lh": self.wd_lh}
-            nd.signum_update(weight, grad, rate, state, lr=None, out=weight, **own, **common)
+            nd.signum_update(weight, grad, state, out=weight, lr=lr, **own, **common)

@@ -3,8 +3,7 @@
 An optimizer says how one weight moves; an `Updater` keeps the states of all weights. Weights are known
 by an index, which is a number or a name.
 
-Source: Optimizer, python/mxnet/optimizer/optimizer.py. Differs: a learning rate reaches the update
-operators as an array, so that one which changes with every step costs nothing extra.
+Source: Optimizer, python/mxnet/optimizer/optimizer.py.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from operad import Context, NDArray, Symbol, nd
+from operad import NDArray, Symbol
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -26,7 +25,6 @@ State = Any
 
 C = TypeVar("C", bound="type[Optimizer]")
 
-_MAX_RATES: Final = 64
 _registered: Final[Registered[Optimizer]] = Registered("optimizer")
 
 
@@ -79,7 +77,6 @@ class Optimizer(ABC):
         self.sym_attributes: dict[str, dict[str, str]] = sym.attr_dict() if sym is not None else {}
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
-        self._rates: dict[tuple[float, str, Context], NDArray] = {}
         self.set_lr_mult({})
         self.set_wd_mult({})
 
@@ -173,24 +170,12 @@ class Optimizer(ABC):
         """The learning rate of a weight."""
         return self.learning_rate * self._multiplier(self.lr_mult, "lr_mult", index)
 
-    def rate(self, index: Index, weight: NDArray, factor: float = 1.0) -> NDArray:
-        """`rate_of` times `factor`, as update operators take it: an array."""
-        lr = self.rate_of(index) * factor
-        dtype = "float64" if weight.dtype == np.float64 else "float32"
-        key = (lr, dtype, weight.ctx)
-        found = self._rates.get(key)
-        if found is None:
-            if len(self._rates) >= _MAX_RATES:
-                self._rates.clear()
-            found = self._rates[key] = nd.array([lr], ctx=weight.ctx, dtype=dtype)
-        return found
-
     def weight_decay(self, index: Index) -> float:
         """The weight decay of a weight."""
         return self.wd * self._multiplier(self.wd_mult, "wd_mult", index)
 
     def common(self, index: Index) -> dict[str, float]:
-        """The parameters that all update operators have."""
+        """The parameters that all update operators have, besides the learning rate."""
         given = {"wd": self.weight_decay(index), "rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
             given["clip_gradient"] = self.clip_gradient

@@ -18,7 +18,7 @@ from operad_optimizer.updates.family import (
     rescaled,
     update,
 )
-from operad_sdk import Array, positive
+from operad_sdk import Array
 
 _KEEP = "How much of the average gradient is kept."
 _KEEP_SQUARE = "How much of the average squared gradient is kept."
@@ -26,7 +26,7 @@ _EPSILON = real(1e-8, "Added to the root.")
 _EPSILON_INSIDE = real(1e-8, "Added under the root.")
 _GAMMA1 = real(0.95, "How much of the averages is kept.")
 _CLIP_WEIGHTS = real(-1.0, "Bound of each element of the new weight; below 0: none.")
-_ABOVE_0 = {"inputs": {"rate": positive()}, "params": {"lr": (0.1, 0.5, None)}}
+_ABOVE_0 = {"params": {"lr": (0.1, 0.5)}}
 """Rates for the contract checks, of rules that divide by the rate."""
 
 

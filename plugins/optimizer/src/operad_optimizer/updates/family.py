@@ -15,9 +15,8 @@ Done over whole arrays, each step of a formula would go through memory. So a rul
 whose arrays, temporary ones too, fit the cache together. On a GPU, where every step is a launch, and
 for arrays that are not contiguous, the whole array is one block.
 
-The learning rate is the parameter `lr`, as in MXNet; where that is None, it is a third array of one
-element, `rate`. A rate that changes with every step (a schedule, Adam's bias correction) then makes no
-new operator each time. Optimizer classes use this form.
+Numbers that change with every step (a scheduled learning rate, Adam's bias correction in it, the number
+of the update) are run-time parameters: a new value makes no new operator.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def real(default: float, doc: str) -> Any:
     return param(float, default, run_time=True, doc=doc)
 
 
-RATE: Final[Any] = param(float, optional=True, run_time=True, doc="Learning rate; None: the array `rate`.")
+RATE: Final[Any] = param(float, run_time=True, doc="Learning rate.")
 DECAY: Final = real(0.0, "Weight decay: this times the weight is added to the gradient.")
 RESCALE: Final = real(1.0, "Factor of the gradient.")
 CLIP: Final = real(-1.0, "Bound of each element of the rescaled gradient; below 0: none.")
@@ -74,9 +73,7 @@ class Blockwise:
         self.params: dict[str, Param] = {
             name: taken.default for name, taken in declared if isinstance(taken.default, Param)
         }
-        self.names = ("rate", *arrays, *([] if in_place else ["output"]), *self.params)
-        if "lr" not in self.params:
-            self.names = self.names[1:]
+        self.names = (*arrays, *([] if in_place else ["output"]), *self.params)
         self.in_place = in_place
         self._count = len(arrays)
         self.__module__ = rule.__module__
@@ -84,11 +81,6 @@ class Blockwise:
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""
         given = dict(zip(self.params, values[-len(self.params) :], strict=True))
-        if "lr" in given:
-            if given["lr"] is None:
-                rate = values[0]
-                given["lr"] = rate.item() if isinstance(rate, np.ndarray) else rate.reshape(())
-            values = values[1:]
         weight = values[0]
         arrays = [*values[: self._count], weight if self.in_place else values[self._count]]
         with np.errstate(all="ignore"):
@@ -159,12 +151,11 @@ def _declared(
     differs: str = "",
     **contract: Any,
 ) -> Declared:
-    """Declare an operator; `rest` is what its shape line says behind the learning rate."""
+    """Declare an operator; `rest` is what its shape line says behind the gradient."""
     place = f"{source}, src/operator/optimizer_op-inl.h."
-    rate = ", rate:any(1) if lr is None" if "lr" in forward.params else ""
     return define(
         name,
-        f"weight:(...), grad:(...){rate}{rest}",
+        f"weight:(...), grad:(...){rest}",
         forward,
         summary=inspect.getdoc(forward.rule) or "",
         example=example,
@@ -184,10 +175,10 @@ def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:
     return Contract(no_numeric_gradient=reason, expected_failures=moves if has_states else {}, **declared)
 
 
-def rescaled(grad: Array, rescale_grad: float, clip_gradient: float, factor: Any = 1.0) -> Array:
+def rescaled(grad: Array, rescale_grad: float, clip_gradient: float, factor: float = 1.0) -> Array:
     """`factor * clip(rescale_grad * grad)`."""
     scale = rescale_grad * factor
-    if not isinstance(scale, float) or scale != 1:
+    if scale != 1:
         grad = scale * grad
     if clip_gradient >= 0:
         bound = abs(clip_gradient * factor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from operad_optimizer.updates.family import (
     CLIP,
     COUNT,
+    RATE,
     RESCALE,
     mixed,
     move_average,
@@ -21,7 +22,6 @@ from operad_optimizer.updates.references import lamb_direction, lamb_step
 from operad_sdk import Array, define, param
 
 _PHASE_2: Final = "LambUpdatePhaseTwoKernel, src/operator/optimizer_op-inl.h."
-_RATE: Final[Any] = param(float, run_time=True, doc="Learning rate.")
 _LEAST: Final = real(-1.0, "Least norm of the weight; below 0: none.")
 _LARGEST: Final = real(-1.0, "Largest norm of the weight; below 0: none.")
 
@@ -76,14 +76,14 @@ def _step(g: Array, r1: Array, r2: Array, lr: float, lower_bound: float, upper_b
 
 def _phase2(
     weight: Array, g: Array, r1: Array, r2: Array, output: Array,
-    lr: float = _RATE, lower_bound: float = _LEAST, upper_bound: float = _LARGEST,
+    lr: float = RATE, lower_bound: float = _LEAST, upper_bound: float = _LARGEST,
 ) -> None:  # fmt: skip
     np.subtract(weight, _step(g, r1, r2, lr, lower_bound, upper_bound), out=output)
 
 
 def _mixed_phase2(
     weight: Array, g: Array, r1: Array, r2: Array, weight32: Array,
-    lr: float = _RATE, lower_bound: float = _LEAST, upper_bound: float = _LARGEST,
+    lr: float = RATE, lower_bound: float = _LEAST, upper_bound: float = _LARGEST,
 ) -> Array:  # fmt: skip
     weight32 -= _step(g, r1, r2, lr, lower_bound, upper_bound)
     return weight32

@@ -1,11 +1,9 @@
 """What the contract checks compare updates with: their definitions over whole arrays.
 
-States are those before the step. `rate` is the learning rate where `lr` is none.
+States are those before the step.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -13,69 +11,67 @@ from operad_sdk import Array
 
 
 def sgd(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, weight32: Array | None = None,
 ) -> Array:  # fmt: skip
     """`weight - lr * (grad + wd * weight)`."""
     weight = weight if weight32 is None else weight32
-    return weight - _number(lr, rate) * (_clipped(rescale_grad * grad, clip_gradient) + wd * weight)
+    return weight - lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * weight)
 
 
 def momentum_step(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, mom: Array, weight32: Array | None = None,
 ) -> Array:  # fmt: skip
     """The step of `sgd` and a part of the step before."""
     weight = weight if weight32 is None else weight32
     return momentum * mom + sgd(
-        weight, grad, rate, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient
+        weight, grad, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient
     )
 
 
 def nesterov_step(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, mom: Array, weight32: Array | None = None,
 ) -> Array:  # fmt: skip
     """The step of `sgd`, 1 + momentum times, and the rest of the step before."""
     weight = weight if weight32 is None else weight32
-    step = weight - sgd(
-        weight, grad, rate, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient
-    )
+    step = weight - sgd(weight, grad, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient)
     return weight + momentum**2 * mom - (1 + momentum) * step
 
 
 def adam(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, beta1: float, beta2: float, epsilon: float, mean: Array, var: Array,
 ) -> Array:  # fmt: skip
     """The average gradient over the root of the average squared one."""
     grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
     divisor = np.sqrt(grad**2 + beta2 * (var - grad**2)) + epsilon
-    return weight - _number(lr, rate) * (grad + beta1 * (mean - grad)) / divisor
+    return weight - lr * (grad + beta1 * (mean - grad)) / divisor
 
 
 def rmsprop(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, gamma1: float, epsilon: float, clip_weights: float, n: Array,
 ) -> Array:  # fmt: skip
     """The gradient over the root of the average squared one."""
     grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
-    moved = weight - _number(lr, rate) * grad / np.sqrt(grad**2 + gamma1 * (n - grad**2) + epsilon)
+    moved = weight - lr * grad / np.sqrt(grad**2 + gamma1 * (n - grad**2) + epsilon)
     return _clipped(moved, clip_weights)
 
 
-def sign_sgd(weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float) -> Array:
+def sign_sgd(weight: Array, grad: Array, *, lr: float, wd: float) -> Array:
     """`sgd` of the gradient's signs."""
-    return weight - _number(lr, rate) * ((grad > 0) * 1.0 - (grad < 0) + wd * weight)
+    return weight - lr * ((grad > 0) * 1.0 - (grad < 0) + wd * weight)
 
 
 def signum(
-    weight: Array, grad: Array, rate: Any = None, *, lr: Any, wd: float, rescale_grad: float,
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, wd_lh: float, mom: Array,
 ) -> Array:  # fmt: skip
     """`sign_sgd` of the average gradient, which `mom` is the negative of."""
     grad = _clipped(rescale_grad * grad, clip_gradient) + wd * weight
-    return sign_sgd(weight, grad - momentum * (mom + grad), rate, lr=lr, wd=wd_lh)
+    return sign_sgd(weight, grad - momentum * (mom + grad), lr=lr, wd=wd_lh)
 
 
 def lamb_direction(
@@ -101,10 +97,6 @@ def lamb_step(
     norm = min(norm, upper_bound) if upper_bound >= 0 else norm
     ratio = norm / other if norm and other else 1.0
     return (weight if weight32 is None else weight32) - lr * ratio * g
-
-
-def _number(lr: Any, rate: Any) -> float:
-    return float(rate[0] if lr is None else lr)
 
 
 def _clipped(values: Array, bound: float) -> Array:
