@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import ParamError
-from operad.ndarray import invoker
+from operad.ndarray import imperative, invoker
 from operad.operator import Kernel, Operator, OperatorProperty, assign, param
 
 X = np.float32([1, 2, 3])
@@ -57,6 +57,12 @@ class stiffly_scaled(scaled_at_run_time):  # noqa: N801 - as above
     """The same with a kernel that must be made anew."""
 
     kernels = (Kernel("stiff.array", Stiff),)
+
+
+class unscaled(OperatorProperty):  # noqa: N801 - as above
+    """No run-time parameter."""
+
+    infer_shape = scaled_at_run_time.infer_shape
 
 
 @pytest.fixture(autouse=True)
@@ -138,3 +144,12 @@ def test_files_have_the_value():
     prop = invoker(scaled_at_run_time, {"rate": 0.25}).prop
     assert invoker(scaled_at_run_time, {"rate": 0.75}).prop.get_params() == {"rate": "0.75", "shift": "0"}
     assert prop.get_params()["rate"] == "0.25"
+
+
+def test_values_that_never_come_again_push_nothing_out_and_pile_up_nowhere():
+    kept = invoker(unscaled, {})
+    x = od.nd.array(X)
+    for rate in np.linspace(1, 2, 5000):
+        od.nd.scaled_at_run_time(x, rate=float(rate))
+    assert len(imperative._recent) <= imperative._MAX_RECENT
+    assert invoker(unscaled, {}) is kept

@@ -241,15 +241,25 @@ def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
     except (TypeError, ValueError):  # an array or another unhashable value: validation names it
         return Invoker(op(**params))
     if found is None:
-        found = _rebound(op, params) if op.params.run_time else Invoker(op(**params))
-        if len(_invokers) >= _MAX_CACHED:
-            _invokers.clear()
-        _invokers[key] = found
+        if not op.params.run_time:
+            _keep(_invokers, key, found := Invoker(op(**params)), _MAX_CACHED)
+        elif (found := _recent.get(key)) is None:
+            _keep(_recent, key, found := _rebound(op, params), _MAX_RECENT)
     return found
 
 
+_MAX_RECENT: Final = 64
+_recent: dict[Any, Invoker] = {}
+"""Invokers for the last values of run-time parameters: few, for a schedule's values never come again."""
+
 _bases: dict[Any, Invoker] = {}
 """The first invoker for each set of parameters that are not run-time; the others' plans are like its own."""
+
+
+def _keep(cache: dict[Any, Invoker], key: Any, made: Invoker, most: int) -> None:
+    if len(cache) >= most:
+        cache.clear()
+    cache[key] = made
 
 
 def _rebound(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
@@ -261,7 +271,5 @@ def _rebound(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
     base = _bases.get(key)
     if base is not None:
         return Invoker(base.prop.rebound(given), like=base)
-    if len(_bases) >= _MAX_CACHED:
-        _bases.clear()
-    made = _bases[key] = Invoker(op(**params))
+    _keep(_bases, key, made := Invoker(op(**params)), _MAX_CACHED)
     return made
