@@ -93,12 +93,13 @@ class CleanEnvironment:
         self._pip("uninstall", "--yes", name)
 
     def add_libraries(self, names: Iterable[str]) -> None:
-        """Make third-party libraries, and what these require, importable."""
+        """Make third-party libraries, and what these require, importable, and their programs found."""
         for library in _closure(names):
-            for entry in _top_level(library):
-                link = self._libraries / entry
+            links = {self._libraries / entry: entry for entry in _top_level(library)}
+            links |= {self.python.parent / Path(program).name: program for program in _programs(library)}
+            for link, target in links.items():
                 if not link.exists():
-                    link.symlink_to(Path(str(library.locate_file(entry))))
+                    link.symlink_to(Path(str(library.locate_file(target))))
 
     def run(self, program: str) -> str:
         """Run a Python program; returns what it printed."""
@@ -157,6 +158,12 @@ def _closure(names: Iterable[str]) -> list[Installed]:
 def _top_level(library: Installed) -> set[str]:
     parts = {file.parts[0] for file in library.files or []}
     return parts - {"..", "__pycache__"}
+
+
+def _programs(library: Installed) -> set[str]:
+    """Compiled programs, as ruff's. A script is none: it names the Python that it was installed for."""
+    found = [file for file in library.files or [] if file.parts[0] == ".." and file.parent.name == "bin"]
+    return {str(file) for file in found if not file.read_binary().startswith(b"#!")}
 
 
 def _output(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:

@@ -44,7 +44,7 @@ def test_arguments_come_by_position_or_name(call):
         (lambda: nd.Dense(X, W, B, 2, num_hidden=2), "'num_hidden' is given by position and by name"),
         (lambda: nd.tanh(X, 1), "neither a tensor nor one of its 0 parameters"),
         (lambda: nd.tanh(np.ones(2)), "neither a tensor nor one of its 0 parameters"),
-        (nd.tanh, "got 0 arrays, expected 1: data"),
+        (lambda: nd.tanh(), "got 0 arrays, expected 1: data"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):
