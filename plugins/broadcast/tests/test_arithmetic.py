@@ -109,6 +109,7 @@ def test_integers_are_divided_towards_zero_and_raised_through_doubles() -> None:
     ],
 )
 def test_gradients_of_integers_are_mxnets(name: str, values: Any, expected: Any) -> None:
+    pytest.importorskip("operad_elemwise", reason="a gradient gets to integers through a cast only")
     leaves = [od.nd.array(value, dtype="float64") for value in values]
     for leaf in leaves:
         leaf.attach_grad()
