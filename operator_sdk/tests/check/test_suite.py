@@ -8,7 +8,6 @@ import pytest
 from operad.errors import ArgumentError
 from operad_sdk import unary
 from operad_sdk.check import contract_suite
-from operad_sdk.check.suite import named_operators
 
 pytest_plugins = ["pytester"]
 
@@ -60,21 +59,9 @@ def test_a_failure_shows_case_fix_and_program(pytester: pytest.Pytester) -> None
     )
 
 
-def test_a_package_and_a_distribution_mean_their_operators() -> None:
-    package, distribution = named_operators("operad_loss"), named_operators("operad-loss")
-    assert package == distribution
-    assert "SoftmaxOutput" in package
-
-
 def test_an_unknown_package_is_refused() -> None:
     with pytest.raises(ArgumentError, match="no installed operator belongs to 'operad_lost'"):
         contract_suite("operad_lost")
-
-
-def test_aliases_are_left_out() -> None:
-    found = named_operators("operad_shape")
-    assert "Reshape" in found
-    assert "reshape" not in found
 
 
 def test_an_expected_failure_is_xfailed_with_its_reason(pytester: pytest.Pytester, tmp_path: Path) -> None:
