@@ -17,6 +17,6 @@ def gelu(x: float) -> float:
 
 
 @mapper
-def gelu_gradient(ograd: float, x: float) -> float:
+def gelu_gradient(output_grad: float, x: float) -> float:
     """`dy/dx = P(x) + x p(x)`, with the standard normal distribution P and its density p."""
-    return ograd * (0.5 * (1.0 + erf(x * _ROOT_HALF)) + x * _DENSITY_AT_0 * exp(-0.5 * x * x))
+    return output_grad * (0.5 * (1.0 + erf(x * _ROOT_HALF)) + x * _DENSITY_AT_0 * exp(-0.5 * x * x))

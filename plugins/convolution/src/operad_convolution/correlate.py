@@ -67,9 +67,9 @@ def correlate(
 
 
 def correlate_weight_gradient(
-    op_ctx: OpContext, geometry: Geometry, images: Array, ograd: Array, scratch: Array
+    op_ctx: OpContext, geometry: Geometry, images: Array, output_grad: Array, scratch: Array
 ) -> Array:
-    """The gradient of the filters, (M, C / groups, *kernel), where `ograd` is that of the output."""
+    """The gradient of the filters, (M, C / groups, *kernel), where `output_grad` is that of the output."""
     xp = op_ctx.xp
     count = _part_count(geometry)
     chunks = min(count, _TOTALS)
@@ -82,7 +82,7 @@ def correlate_weight_gradient(
         for number in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             part, buffer, product = _part(geometry, scratch[slot], number)
             fill(geometry, images[part], buffer)
-            _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, ograd[part])
+            _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, output_grad[part])
             for index, tap in enumerate(geometry.taps):
                 columns = windows(xp, geometry, buffer, tap).swapaxes(-1, -2)
                 for depth, rows in np.ndindex(geometry.out[0], -(-geometry.out[1] // together)):
@@ -97,24 +97,24 @@ def correlate_data_gradient(
     op_ctx: OpContext,
     geometry: Geometry,
     weight: Array,
-    ograd: Array,
+    output_grad: Array,
     bias: Array | None,
     scratch: Array,
     images: Array,
 ) -> None:
-    """Write the gradient of the images, where `ograd` is that of the output, into `images`.
+    """Write the gradient of the images, where `output_grad` is that of the output, into `images`.
 
     Args:
         bias: (C,), added to each channel of the images; or None.
     """
     xp, adjoint = op_ctx.xp, geometry.adjoint()
     if adjoint is not None:
-        correlate(op_ctx, adjoint, ograd, _turned(geometry, weight), bias, scratch, images)
+        correlate(op_ctx, adjoint, output_grad, _turned(geometry, weight), bias, scratch, images)
         return
     matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
 
     def treat(part: slice, buffer: Array, product: Array) -> None:
-        _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, ograd[part])
+        _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, output_grad[part])
         buffer[...] = 0
         share = xp.empty((geometry.groups, geometry.length, product.shape[-1]), product.dtype)
         for tap, matrix in zip(geometry.taps, matrices, strict=True):

@@ -80,9 +80,9 @@ def erfinv_value(x: float) -> float:
 
 
 @mapper
-def _erfinv_gradient(ograd: float, y: float) -> float:
+def _erfinv_gradient(output_grad: float, y: float) -> float:
     """`dy/dx = sqrt(pi) / 2 e^(y^2)`: 1 over the derivative of erf at y."""
-    return ograd * (_HALF_ROOT_PI * exp(y * y))
+    return output_grad * (_HALF_ROOT_PI * exp(y * y))
 
 
 def _quantile(x: float) -> float:
