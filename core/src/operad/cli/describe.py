@@ -95,7 +95,7 @@ class Description:
         visible_outputs: How many leading outputs a call shows.
         auxiliary_states: Names of the states it updates.
         shapes: Its line of the shape language, or null.
-        gradients: One an argument that has a gradient.
+        gradients: One per argument that has a gradient.
         forward_inplace: Pairs of an argument and the output that may overwrite it.
         backward_inplace: Pairs of an array that is read and the gradient that may overwrite it.
         forward_resources: Resources it asks for; null where no shapes were found to ask with.

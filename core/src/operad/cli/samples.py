@@ -71,7 +71,7 @@ def sample_shapes(prop: OperatorProperty, given: Sequence[Shape] = ()) -> list[S
     """
     count = len(prop.list_arguments())
     if len(given) > count:
-        raise ShapeError(f"{prop.name}: got {len(given)} shapes, expected {count}, one an argument")
+        raise ShapeError(f"{prop.name}: got {len(given)} shapes, expected {count}, one per argument")
     if not count:
         return []
     unknown: list[PartialShape] = [None] * count

@@ -200,7 +200,7 @@ class Executor:
         )
         if given and len(given) != len(self.outputs):
             raise BindError(
-                f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one an output"
+                f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one per output"
             )
         given += [None] * (len(self.outputs) - len(given))
         for name, target, grad in zip(self._graph.list_outputs(), self._head_grads, given, strict=True):

@@ -43,7 +43,7 @@ class Program:
     Attributes:
         outputs: Entries the caller sees.
         gradients: By argument name, the entry of its gradient.
-        head_gradients: One an output: the variable its gradient comes in, or None where nothing reads it.
+        head_gradients: One per output: the variable its gradient comes in, or None where nothing reads it.
         variables: By name, every variable that nodes read, head gradients included.
         forward: Nodes that compute the outputs, in order.
         backward: Nodes that compute the gradients, in order.

@@ -1,6 +1,6 @@
 """Inference: every entry's shape and element type, from what is known of some.
 
-A graph is a system of constraints, one a node, over the values of its entries. The solver visits
+A graph is a system of constraints, one per node, over the values of its entries. The solver visits
 nodes in topological order, then in reverse, and so on, each time only those that touch an entry
 about which something was learnt since their last visit, until nothing is. Each visit can only add
 knowledge, so this ends; on an ordinary network two sweeps do.
