@@ -74,3 +74,13 @@ def test_shape_and_argument_are_kept(name, shape):
     found = getattr(array_functions, name)(x)
     assert (found.shape, found.dtype) == (shape, x.dtype)
     np.testing.assert_array_equal(x, 1.5)
+
+
+def test_lgamma_keeps_its_digits_beside_its_zeros() -> None:
+    np.testing.assert_array_equal(array_functions.lgamma(np.array([1.0, 2.0] * 200)), np.zeros(400))
+    beyond = np.ldexp(np.array([1.0, -1.0, 3.0, -3.0]), -30)  # the third power of these is lost
+    curvature = math.pi**2 / 12
+    near_one = -np.euler_gamma * beyond + curvature * beyond**2
+    near_two = (1 - np.euler_gamma) * beyond + (curvature - 0.5) * beyond**2
+    np.testing.assert_allclose(array_functions.lgamma(1 + beyond), near_one, rtol=1e-15)
+    np.testing.assert_allclose(array_functions.lgamma(2 + beyond), near_two, rtol=1e-15)

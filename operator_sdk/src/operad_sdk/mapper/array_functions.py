@@ -48,6 +48,16 @@ _LANCZOS_DENOMINATOR: Final = (
     1.0, 66.0, 1925.0, 32670.0, 357423.0, 2637558.0, 13339535.0, 45995730.0, 105258076.0, 150917976.0,
     120543840.0, 39916800.0,
 )  # fmt: skip
+# lgamma(1 + e) = e P(e) for abs(e) <= 1/4: -gamma, then (-1)**k zeta(k) / k; what is left out is below 1e-18.
+_NEAR_ONE: Final = (
+    -0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454, -0.207385551028674,
+    0.16955717699740822, -0.14404989676884614, 0.12550966952474304, -0.11133426586956469,
+    0.10009945751278179, -0.09095401714582904, 0.083353840546109, -0.0769325164113522, 0.07143294629536134,
+    -0.06666870588242046, 0.06250095514121304, -0.05882397865868458, 0.055555767627403614,
+    -0.05263167937961666, 0.05000004769810169, -0.04761907033014223, 0.04545455629320467,
+    -0.04347826605304026, 0.04166666915034121, -0.04000000119214014, 0.03846153903467519,
+    -0.037037037312989324, 0.03571428584733336,
+)  # fmt: skip
 _OVERFLOWS: Final = 184.0
 """Where gamma(x), and 1 / gamma(-x), are beyond float64, and the factors they are made of are not."""
 _TINY: Final = 1e-17
@@ -100,7 +110,10 @@ def gamma(x: Array) -> Array:
 
 @_in_float64
 def lgamma(x: Array) -> Array:
-    """The logarithm of the absolute value of the gamma function; infinite at its poles."""
+    """The logarithm of the absolute value of the gamma function; infinite at its poles, exact at its zeros.
+
+    Near 1 by the series in zeta, and near 2 by gamma(2 + e) = (1 + e) gamma(1 + e).
+    """
     a = np.abs(x)
     b, is_small = _from_half(a)
     value = np.log(_lanczos(b)) - (_SHIFT + 0.5) + (b - 0.5) * (np.log(b + _SHIFT) - 1)
@@ -110,7 +123,13 @@ def lgamma(x: Array) -> Array:
     reflected = math.log(math.pi) - np.log(np.where(is_small, sine, sine * a)) - value
     found = np.where(x < 0, reflected, found)
     found = np.where(((x < 0) & (x == np.floor(x))) | np.isinf(x), np.inf, found)
-    return np.where(a < _TINY, -np.log(a), found)
+    found = np.where(a < _TINY, -np.log(a), found)
+    for zero in (1.0, 2.0):  # beside which nothing is left of the sum's digits
+        near = np.abs(x - zero) <= 0.25
+        if near.any():
+            beyond = x[near] - zero
+            found[near] = beyond * _polynomial(beyond, _NEAR_ONE) + (zero - 1) * np.log1p(beyond)
+    return found
 
 
 def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
