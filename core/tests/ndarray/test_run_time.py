@@ -67,6 +67,8 @@ class unscaled(OperatorProperty):  # noqa: N801 - as above
 
 @pytest.fixture(autouse=True)
 def installed():
+    imperative._bases.clear()  # so that each test meets an operator that nobody has called
+    imperative._recent.clear()
     Scale.made = Stiff.made = 0
     for prop in (scaled_at_run_time, stiffly_scaled):
         registry.register(prop)
