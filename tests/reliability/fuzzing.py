@@ -29,7 +29,21 @@ MOST_ADDRESS_SPACE_BYTES = 6 << 30
 """Above what NumPy and the readers need, far below what a count of 64 bits in a file can ask for."""
 MOST_SECONDS_PER_CASE = 10
 
-_INTERESTING = [0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x112, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 63) - 1, (1 << 64) - 1]
+_INTERESTING = [
+    0,
+    1,
+    2,
+    3,
+    0x7F,
+    0x80,
+    0xFF,
+    0x112,
+    0x7FFFFFFF,
+    0xFFFFFFFF,
+    1 << 62,
+    (1 << 63) - 1,
+    (1 << 64) - 1,
+]
 _TOKENS = [b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400, b"true", b"[operad.operators]",
            b"\x00", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)", b"(1000000000,)"]  # fmt: skip
 
@@ -113,7 +127,9 @@ def json_seeds() -> list[bytes]:
 def metadata_seeds() -> list[bytes]:
     """METADATA and entry_points.txt, the two divided by a form feed."""
     metadata = b"Metadata-Version: 2.1\nName: acme-ops\nVersion: 1.0\nRequires-Dist: operad>=0.2,<1\n\nText\n"
-    points = b"[operad.operators]\nacme = acme.ops:Acme\nother = acme.ops:Other\n\n[console_scripts]\na = b:c\n"
+    points = (
+        b"[operad.operators]\nacme = acme.ops:Acme\nother = acme.ops:Other\n\n[console_scripts]\na = b:c\n"
+    )
     return [metadata + b"\f" + points, metadata.replace(b"\n", b"\r\n") + b"\f" + points]
 
 
