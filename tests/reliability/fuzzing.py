@@ -1,8 +1,8 @@
 """Damaged files: mutations of real ones, given to the readers of `.params`, symbol JSON and plugin metadata.
 
 Run as a program: `python -m tests.reliability.fuzzing params|json|metadata SECONDS SEED`. Every case is
-written to the working folder before it is read, so that one that ends the process stays there. Address space and
-the time for one case are limited; an unlimited allocation or a hang is a finding like a crash.
+written to the working folder before it is read, so that one that ends the process stays there. Address
+space and the time for one case are limited; an unlimited allocation or a hang is a finding like a crash.
 """
 
 from __future__ import annotations
@@ -29,23 +29,14 @@ MOST_ADDRESS_SPACE_BYTES = 6 << 30
 """Above what NumPy and the readers need, far below what a count of 64 bits in a file can ask for."""
 MOST_SECONDS_PER_CASE = 10
 
-_INTERESTING = [
-    0,
-    1,
-    2,
-    3,
-    0x7F,
-    0x80,
-    0xFF,
-    0x112,
-    0x7FFFFFFF,
-    0xFFFFFFFF,
-    1 << 62,
-    (1 << 63) - 1,
-    (1 << 64) - 1,
-]
-_TOKENS = [b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400, b"true", b"[operad.operators]",
-           b"\x00", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)", b"(1000000000,)"]  # fmt: skip
+_NUMBERS = (
+    0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x112, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 63) - 1, (1 << 64) - 1,
+)  # fmt: skip
+_TOKENS = (
+    b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400, b"true", b"\x00",
+    b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)",
+    b"(1000000000,)",
+)  # fmt: skip
 
 
 def mutated(seeds: list[bytes], rng: random.Random) -> bytes:
@@ -64,7 +55,7 @@ def mutated(seeds: list[bytes], rng: random.Random) -> bytes:
             data[at:at] = data[at : at + length] * rng.choice((1, 2, 50))
         elif kind == 4:
             size = rng.choice((4, 8))
-            value = rng.choice(_INTERESTING) % (1 << (8 * size))
+            value = rng.choice(_NUMBERS) % (1 << (8 * size))
             data[at : at + size] = value.to_bytes(size, "little")
         elif kind == 5:
             data[at:at] = rng.choice(_TOKENS)
@@ -143,7 +134,7 @@ def read_json(path: Path, data: bytes) -> None:
     """The reader of symbol files, and what a user does next."""
     path.write_bytes(data)
     symbol = od.sym.load(str(path))
-    known = {name: (2, 1, 12, 12) for name in symbol.list_arguments()[:1]}
+    known = dict.fromkeys(symbol.list_arguments()[:1], (2, 1, 12, 12))
     symbol.infer_shape_partial(**known)
     symbol.infer_type(**dict.fromkeys(known, "float32"))
     od.sym.load_json(symbol.tojson())

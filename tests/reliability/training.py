@@ -1,4 +1,4 @@
-"""A small training program in every style, whose weights after some steps are a function of the program alone."""
+"""A small training program whose weights after some steps are a function of the program alone."""
 
 from __future__ import annotations
 
