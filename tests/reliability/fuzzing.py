@@ -33,8 +33,8 @@ _NUMBERS = (
     0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x112, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 63) - 1, (1 << 64) - 1,
 )  # fmt: skip
 _TOKENS = (
-    b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400, b"true",
-    b"\x00", b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)",
+    b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400,
+    b"true", b"\x00", b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)",
     b"(1000000000,)",
 )  # fmt: skip
 
