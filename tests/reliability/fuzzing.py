@@ -34,8 +34,8 @@ _NUMBERS = (
 )  # fmt: skip
 _TOKENS = (
     b"null", b"-1", b"1e999", b"NaN", b"[]", b"{}", b'""', b'"\\ud800"', b"[[[[", b"9" * 400,
-    b"true", b"\x00", b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;", b"()", b"(0,)",
-    b"(1000000000,)",
+    b"true", b"\x00", b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;",
+    b"()", b"(0,)", b"(1000000000,)",
 )  # fmt: skip
 
 
