@@ -34,12 +34,12 @@ def test_importing_operad_imports_little():
     assert len(modules) <= 40
 
 
-def test_the_imperative_face_needs_no_graph():
+def test_the_imperative_face_needs_neither_symbols_nor_executors():
     # With fewer threads than the machine has, the engine looks for BLAS pools to limit.
     unlimited = "import os; os.environ['OPERAD_NUM_THREADS'] = str(os.cpu_count())"
     modules = imported_by(f"{unlimited}; import operad as od; od.nd.empty(2)")
     assert not {
-        name for name in modules if name.split(".")[:2] in (["operad", "graph"], ["operad", "symbol"])
+        name for name in modules if name.split(".")[:2] in (["operad", "executor"], ["operad", "symbol"])
     }
     assert not modules & (HEAVY - {"pathlib", "urllib.parse"})  # a setting is a path
 

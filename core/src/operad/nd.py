@@ -70,20 +70,20 @@ def eye(
 
 def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
     given = {key: value for key, value in params.items() if value is not None}
-    made: NDArray = operator_function(op)(ctx=ctx, **given)
+    made: NDArray = operator_function(op, NDArray)(ctx=ctx, **given)
     return made
 
 
 def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
     """The arrays joined along an axis; the operator `Concat` of operad-shape."""
-    joined: NDArray = operator_function("Concat")(*arrays, dim=axis)
+    joined: NDArray = operator_function("Concat", NDArray)(*arrays, dim=axis)
     return joined
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.nd' has no attribute {name!r}")
-    return operator_function(name)
+    return operator_function(name, NDArray)
 
 
 def __dir__() -> list[str]:

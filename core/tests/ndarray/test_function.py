@@ -8,7 +8,7 @@ import pytest
 from operad import nd
 from operad.context import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
-from operad.ndarray import invoker
+from operad.imperative import invoker
 from operad.operator import OperatorProperty, param
 
 pytestmark = pytest.mark.usefixtures("operators")

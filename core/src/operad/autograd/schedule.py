@@ -15,20 +15,31 @@ from typing import Any, Final, Protocol, final
 
 from operad.autograd.function import FunctionProperty
 from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable, ZerosLike, gradient
-from operad.ndarray import NDArray, Spec, copy_into, execute, invoker, new_array
-from operad.operator import BackwardEntry, OpReq
+from operad.imperative import (
+    Array,
+    Marked,
+    Plan,
+    Spec,
+    TapeEntry,
+    TapeNode,
+    copy_into,
+    execute,
+    invoker,
+)
+from operad.operator import OpReq
 
 _REQUESTS: Final = {"write": OpReq.WRITE, "add": OpReq.ADD}
 _MAX_CACHED: Final = 256
 
+Tape = Sequence[TapeNode | Marked]
 Values = list[Any]
-"""Gradients on their way (`NDArray`), by number; None before they are computed and after they are used."""
+"""Gradients on their way (`Array`), by number; None before they are computed and after they are used."""
 
 
 class _Step(Protocol):
     """One node of a backward graph, by numbers."""
 
-    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+    def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
         """Compute its values from recorded nodes and earlier values."""
 
 
@@ -37,11 +48,13 @@ class _Backward:
     """Runs the gradient of a recorded operator call."""
 
     def __init__(self, number: int, node: BackwardNode, numbering: _Numbering, train_mode: bool) -> None:
-        plan = node.forward.saved.plan
+        recorded = node.forward.saved
+        plan = recorded.plan
         self._number = number
-        # A value by its number, or what the recorded node keeps.
-        self._reads: list[int | BackwardEntry] = [
-            numbering.of(entry) if read.kind == "out_grad" else read
+        saved = {read: ~i for i, read in enumerate(plan.saved_entries(recorded.wanted))}
+        # A value by its number, or what the recorded node keeps, by its number inverted.
+        self._reads = [
+            numbering.of(entry) if read.kind == "out_grad" else saved[read]
             for read, entry in zip(node.reads, node.inputs, strict=True)
         ]
         self._targets: list[tuple[int, int, Spec] | None] = []
@@ -52,21 +65,23 @@ class _Backward:
             self._targets.append((numbering.of(Entry(node, i)), buffer, plan.in_specs[i]) if wanted else None)
         self._call = plan.backward_call(tuple(node.reads), tuple(req), train_mode)
 
-    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
-        saved = nodes[self._number].saved
-        saved.check_unchanged()
-        kept = saved.arrays
-        reads = [values[read] if read.__class__ is int else kept[read] for read in self._reads]
-        grads: list[NDArray | None] = []
+    def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
+        node = nodes[self._number]
+        assert isinstance(node, TapeNode)
+        node.check_unchanged()
+        saved = node.saved
+        assert saved is not None
+        reads = [values[read] if read >= 0 else saved[~read] for read in self._reads]
+        grads: list[Array | None] = []
         for target in self._targets:
             if target is None:
                 grads.append(None)
                 continue
             number, buffer, spec = target
-            grad = buffers[buffer] if buffer >= 0 else new_array(spec)
+            grad = buffers[buffer] if buffer >= 0 else buffers[0]._new(spec)
             grads.append(grad)
             values[number] = grad
-        self._call.run(reads, grads, saved.aux)
+        self._call.run(reads, grads, node.aux)
 
 
 @final
@@ -81,11 +96,11 @@ class _Function:
             for i, wanted in enumerate(node.wanted)
         ]
 
-    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+    def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
         node = nodes[self._number]
-        assert isinstance(node, OpNode)
-        assert isinstance(node.op, FunctionProperty)
-        grads = node.op.run_backward([values[read] for read in self._reads])
+        assert isinstance(node, TapeNode)
+        assert isinstance(node.plan.prop, FunctionProperty)
+        grads = node.plan.prop.run_backward([values[read] for read in self._reads])
         for target, grad in zip(self._targets, grads, strict=True):
             if target is not None:
                 number, buffer, request = target
@@ -102,7 +117,7 @@ class _Primitive:
         self._target = numbering.of(Entry(node))
         self._buffer, self._request = numbering.buffer(Entry(node))
 
-    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
+    def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
         value = self._invoke([values[read] for read in self._reads])
         if self._buffer >= 0:
             value = _delivered(value, buffers[self._buffer], self._request)
@@ -116,21 +131,21 @@ class _Zeros:
     def __init__(self, node: OpNode, numbering: _Numbering) -> None:
         source = node.inputs[0]
         self._spec: Spec = (
-            source.node.saved.array._spec if isinstance(source.node, Variable)
-            else source.node.saved.out_specs[source.index]
+            source.node.saved.grad._spec if isinstance(source.node, Variable)
+            else source.node.saved.plan.out_specs[source.index]
         )  # fmt: skip
         self._target = numbering.of(Entry(node))
         self._buffer, self._request = numbering.buffer(Entry(node))
 
-    def run(self, nodes: Sequence[Node], values: Values, buffers: Sequence[NDArray]) -> None:
-        zeros = buffers[self._buffer] if self._buffer >= 0 else new_array(self._spec)
+    def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
+        zeros = buffers[self._buffer] if self._buffer >= 0 else buffers[0]._new(self._spec)
         if self._request is not OpReq.ADD:
             args, var = (zeros._data,), zeros._chunk.var
             execute(_fill_zero, args, zeros.context, (), (var,), "_zeros", reads_mutable=zeros._is_part)
         values[self._target] = zeros
 
 
-def _delivered(value: NDArray, target: NDArray, request: OpReq) -> NDArray:
+def _delivered(value: Array, target: Array, request: OpReq) -> Array:
     """Put a gradient into the buffer it belongs to."""
     if request is OpReq.ADD:
         args, const = (target._data, value._data), (value._chunk.var,)
@@ -140,7 +155,7 @@ def _delivered(value: NDArray, target: NDArray, request: OpReq) -> NDArray:
     return target
 
 
-def deliver(value: NDArray, target: NDArray, request: str) -> None:
+def deliver(value: Array, target: Array, request: str) -> None:
     """Put a gradient into a buffer, which `request` (`write` or `add`) says how to write."""
     _delivered(value, target, _REQUESTS[request])
 
@@ -181,28 +196,44 @@ class Schedule:
 
     def __init__(
         self,
-        nodes: Sequence[Node],
-        heads: Sequence[Entry],
-        wanted: Sequence[Entry],
+        nodes: Tape,
+        heads: Sequence[TapeEntry],
+        wanted: Sequence[TapeEntry],
         requests: Sequence[str],
         train_mode: bool,
     ) -> None:
         head_grads = [Entry(Variable(f"head_grad{i}")) for i in range(len(heads))]
-        results = gradient(heads, head_grads, wanted)
-        recorded = {node: i for i, node in enumerate(nodes)}
+        graph = _graph_of(nodes)
+        ends = [[Entry(graph[node], index) for node, index in entries] for entries in (heads, wanted)]
+        results = gradient(ends[0], head_grads, ends[1])
+        recorded = {graph[node]: i for i, node in enumerate(nodes)}
         numbering = _Numbering(head_grads, results, requests)
         order = [n for n in Graph(results).nodes if n not in recorded and not isinstance(n, Variable)]
         self._steps = [_step(node, recorded, numbering, train_mode) for node in order]
         self._frees = _last_uses(order, numbering, len(self._steps))
         self._num_values = len(numbering)
 
-    def run(self, nodes: Sequence[Node], head_grads: Sequence[NDArray], buffers: Sequence[NDArray]) -> None:
+    def run(self, nodes: Tape, head_grads: Sequence[Array], buffers: Sequence[Array]) -> None:
         """Compute the gradients into `buffers`, from what `nodes` keep."""
         values: Values = [*head_grads, *[None] * (self._num_values - len(head_grads))]
         for step, frees in zip(self._steps, self._frees, strict=True):
             step.run(nodes, values, buffers)
             for number in frees:
                 values[number] = None
+
+
+def _graph_of(nodes: Tape) -> dict[TapeNode | Marked, Node]:
+    """A graph like the tape; what was recorded stands in each node's `saved`."""
+    constant = Entry(Variable("constant"))
+    made: dict[TapeNode | Marked, Node] = {}
+    for node in nodes:
+        if isinstance(node, Marked):
+            made[node] = Variable("variable")
+        else:
+            inputs = [constant if e is None else Entry(made[e[0]], e[1]) for e in node.inputs]
+            made[node] = OpNode(node.plan.prop, node.plan.name, inputs)
+        made[node].saved = node
+    return made
 
 
 def _step(node: Node, recorded: dict[Node, int], numbering: _Numbering, train_mode: bool) -> _Step:
@@ -235,9 +266,9 @@ _schedules: Final[dict[Any, Schedule]] = {}
 
 
 def schedule(
-    nodes: Sequence[Node],
-    heads: Sequence[Entry],
-    wanted: Sequence[Entry],
+    nodes: Tape,
+    heads: Sequence[TapeEntry],
+    wanted: Sequence[TapeEntry],
     requests: Sequence[str],
     train_mode: bool,
 ) -> Schedule:
@@ -262,9 +293,9 @@ def schedule(
 
 
 def _structure(
-    nodes: Sequence[Node],
-    heads: Sequence[Entry],
-    wanted: Sequence[Entry],
+    nodes: Tape,
+    heads: Sequence[TapeEntry],
+    wanted: Sequence[TapeEntry],
     requests: Sequence[str],
     train_mode: bool,
 ) -> Any:
@@ -272,13 +303,13 @@ def _structure(
     number = {node: i for i, node in enumerate(nodes)}
     parts: list[Any] = []
     for node in nodes:
-        if isinstance(node, OpNode):
-            plan = node.saved.plan
-            if plan is None or plan.prop.is_stateful:
+        if isinstance(node, TapeNode):
+            plan = node.plan
+            if not isinstance(plan, Plan) or plan.prop.is_stateful:
                 return None
             parts.append(plan)
-            parts += [(number[source], index) for source, index in node.inputs]
+            parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]
         else:
-            parts.append(node.saved.array._spec if node.saved is not None else None)
+            parts.append(node.grad._spec)
     ends = [(number[node], index) for node, index in (*heads, *wanted)]
     return (train_mode, len(heads), *ends, *requests, *parts)

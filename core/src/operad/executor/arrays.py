@@ -10,7 +10,8 @@ from operad.context import Context
 from operad.dtypes import DEFAULT_DTYPE, DType
 from operad.errors import BindError, ShapeError
 from operad.graph import Graph, Variable, infer_shapes, infer_types, place
-from operad.ndarray import NDArray, Use, clash, empty
+from operad.imperative import Use, clash
+from operad.ndarray import NDArray, empty
 from operad.operator import PartialShape, Shape, is_known
 
 

@@ -24,7 +24,8 @@ from operad.executor.layout import Layout, Pool
 from operad.executor.program import Program
 from operad.executor.segment import Segment
 from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode, Variable
-from operad.ndarray import NDArray, Versions, copy_into, empty, overwritten, wrap
+from operad.imperative import Versions, copy_into, overwritten
+from operad.ndarray import NDArray, empty, wrap
 from operad.operator import Operator
 
 MonitorCallback = Callable[[str, NDArray], object]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, final
 from operad.engine import Var
 from operad.executor.program import Program
 from operad.graph import Entry
-from operad.ndarray import Chunk, NDArray, empty, new_chunk
+from operad.imperative import Chunk, new_chunk
+from operad.ndarray import NDArray, empty
 
 
 @final

@@ -18,7 +18,7 @@ from operad.config import settings
 from operad.context import Context
 from operad.engine import Opr, RunContext, Var
 from operad.graph import BackwardNode, Entry, Node, OpNode, values_read
-from operad.ndarray import distinct
+from operad.imperative import distinct
 from operad.operator import OpContext, Operator, OpReq
 from operad.resource import ResourceRequest
 

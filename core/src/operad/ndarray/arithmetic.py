@@ -14,8 +14,7 @@ import numpy as np
 
 from operad import registry
 from operad.errors import BindError, DTypeError
-from operad.ndarray.imperative import invoker
-from operad.ndarray.recording import recording_state
+from operad.imperative import invoker, is_recording
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -78,7 +77,7 @@ class Arithmetic:
 
     def _inplace(self, kind: str, other: Any) -> NDArray:
         left = cast("NDArray", self)
-        if recording_state.recorder is not None and recording_state.recorder.tracks(left):
+        if left._autograd is not None and is_recording():
             raise BindError(
                 f"in-place {kind} on an array that is being recorded would corrupt its gradient; "
                 "write `x = x + y`, or do it under autograd.pause()"

@@ -10,27 +10,26 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import ArgumentError
-from operad.ndarray.arithmetic import Arithmetic
-from operad.ndarray.imperative import Invoker, invoker
+from operad.imperative import Array, Invoker, invoker
 from operad.operator import OperatorProperty
 
-_functions: Final[dict[str, Callable[..., Any]]] = {}
+_functions: Final[dict[tuple[str, type[Array]], Callable[..., Any]]] = {}
 
 
-def operator_function(name: str) -> Callable[..., Any]:
-    """The imperative function of the operator called `name`.
+def operator_function(name: str, cls: type[Array]) -> Callable[..., Any]:
+    """The imperative function of the operator called `name`, over arrays of the class `cls`.
 
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
     op = registry.get(name)
-    found = _functions.get(name)
+    found = _functions.get((name, cls))
     if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
-        found = _functions[name] = _make_function(name, op)
+        found = _functions[name, cls] = _make_function(name, op, cls)
     return found
 
 
-def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
+def _make_function(name: str, op: type[OperatorProperty], cls: type[Array]) -> Callable[..., Any]:
     plain: Invoker | None = None
     if not any(declared.is_required for declared in op.params.values()) and op.key_var_num_args is None:
         plain = invoker(op, {})
@@ -38,12 +37,12 @@ def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
     def function(*args: Any, out: Any = None, ctx: Any = None, name: str | None = None, **params: Any) -> Any:
         if plain is not None and not params:
             for arg in args:
-                if not isinstance(arg, Arithmetic):
+                if not isinstance(arg, cls):
                     break
             else:
-                return plain(args, out, ctx)
-        tensors, by_name, given = split_arguments(op, args, params, Arithmetic, "NDArray")
-        return invoker(op, given)(_ordered(op, tensors, by_name, given), out, ctx)
+                return plain(args, out, ctx, cls)
+        tensors, by_name, given = split_arguments(op, args, params, cls, "NDArray")
+        return invoker(op, given)(_ordered(op, tensors, by_name, given), out, ctx, cls)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.__doc__

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import numpy as np
 
 from operad.errors import BindError, IndexOutOfRangeError
-from operad.ndarray.arithmetic import Arithmetic, invoke
-from operad.ndarray.imperative import copy_into
-from operad.ndarray.recording import recording_state
-from operad.ndarray.run import execute
+from operad.imperative import Array, copy_into, execute, is_recording, spec_of
+from operad.ndarray.arithmetic import invoke
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -33,7 +31,7 @@ def get_item(array: NDArray, key: Any) -> NDArray:
     key = _plain_key(key)
     if not _is_basic(key):
         return _gathered(array, key)
-    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
+    if array._is_recorded:
         return _recorded_slice(array, key)
     try:
         view = array._data[key if isinstance(key, tuple) else (key,)]
@@ -67,19 +65,18 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
 
 
 def _is_array(value: object) -> TypeGuard[NDArray]:
-    return isinstance(value, Arithmetic)
+    return isinstance(value, Array)
 
 
 def _refuse_recorded(array: NDArray, value: object) -> None:
-    recorder = recording_state.recorder
-    if recorder is None:
+    if not is_recording():
         return
-    if recorder.tracks(array):
+    if array._autograd is not None:
         raise BindError(
             "assignment into an array that is being recorded would corrupt its gradient; "
             "do it under autograd.pause()"
         )
-    if _is_array(value) and recorder.tracks(value):
+    if _is_array(value) and value._autograd is not None:
         raise BindError(
             "assignment of an array that is being recorded would lose its gradient; build the result "
             "with operators (concat, stack, where), or assign value.detach()"
@@ -150,7 +147,7 @@ def _fitted(source: NDArray, target: tuple[int, ...]) -> NDArray:
 
 
 def _gathered(array: NDArray, key: Any) -> NDArray:
-    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
+    if array._is_recorded:
         if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
             _index_shape(array, key)
             # `take` clips, so what is out of range was refused, and negative indices are counted here.
@@ -159,7 +156,7 @@ def _gathered(array: NDArray, key: Any) -> NDArray:
         raise BindError(
             "indexing with masks or several index arrays is not recorded; use take, pick or gather_nd"
         )
-    out = array._empty(_index_shape(array, key), array.dtype)
+    out = array._new(spec_of(_index_shape(array, key), array.dtype, array.ctx))
     execute(
         _gather, (out._data, array._data, key), array.ctx, (array._chunk.var,), (out._chunk.var,), "gather_nd"
     )

@@ -11,7 +11,8 @@ import numpy as np
 from operad import autograd
 from operad.context import cpu
 from operad.graph import Entry
-from operad.ndarray import Invoker, NDArray, array
+from operad.imperative import Invoker
+from operad.ndarray import NDArray, array
 from operad.operator import OperatorProperty
 from operad.symbol import Symbol, apply
 from operad_sdk.check.trial import Trial

@@ -9,7 +9,7 @@ import pytest
 
 from operad import autograd, engine, nd, storage
 from operad.context import cpu
-from operad.ndarray.chunk import bury
+from operad.imperative.chunk import bury
 
 pytestmark = [pytest.mark.serial, pytest.mark.usefixtures("operators")]
 

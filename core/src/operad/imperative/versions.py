@@ -7,12 +7,10 @@ tells. What shares a chunk shares its version: a write to another part of it cou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from operad.errors import GradientError
-
-if TYPE_CHECKING:
-    from operad.ndarray.ndarray import NDArray
+from operad.imperative.array import Array
 
 
 @final
@@ -21,7 +19,7 @@ class Versions:
 
     __slots__ = ("_noted", "_vars")
 
-    def __init__(self, arrays: Sequence[NDArray]) -> None:
+    def __init__(self, arrays: Sequence[Array]) -> None:
         self._vars = [array._chunk.var for array in arrays]
         self.note()
 

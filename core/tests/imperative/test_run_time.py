@@ -8,7 +8,8 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import ParamError
-from operad.ndarray import imperative, invoker
+from operad.imperative import call as imperative
+from operad.imperative import invoker
 from operad.operator import Kernel, Operator, OperatorProperty, assign, param
 
 X = np.float32([1, 2, 3])

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
-from operad.ndarray.plan import Plan, new_array
-from operad.ndarray.recording import Recorder, recording_state
-from operad.ndarray.run import execute
+from operad.imperative.array import Array
+from operad.imperative.plan import Plan
+from operad.imperative.run import execute
+from operad.imperative.state import RECORDING, TRAINING, is_recording, state
+from operad.imperative.tape import record
 from operad.operator import OperatorProperty
-
-if TYPE_CHECKING:
-    from operad.ndarray.ndarray import NDArray
 
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
@@ -58,9 +57,10 @@ class Invoker:
 
     def __call__(
         self,
-        inputs: Sequence[NDArray],
-        out: NDArray | list[NDArray] | tuple[NDArray, ...] | None = None,
+        inputs: Sequence[Array],
+        out: Array | list[Array] | tuple[Array, ...] | None = None,
         ctx: Context | None = None,
+        cls: type[Array] = Array,
     ) -> Any:
         """Apply the operator.
 
@@ -68,12 +68,14 @@ class Invoker:
             inputs: The arguments and auxiliary states in the order of a call, all on one context.
             out: Array, or one array an output, to write into instead of new ones.
             ctx: Where to run an operator that has no inputs.
+            cls: The class of the outputs of such an operator; else it is that of the first input.
         Returns:
             The visible output, or a list of them where there are several.
         """
         if self._places is not None and len(inputs) == len(self._places):
             inputs = [inputs[place] for place in self._places]
-        is_train = recording_state.is_training
+        mode = state.mode
+        is_train = mode & TRAINING != 0
         # Inputs decide the context; without any, the thread's default may change between calls.
         key: Any
         if len(inputs) == 1:
@@ -85,19 +87,19 @@ class Invoker:
             plan = self._planned(key, inputs, is_train)
         if out is not None:
             outputs = self._given(plan, out)
-            if recording_state.recorder is not None:
-                refuse_lost(plan.name, recording_state.recorder, inputs, outputs)
+            if mode & RECORDING:
+                refuse_lost(plan.name, inputs, outputs)
                 inputs = _kept_apart(inputs, outputs)
             _run_into(plan, inputs, outputs)
         else:
-            outputs = plan.run_new(inputs)
-        if recording_state.recorder is not None:
-            recording_state.recorder.record(plan, inputs, outputs)
+            outputs = plan.run_new(inputs, inputs[0].__class__ if inputs else cls)
+        if mode & RECORDING:
+            record(plan, inputs, outputs)
         if plan.num_visible == 1:
             return outputs[0]
         return outputs[: plan.num_visible]
 
-    def _planned(self, key: Any, inputs: Sequence[NDArray], is_train: bool) -> Plan:
+    def _planned(self, key: Any, inputs: Sequence[Array], is_train: bool) -> Plan:
         self._check_inputs(inputs)
         ctx = inputs[0]._spec.ctx if inputs else key[1]
         if self._like is None:
@@ -111,7 +113,7 @@ class Invoker:
             self._plans[key] = plan
         return plan
 
-    def _check_inputs(self, inputs: Sequence[NDArray]) -> None:
+    def _check_inputs(self, inputs: Sequence[Array]) -> None:
         names = self._input_names
         if len(inputs) != len(names):
             listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
@@ -125,11 +127,11 @@ class Invoker:
                     f"move it with {name}.as_in_context({inputs[0].ctx})"
                 )
 
-    def _given(self, plan: Plan, out: NDArray | list[NDArray] | tuple[NDArray, ...]) -> list[NDArray]:
+    def _given(self, plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
         given = list(out) if isinstance(out, (list, tuple)) else [out]
         specs = plan.out_specs
         if len(given) == plan.num_visible < len(specs):
-            given += [new_array(spec) for spec in specs[plan.num_visible :]]
+            given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
         if len(given) != len(specs):
             raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
         for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
@@ -137,51 +139,51 @@ class Invoker:
                 raise BindError(
                     f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}"
                 )
-            if recording_state.recorder is not None and recording_state.recorder.tracks(array):
+            if array._autograd is not None and is_recording():
                 raise BindError(
                     f"{plan.name}: out ({name}) is part of what is being recorded; use a new array"
                 )
         return given
 
 
-def _run_into(plan: Plan, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
     shared = {id(x._chunk) for x in inputs[: plan.num_args]}
     if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
         plan.run(inputs, outputs, into_given=True)
         return
-    fresh = [new_array(spec) for spec in plan.out_specs]
+    fresh = [out._new(out._spec) for out in outputs]
     plan.run(inputs, fresh)
     for array, value in zip(outputs, fresh, strict=True):
         copy_into(array, value)
 
 
-def refuse_lost(name: str, recorder: Recorder, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+def refuse_lost(name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Raise BindError if a recorded result would go into a part of an array.
 
     The part would be recorded, but not the array, whose gradient would then silently be wrong.
     """
-    if any(out._is_part for out in outputs) and any(map(recorder.tracks, inputs)):
+    if any(out._is_part for out in outputs) and any(x._autograd is not None for x in inputs):
         raise BindError(
             f"{name}: the target is part of another array, which would not know of the gradient; "
             "use a new array, or do it under autograd.pause()"
         )
 
 
-def _kept_apart(inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> list[NDArray]:
+def _kept_apart(inputs: Sequence[Array], outputs: Sequence[Array]) -> list[Array]:
     """The inputs, those that outputs will overwrite as copies, for a gradient may read them later."""
     written = {id(out._chunk) for out in outputs}
     return [_copied(x) if id(x._chunk) in written else x for x in inputs]
 
 
-def _copied(array: NDArray) -> NDArray:
-    copy = new_array(array._spec)
+def _copied(array: Array) -> Array:
+    copy = array._new(array._spec)
     copy_into(copy, array)
     copy._autograd = array._autograd
     return copy
 
 
-def copy_into(target: NDArray, source: NDArray) -> None:
+def copy_into(target: Array, source: Array) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
     if target._chunk is source._chunk:
         args = (target.ctx.xp, target._data, source._data)

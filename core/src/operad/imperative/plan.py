@@ -4,30 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from operad import resource
 from operad.config import settings
 from operad.context import Context
 from operad.engine import Var
 from operad.errors import ShapeError
-from operad.ndarray.run import distinct, execute
-from operad.ndarray.spec import Spec, spec_of
+from operad.imperative.array import Array
+from operad.imperative.run import distinct, execute
+from operad.imperative.spec import Spec, spec_of
 from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
 
-if TYPE_CHECKING:
-    from operad.ndarray.ndarray import NDArray
+
+class Recordable:
+    """What the tape knows of a call.
+
+    Attributes:
+        name: What errors call it.
+        prop: The operator's property.
+        out_specs: Specifications of all outputs.
+    """
+
+    __slots__ = ("name", "out_specs", "prop")
+
+    def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
+        self.name = name
+        self.prop = prop
+        self.out_specs = out_specs
 
 
 @final
-class Plan:
+class Plan(Recordable):
     """One operator, with given parameters, on inputs of given specifications, in one mode.
 
     Attributes:
-        prop: The operator's property.
         operator: Computes it.
         in_specs: Specifications of arguments and auxiliary states.
-        out_specs: Specifications of all outputs.
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
@@ -38,19 +51,19 @@ class Plan:
     __slots__ = (
         "_backward_calls", "_backward_reads", "_direct", "_in_types", "_inplace", "_is_simple", "_op_ctx",
         "_req", "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel",
-        "name", "num_args", "num_visible", "operator", "out_specs", "prop",
+        "num_args", "num_visible", "operator",
     )  # fmt: skip
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
-        self.prop = prop
-        self.name = prop.name
+        num_args = len(prop.list_arguments())
+        self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
+        super().__init__(prop.name, prop, out_specs)
         self.backward_name = f"_backward_{prop.name}"
         self.ctx = ctx
         self.in_specs = tuple(specs)
-        self.num_args = len(prop.list_arguments())
+        self.num_args = num_args
         self.num_visible = prop.num_visible_outputs
         self.in_shapes: list[Shape] = [spec.shape for spec in specs[: self.num_args]]
-        self._in_types, self.out_specs = _inferred(prop, specs, self.num_args, ctx)
         self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
         self._resource_vars = resource.mutable_vars_of(requested)
@@ -83,15 +96,15 @@ class Plan:
         made._backward_calls = {}
         return made
 
-    def run_new(self, inputs: Sequence[NDArray]) -> list[NDArray]:
-        """Compute into new arrays; returns all outputs."""
+    def run_new(self, inputs: Sequence[Array], cls: type[Array]) -> list[Array]:
+        """Compute into new arrays of the class `cls`; returns all outputs."""
         direct = self._direct
         if direct is None or not self._is_simple:
-            outputs = [_new_array(spec) for spec in self.out_specs]
+            outputs = [cls._new(spec) for spec in self.out_specs]
             self.run(inputs, outputs)
             return outputs
         # The same by the shortest way, for small operators whose cost is the call.
-        output = _new_array(self.out_specs[0])
+        output = cls._new(self.out_specs[0])
         first = inputs[0]
         const: tuple[Var, ...] = (first._chunk.var,)
         args: tuple[Any, ...] = (first._data, output._data)
@@ -103,7 +116,7 @@ class Plan:
         execute(direct, args, self.ctx, const, (output._chunk.var,), self.name, inline=True)
         return [output]
 
-    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], into_given: bool = False) -> None:
+    def run(self, inputs: Sequence[Array], outputs: Sequence[Array], into_given: bool = False) -> None:
         """Compute into `outputs`, which share no memory with an input unless the operator says so.
 
         Args:
@@ -135,7 +148,7 @@ class Plan:
             args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
         execute(function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel)
 
-    def may_overwrite(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> bool:
+    def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
         return all(
             x._data is out._data and (i, j) in self._inplace
@@ -153,6 +166,10 @@ class Plan:
             reads = self.prop.backward_dependency(flows) if any(flows) else None
             self._backward_reads[wanted] = reads
             return reads
+
+    def saved_entries(self, wanted: tuple[bool, ...]) -> list[BackwardEntry]:
+        """What of arguments and outputs a recorded call keeps for the gradients marked in `wanted`."""
+        return [read for read in self.backward_reads(wanted) or () if read.kind != "out_grad"]
 
     def backward_call(
         self, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
@@ -183,9 +200,7 @@ class BackwardCall:
         first = {"out_grad": 0, "in_data": count, "out_data": count + plan.num_args}
         self._places = [first[kind] + index for kind, index in reads]
 
-    def run(
-        self, reads: Sequence[NDArray], in_grad: Sequence[NDArray | None], aux: Sequence[NDArray] = ()
-    ) -> None:
+    def run(self, reads: Sequence[Array], in_grad: Sequence[Array | None], aux: Sequence[Array] = ()) -> None:
         """Compute gradients.
 
         Args:
@@ -246,17 +261,3 @@ def _inferred(
         for shape, dtype in zip(out_shapes, out_types, strict=True)
     )
     return in_types, outs
-
-
-_new_array: Callable[[Spec], NDArray]
-
-
-def set_array_factory(factory: Callable[[Spec], NDArray]) -> None:
-    """Tell this module how to make arrays; `ndarray.py`, which needs this module, does so."""
-    global _new_array
-    _new_array = factory
-
-
-def new_array(spec: Spec) -> NDArray:
-    """A new array with undefined contents."""
-    return _new_array(spec)

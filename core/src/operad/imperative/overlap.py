@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from operad.ndarray.ndarray import NDArray
+from operad.imperative.array import Array
 
 
 @final
@@ -23,7 +22,7 @@ class Use(NamedTuple):
     """
 
     what: str
-    array: NDArray
+    array: Array
     request: str
 
 
@@ -43,7 +42,7 @@ def clash(uses: Iterable[Use]) -> tuple[str, str] | None:
     return None
 
 
-def _overlap(one: NDArray, other: NDArray) -> bool:
+def _overlap(one: Array, other: Array) -> bool:
     """Whether two arrays of one chunk have bytes in common."""
     if not one.size:
         return False

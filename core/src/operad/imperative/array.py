@@ -1,0 +1,84 @@
+"""The array that plans, tape and executors work on, without the methods that a user calls.
+
+`NDArray`, which adds those, stands above differentiation; this class stands below it. Whoever makes an
+array names the class: that of an input, or the one that the front end hands down.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.imperative.chunk import Chunk, new_chunk
+from operad.imperative.spec import Spec, spec_of
+from operad.operator import Shape
+
+
+class Array:
+    """A plain array inside the memory of a chunk.
+
+    The underscored attributes belong to the layers of the core; users see the properties.
+    `_autograd` is the tape's place for this array, `(node, index)`; None where no gradient flows to it.
+    """
+
+    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_spec")
+
+    def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
+        self._chunk = chunk
+        self._data = data
+        self._spec = spec
+        self._autograd: Any = None
+
+    @classmethod
+    def _new(cls, spec: Spec) -> Self:
+        """A new array with undefined contents."""
+        chunk = new_chunk(spec.ctx, spec.nbytes)
+        return cls(chunk, chunk.handle.array(spec.shape, spec.dtype), spec)  # type: ignore[union-attr]
+
+    @property
+    def shape(self) -> Shape:
+        """Length of every axis."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._spec.dtype
+
+    @property
+    def context(self) -> Context:
+        """The device the array lives on."""
+        return self._spec.ctx
+
+    ctx = context
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._spec.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._spec.shape)
+
+    def detach(self) -> Self:
+        """A view of the same memory that is not part of what is recorded."""
+        return self.__class__(self._chunk, self._data, self._spec)
+
+    @property
+    def _is_part(self) -> bool:
+        """Whether writing all of this array may leave some of its memory as it is."""
+        handle = self._chunk.handle
+        whole: int = self._chunk.owner.nbytes if handle is None else handle.size_bytes
+        return whole != self._spec.nbytes
+
+    def _view(self, data: Any) -> Self:
+        return self.__class__(self._chunk, data, spec_of(data.shape, self._spec.dtype, self._spec.ctx))
+
+    def _filled(self, value: float) -> Self:
+        """A new array like this one, filled with `value`."""
+        made = self._new(self._spec)
+        made._data[...] = value  # fresh, so nothing is pending on it
+        return made
