@@ -17,6 +17,7 @@ from operad.autograd.function import FunctionProperty
 from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable, ZerosLike, gradient
 from operad.imperative import (
     Array,
+    Invoker,
     Marked,
     Plan,
     Spec,
@@ -24,7 +25,6 @@ from operad.imperative import (
     TapeNode,
     copy_into,
     execute,
-    invoker,
 )
 from operad.operator import OpReq
 
@@ -51,7 +51,7 @@ class _Backward:
         recorded = node.forward.saved
         plan = recorded.plan
         self._number = number
-        saved = {read: ~i for i, read in enumerate(plan.saved_entries(recorded.wanted))}
+        saved = {read: ~i for i, read in enumerate(plan.recipe(recorded.wanted).entries)}
         # A value by its number, or what the recorded node keeps, by its number inverted.
         self._reads = [
             numbering.of(entry) if read.kind == "out_grad" else saved[read]
@@ -63,7 +63,7 @@ class _Backward:
             buffer, request = numbering.buffer(Entry(node, i)) if wanted else (-1, OpReq.NULL)
             req.append(request)
             self._targets.append((numbering.of(Entry(node, i)), buffer, plan.in_specs[i]) if wanted else None)
-        self._call = plan.backward_call(tuple(node.reads), tuple(req), train_mode)
+        self._request = (tuple(node.reads), tuple(req), train_mode)
 
     def run(self, nodes: Tape, values: Values, buffers: Sequence[Array]) -> None:
         node = nodes[self._number]
@@ -81,7 +81,9 @@ class _Backward:
             grad = buffers[buffer] if buffer >= 0 else buffers[0]._new(spec)
             grads.append(grad)
             values[number] = grad
-        self._call.run(reads, grads, node.aux)
+        # Of the node that is run: its run-time values may differ from those this was made for.
+        assert isinstance(node.plan, Plan)
+        node.plan.backward_call(*self._request).run(reads, grads, node.aux)
 
 
 @final
@@ -112,7 +114,7 @@ class _Primitive:
     """Runs an operator that the gradient pass inserted."""
 
     def __init__(self, node: OpNode, numbering: _Numbering) -> None:
-        self._invoke = invoker(type(node.op), node.op.get_params())
+        self._invoke = Invoker(node.op)
         self._reads = [numbering.of(entry) for entry in node.inputs]
         self._target = numbering.of(Entry(node))
         self._buffer, self._request = numbering.buffer(Entry(node))
@@ -307,7 +309,7 @@ def _structure(
             plan = node.plan
             if not isinstance(plan, Plan) or plan.prop.is_stateful:
                 return None
-            parts.append(plan)
+            parts.append(plan.structure)
             parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]
         else:
             parts.append(node.grad._spec)

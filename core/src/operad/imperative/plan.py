@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad import resource
 from operad.config import settings
@@ -12,9 +11,15 @@ from operad.context import Context
 from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
+from operad.imperative.chunk import limbo_of
 from operad.imperative.run import distinct, execute
+from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
+
+_SMALL_SIZE: Final = 1500
+"""Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
+NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
 
 class Recordable:
@@ -35,8 +40,31 @@ class Recordable:
 
 
 @final
+class Recipe:
+    """What a recorded call keeps for its gradient.
+
+    Attributes:
+        entries: Which arguments and outputs, in order.
+        inputs: Indices of the arguments among them; `outputs` likewise, which follow.
+    """
+
+    __slots__ = ("entries", "inputs", "outputs")
+
+    def __init__(self, reads: Sequence[BackwardEntry]) -> None:
+        self.inputs = tuple(index for kind, index in reads if kind == "in_data")
+        self.outputs = tuple(index for kind, index in reads if kind == "out_data")
+        self.entries = [
+            *[BackwardEntry("in_data", index) for index in self.inputs],
+            *[BackwardEntry("out_data", index) for index in self.outputs],
+        ]
+
+
+@final
 class Plan(Recordable):
     """One operator, with given parameters, on inputs of given specifications, in one mode.
+
+    Values of run-time parameters are no part of it: a call brings them along, and where the operator has
+    no way to take them, or a gradient will want them, `bound` gives a copy of the plan for them.
 
     Attributes:
         operator: Computes it.
@@ -44,15 +72,18 @@ class Plan(Recordable):
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
+        is_small: Whether it may run while the engine's lock is held: a few elements, by a plain ufunc.
         num_args: How many of the inputs are arguments.
+        num_inputs: How many inputs there are.
         num_visible: How many of the outputs a caller sees.
+        places: Where each input stands in a call; None where nothing moves.
+        out_spec: Specification of the first output, and `limbo`, where blocks for it wait.
+        direct: Computes it from arrays and run-time values alone; None if there is no such function.
+        structure: The plan that this is a `bound` copy of, or itself. Equal structures have equal
+            gradients but for the run-time values.
     """
 
-    __slots__ = (
-        "_backward_calls", "_backward_reads", "_direct", "_in_types", "_inplace", "_is_simple", "_op_ctx",
-        "_req", "_resource_vars", "backward_name", "ctx", "in_shapes", "in_specs", "inline", "is_parallel",
-        "num_args", "num_visible", "operator",
-    )  # fmt: skip
+    # Not slotted: `bound` copies the dictionary.
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
@@ -62,89 +93,116 @@ class Plan(Recordable):
         self.ctx = ctx
         self.in_specs = tuple(specs)
         self.num_args = num_args
+        self.num_inputs = len(specs)
         self.num_visible = prop.num_visible_outputs
-        self.in_shapes: list[Shape] = [spec.shape for spec in specs[: self.num_args]]
+        self.places = prop.input_places()
+        self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
         self._resource_vars = resource.mutable_vars_of(requested)
         self._op_ctx = OpContext(ctx, is_train, requested)
-        self._req = (OpReq.WRITE,) * len(self.out_specs)
-        cost = prop.cost(self.in_shapes, [spec.shape for spec in self.out_specs])
+        self._req = (OpReq.WRITE,) * len(out_specs)
+        cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
         self.is_parallel = cost >= settings().parallel_cost
-        self._direct = self.operator.direct if len(specs) == self.num_args else None
-        args, outs = list(range(self.num_args)), list(range(len(self.out_specs)))
+        args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
-        self._is_simple = (
-            self.inline
-            and self._direct is not None
-            and len(self.out_specs) == 1
-            and self.num_args in (1, 2)
-            and not requested
+        self._run_time = RunTime(prop) if prop.params.run_time else None
+        self._is_plain = len(specs) == num_args and not requested
+        self._choose_direct()
+        self.is_small = (
+            self._is_plain
+            and self.inline
+            and self.direct is not None
+            and self.operator.is_ufunc
+            and len(out_specs) == 1
+            and num_args in (1, 2)
+            and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
         )
-        self._backward_reads: dict[tuple[bool, ...], list[BackwardEntry] | None] = {}
+        self.out_spec = out_specs[0]
+        self.limbo = limbo_of(self.out_spec.ctx, self.out_spec.nbytes)
+        self.structure = self
+        self._last_bound: Plan | None = None
+        self._recipes: dict[tuple[bool, ...], Recipe | None] = {}
         self._backward_calls: dict[Any, BackwardCall] = {}
 
-    def rebound(self, prop: OperatorProperty) -> Plan:
-        """The same plan for `prop`, which differs in run-time parameters alone."""
-        made = copy(self)
-        made.prop = prop
+    def _choose_direct(self) -> None:
+        operator = self.operator
+        chosen = operator.direct if self._run_time is None else operator.direct_with_values
+        self.direct = chosen if self.num_inputs == self.num_args else None
+
+    def values_of(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Run-time values as `direct` takes them behind the arrays.
+
+        Raises:
+            ParamError: A value does not fit.
+        """
+        assert self._run_time is not None
+        return self._run_time.converted(given, self.operator)
+
+    def bound(self, given: tuple[Any, ...]) -> Plan:
+        """The same plan with an operator that has these run-time values; the last one is kept.
+
+        Raises:
+            ParamError: A value does not fit.
+        """
+        assert self._run_time is not None
+        last = self._last_bound
+        if last is not None and last._run_time is not None and last._run_time.are(given):
+            return last
+        prop = self.prop.rebound(self._run_time.named(given))
+        made = object.__new__(Plan)
+        made.__dict__.update(self.__dict__)
+        made.name, made.out_specs, made.prop = self.name, self.out_specs, prop
         made.operator = self.operator.rebound(prop) or prop.create_operator(
             self.ctx, self.in_shapes, self._in_types
         )
-        made._direct = made.operator.direct if self._direct is not None else None
+        made._run_time = RunTime(prop, given)
+        made._choose_direct()
         made._backward_calls = {}
+        self._last_bound = made
         return made
 
-    def run_new(self, inputs: Sequence[Array], cls: type[Array]) -> list[Array]:
-        """Compute into new arrays of the class `cls`; returns all outputs."""
-        direct = self._direct
-        if direct is None or not self._is_simple:
-            outputs = [cls._new(spec) for spec in self.out_specs]
-            self.run(inputs, outputs)
-            return outputs
-        # The same by the shortest way, for small operators whose cost is the call.
-        output = cls._new(self.out_specs[0])
-        first = inputs[0]
-        const: tuple[Var, ...] = (first._chunk.var,)
-        args: tuple[Any, ...] = (first._data, output._data)
-        if self.num_args == 2:
-            second = inputs[1]
-            args = (first._data, second._data, output._data)
-            if second._chunk is not first._chunk:
-                const = (first._chunk.var, second._chunk.var)
-        execute(direct, args, self.ctx, const, (output._chunk.var,), self.name, inline=True)
-        return [output]
-
-    def run(self, inputs: Sequence[Array], outputs: Sequence[Array], into_given: bool = False) -> None:
+    def run(
+        self,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        into_given: bool = False,
+        values: tuple[Any, ...] = (),
+    ) -> None:
         """Compute into `outputs`, which share no memory with an input unless the operator says so.
 
         Args:
             inputs: The arguments and then the auxiliary states.
-            outputs: One array an output.
+            outputs: One array per output.
             into_given: Whether `outputs` are the caller's, and so perhaps inputs too, or parts of arrays.
+            values: What `values_of` gave.
         """
         num_args = self.num_args
-        mutable: Sequence[Var] = [out._chunk.var for out in outputs]
-        const: Sequence[Var]
+        mutable: Sequence[Var]
         updated: Sequence[Var] = ()
-        if len(inputs) > num_args or self._resource_vars or into_given:
+        const: Sequence[Var] = [x._chunk.var for x in inputs[:num_args]]
+        if not self._is_plain or len(outputs) > 1:
             updated = [x._chunk.var for x in inputs[num_args:]]
             if into_given:
                 updated += [out._chunk.var for out in outputs if out._is_part]
-            read = [x._chunk.var for x in inputs[:num_args]]
-            const, mutable, updated = distinct(read, updated, [*mutable, *self._resource_vars])
-        elif num_args == 1:
-            const = (inputs[0]._chunk.var,)
+            written = [*[out._chunk.var for out in outputs], *self._resource_vars]
+            const, mutable, updated = distinct(const, updated, written)
         else:
-            const = list({x._chunk.var: None for x in inputs})
-        out_data = [out._data for out in outputs]
-        if self._direct is not None:
-            function: Callable[..., object] = self._direct
-            args: tuple[Any, ...] = (*[x._data for x in inputs], *out_data)
+            out = outputs[0]
+            var = out._chunk.var
+            mutable = (var,)
+            if into_given and (var in const or out._is_part):
+                updated = mutable
+            if num_args > 1 or updated:
+                const = [x for x in dict.fromkeys(const) if x is not var]
+        if self.direct is not None:
+            function: Callable[..., object] = self.direct
+            args: tuple[Any, ...] = (*[x._data for x in inputs], *[out._data for out in outputs], *values)
         else:
             data = [x._data for x in inputs]
             function = self.operator.forward
+            out_data = [out._data for out in outputs]
             args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
         execute(function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel)
 
@@ -157,19 +215,15 @@ class Plan(Recordable):
             if x._chunk is out._chunk
         )
 
-    def backward_reads(self, wanted: tuple[bool, ...]) -> list[BackwardEntry] | None:
-        """What the gradients marked in `wanted` read; None if none of them exists."""
+    def recipe(self, wanted: tuple[bool, ...]) -> Recipe | None:
+        """What a recorded call keeps for the gradients marked in `wanted`; None if none of them exists."""
         try:
-            return self._backward_reads[wanted]
+            return self._recipes[wanted]
         except KeyError:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
             reads = self.prop.backward_dependency(flows) if any(flows) else None
-            self._backward_reads[wanted] = reads
-            return reads
-
-    def saved_entries(self, wanted: tuple[bool, ...]) -> list[BackwardEntry]:
-        """What of arguments and outputs a recorded call keeps for the gradients marked in `wanted`."""
-        return [read for read in self.backward_reads(wanted) or () if read.kind != "out_grad"]
+            made = self._recipes[wanted] = None if reads is None else Recipe(reads)
+            return made
 
     def backward_call(
         self, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool

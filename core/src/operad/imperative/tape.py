@@ -50,7 +50,7 @@ class TapeNode:
         number: Position in the order of recording; larger than that of every node of `inputs`.
         plan: What was called.
         inputs: For each argument its place on the tape; None where no gradient flows to it.
-        saved: What the gradient reads of arguments and outputs, in the order of `plan.saves`; None once a
+        saved: What the gradient reads of arguments and outputs, in the order of `plan.recipe`; None once a
             backward pass that did not retain it has run.
         versions: How often the variables of `saved` had been written when the call was recorded.
         aux: The auxiliary states.
@@ -79,7 +79,9 @@ class TapeNode:
             if array._chunk.var.version != version:
                 assert isinstance(self.plan, Plan)
                 prop = self.plan.prop
-                kind, index = self.plan.saved_entries(self.wanted)[i]
+                recipe = self.plan.recipe(self.wanted)
+                assert recipe is not None
+                kind, index = recipe.entries[i]
                 names = prop.list_arguments() if kind == "in_data" else prop.list_outputs()
                 raise overwritten(f"backward of {prop.name}", f"its {names[index]}", "it was recorded")
 
@@ -105,11 +107,10 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     entries = tuple([x._autograd for x in inputs[:num_args]])
     if not any(entries):
         return
-    wanted = tuple([entry is not None for entry in entries])
-    if plan.backward_reads(wanted) is None:
+    recipe = plan.recipe(tuple([entry is not None for entry in entries]))
+    if recipe is None:
         return
-    reads = plan.saved_entries(wanted)
-    saved = [(inputs if kind == "in_data" else outputs)[index].detach() for kind, index in reads]
+    saved = [inputs[i].detach() for i in recipe.inputs] + [outputs[i].detach() for i in recipe.outputs]
     node = TapeNode(plan, entries, saved, [aux.detach() for aux in inputs[num_args:]])
     for i in range(plan.num_visible):
         outputs[i]._autograd = (node, i)
