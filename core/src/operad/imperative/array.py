@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.imperative.chunk import Chunk, new_chunk
+from operad.imperative.chunk import Chunk, lend
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import Shape
 
@@ -33,8 +33,8 @@ class Array:
     @classmethod
     def _new(cls, spec: Spec) -> Self:
         """A new array with undefined contents."""
-        chunk = new_chunk(spec.ctx, spec.nbytes)
-        return cls(chunk, chunk.handle.array(spec.shape, spec.dtype), spec)  # type: ignore[union-attr]
+        handle = lend(spec.limbo, spec.ctx, spec.nbytes)
+        return cls(Chunk(spec.ctx, handle.var, handle), handle.array(spec.shape, spec.dtype), spec)
 
     @property
     def shape(self) -> Shape:

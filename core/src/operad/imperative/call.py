@@ -132,10 +132,14 @@ def apply(
         if mode & RECORDING or plan.direct is None:
             plan = plan.bound(values)
         values = () if plan.direct is None else plan.values_of(values)
+    outputs: Sequence[Array]
     if out is None:
         cls = inputs[0].__class__ if inputs else cls
-        outputs = [cls._new(spec) for spec in plan.out_specs]
+        outputs = list(map(cls._new, plan.out_specs))
         plan.run(inputs, outputs, values=values)
+    elif getattr(out, "_spec", None) is plan.out_spec and not mode & RECORDING and plan.num_visible == 1:
+        outputs = [out, *map(out._new, plan.out_specs[1:])]  # type: ignore[union-attr]  # it has a `_spec`
+        _run_into(plan, inputs, outputs, values)
     else:
         outputs = _given(plan, out)
         if mode & RECORDING:
@@ -164,8 +168,7 @@ def _given(plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Arr
 
 def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
-    shared = {id(x._chunk) for x in inputs[: plan.num_args]}
-    if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
+    if plan.may_overwrite(inputs, outputs):
         plan.run(inputs, outputs, into_given=True, values=values)
         return
     fresh = [out._new(out._spec) for out in outputs]

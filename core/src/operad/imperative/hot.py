@@ -50,9 +50,9 @@ def apply_small(plan: Plan, first: Array, second: Array | None, values: tuple[An
         values = plan.values_of(values)
     spec = plan.out_spec
     try:
-        handle = plan.limbo.pop()
+        handle = spec.limbo.pop()
     except IndexError:
-        handle = lend(plan.limbo, spec.ctx, spec.nbytes)
+        handle = lend(spec.limbo, spec.ctx, spec.nbytes)
     var, first_var = handle.var, first._chunk.var
     second_var = first_var if second is None else second._chunk.var
     shape, dtype, data = handle._cached

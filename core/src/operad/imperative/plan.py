@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Final, final
 
 from operad import resource
@@ -11,7 +12,6 @@ from operad.context import Context
 from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
-from operad.imperative.chunk import limbo_of
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
@@ -20,6 +20,10 @@ from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, S
 _SMALL_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
+
+
+_var_of: Final = attrgetter("_chunk.var")
+_data_of: Final = attrgetter("_data")
 
 
 class Recordable:
@@ -77,7 +81,7 @@ class Plan(Recordable):
         num_inputs: How many inputs there are.
         num_visible: How many of the outputs a caller sees.
         places: Where each input stands in a call; None where nothing moves.
-        out_spec: Specification of the first output, and `limbo`, where blocks for it wait.
+        out_spec: Specification of the first output.
         direct: Computes it from arrays and run-time values alone; None if there is no such function.
         structure: The plan that this is a `bound` copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
@@ -120,7 +124,6 @@ class Plan(Recordable):
             and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
         )
         self.out_spec = out_specs[0]
-        self.limbo = limbo_of(self.out_spec.ctx, self.out_spec.nbytes)
         self.structure = self
         self._last_bound: Plan | None = None
         self._recipes: dict[tuple[bool, ...], Recipe | None] = {}
@@ -181,13 +184,13 @@ class Plan(Recordable):
         num_args = self.num_args
         mutable: Sequence[Var]
         updated: Sequence[Var] = ()
-        const: Sequence[Var] = [x._chunk.var for x in inputs[:num_args]]
+        const: Sequence[Var] = tuple(map(_var_of, inputs))
         if not self._is_plain or len(outputs) > 1:
-            updated = [x._chunk.var for x in inputs[num_args:]]
+            updated = const[num_args:]
             if into_given:
-                updated += [out._chunk.var for out in outputs if out._is_part]
-            written = [*[out._chunk.var for out in outputs], *self._resource_vars]
-            const, mutable, updated = distinct(const, updated, written)
+                updated += tuple([out._chunk.var for out in outputs if out._is_part])
+            written = (*map(_var_of, outputs), *self._resource_vars)
+            const, mutable, updated = distinct(const[:num_args], updated, written)
         else:
             out = outputs[0]
             var = out._chunk.var
@@ -195,25 +198,26 @@ class Plan(Recordable):
             if into_given and (var in const or out._is_part):
                 updated = mutable
             if num_args > 1 or updated:
-                const = [x for x in dict.fromkeys(const) if x is not var]
+                read = dict.fromkeys(const)
+                read.pop(var, None)
+                const = tuple(read)
         if self.direct is not None:
             function: Callable[..., object] = self.direct
-            args: tuple[Any, ...] = (*[x._data for x in inputs], *[out._data for out in outputs], *values)
+            args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
         else:
-            data = [x._data for x in inputs]
+            data = list(map(_data_of, inputs))
             function = self.operator.forward
-            out_data = [out._data for out in outputs]
-            args = (self._op_ctx, data[:num_args], self._req, out_data, data[num_args:])
+            args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
         execute(function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel)
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
-        return all(
-            x._data is out._data and (i, j) in self._inplace
-            for j, out in enumerate(outputs)
-            for i, x in enumerate(inputs[: self.num_args])
-            if x._chunk is out._chunk
-        )
+        for j, out in enumerate(outputs):
+            chunk = out._chunk
+            for i, x in enumerate(inputs[: self.num_args]):
+                if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
+                    return False
+        return True
 
     def recipe(self, wanted: tuple[bool, ...]) -> Recipe | None:
         """What a recorded call keeps for the gradients marked in `wanted`; None if none of them exists."""

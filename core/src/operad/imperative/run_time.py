@@ -35,12 +35,14 @@ class RunTime:
         given: The values it has; None where its calls will bring them.
     """
 
-    __slots__ = ("_last", "_name", "_params")
+    __slots__ = ("_is_number", "_last", "_name", "_params")
 
     def __init__(self, prop: OperatorProperty, given: tuple[Any, ...] | None = None) -> None:
         declared = type(prop).params
         self._name = prop.name
         self._params = tuple(param for name, param in declared.items() if name in declared.run_time)
+        # The usual case: one number, of which any will do.
+        self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
         self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = (given or (), None)
 
@@ -59,7 +61,9 @@ class RunTime:
         """
         last, found = self._last
         if found is None or not (len(last) == len(given) and all(map(is_, last, given))):
-            found = operator.run_time_values(tuple(map(self._parsed, self._params, given)))
+            is_plain = self._is_number and given[0].__class__ is float
+            parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
+            found = operator.run_time_values(parsed)
             self._last = (given, found)
         return found
 
@@ -72,9 +76,13 @@ class RunTime:
     def _parsed(self, param: Param, value: Any) -> Any:
         if value is ABSENT:
             return param.default
-        if value.__class__ is float and param.type is float and not param.bounds and not param.choices:
-            return value  # the usual case, by the shortest way
+        if value.__class__ is float and _takes_any_float(param):
+            return value
         try:
             return param.parse(value)
         except ParamError as error:
             raise ParamError(f"{self._name}: {error}") from error.__cause__
+
+
+def _takes_any_float(param: Param) -> bool:
+    return param.type is float and not param.bounds and not param.choices

@@ -13,14 +13,19 @@ from weakref import WeakValueDictionary
 
 from operad.context import Context
 from operad.dtypes import DType
+from operad.imperative.chunk import limbo_of
 from operad.operator import Shape
 
 
 @final
 class Spec:
-    """What an array is, apart from its contents; made by `spec_of`."""
+    """What an array is, apart from its contents; made by `spec_of`.
 
-    __slots__ = ("__weakref__", "ctx", "dtype", "nbytes", "shape", "size")
+    Attributes:
+        limbo: Where blocks for such arrays wait; see `chunk`.
+    """
+
+    __slots__ = ("__weakref__", "ctx", "dtype", "limbo", "nbytes", "shape", "size")
 
     def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
         self.shape = shape
@@ -28,6 +33,7 @@ class Spec:
         self.ctx = ctx
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
+        self.limbo = limbo_of(ctx, self.nbytes)
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}{self.shape} on {self.ctx}"

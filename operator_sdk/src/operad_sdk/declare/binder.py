@@ -81,13 +81,18 @@ class BoundOperator(Operator):
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
         self.is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
+        is_float = self.is_ufunc and in_types[0].kind == "f" and tuple(type(prop).params) == ("scalar",)
+        self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
         if is_direct and self._is_free and run_time:
             self.direct_with_values = direct_call(forward, ins, outs, (None, *self._params), run_time)
         self._make_direct()
 
     def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The values as the function gets them."""
+        """The values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
+        scalar_type = self._scalar_type
+        if scalar_type is not None:
+            return (scalar_type(values[0]),)
         return self._prop.typed_run_time(values, [dtype for _, dtype in self._in])
 
     def rebound(self, prop: Any) -> Operator | None:
