@@ -131,7 +131,8 @@ def apply(
     if values:
         if mode & RECORDING or plan.direct is None:
             plan = plan.bound(values)
-        values = () if plan.direct is None else plan.values_of(values)
+        assert plan.run_time is not None
+        values = () if plan.direct is None else plan.run_time.converted(values, plan.operator)
     outputs: Sequence[Array]
     if out is None:
         cls = inputs[0].__class__ if inputs else cls

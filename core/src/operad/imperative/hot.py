@@ -47,7 +47,7 @@ def apply_small(plan: Plan, first: Array, second: Array | None, values: tuple[An
     if values:
         if mode >= RECORDING:
             plan = plan.bound(values)
-        values = plan.values_of(values)
+        values = plan.run_time.converted(values, plan.operator)
     spec = plan.out_spec
     try:
         handle = spec.limbo.pop()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, final
 
-from operad import resource
+from operad import engine, resource
 from operad.config import settings
 from operad.context import Context
 from operad.engine import Var
@@ -83,6 +83,8 @@ class Plan(Recordable):
         places: Where each input stands in a call; None where nothing moves.
         out_spec: Specification of the first output.
         direct: Computes it from arrays and run-time values alone; None if there is no such function.
+        run_time: The run-time parameters; None if it has none.
+        recipes: What `recipe` found so far.
         structure: The plan that this is a `bound` copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
     """
@@ -111,7 +113,7 @@ class Plan(Recordable):
         self.is_parallel = cost >= settings().parallel_cost
         args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
-        self._run_time = RunTime(prop) if prop.params.run_time else None
+        self.run_time = RunTime(prop) if prop.params.run_time else None
         self._is_plain = len(specs) == num_args and not requested
         self._choose_direct()
         self.is_small = (
@@ -126,22 +128,13 @@ class Plan(Recordable):
         self.out_spec = out_specs[0]
         self.structure = self
         self._last_bound: Plan | None = None
-        self._recipes: dict[tuple[bool, ...], Recipe | None] = {}
+        self.recipes: dict[tuple[bool, ...], Recipe | None] = {}
         self._backward_calls: dict[Any, BackwardCall] = {}
 
     def _choose_direct(self) -> None:
         operator = self.operator
-        chosen = operator.direct if self._run_time is None else operator.direct_with_values
+        chosen = operator.direct if self.run_time is None else operator.direct_with_values
         self.direct = chosen if self.num_inputs == self.num_args else None
-
-    def values_of(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Run-time values as `direct` takes them behind the arrays.
-
-        Raises:
-            ParamError: A value does not fit.
-        """
-        assert self._run_time is not None
-        return self._run_time.converted(given, self.operator)
 
     def bound(self, given: tuple[Any, ...]) -> Plan:
         """The same plan with an operator that has these run-time values; the last one is kept.
@@ -149,18 +142,18 @@ class Plan(Recordable):
         Raises:
             ParamError: A value does not fit.
         """
-        assert self._run_time is not None
+        assert self.run_time is not None
         last = self._last_bound
-        if last is not None and last._run_time is not None and last._run_time.are(given):
+        if last is not None and last.run_time is not None and last.run_time.are(given):
             return last
-        prop = self.prop.rebound(self._run_time.named(given))
+        prop = self.prop.rebound(self.run_time.named(given))
         made = object.__new__(Plan)
         made.__dict__.update(self.__dict__)
         made.name, made.out_specs, made.prop = self.name, self.out_specs, prop
         made.operator = self.operator.rebound(prop) or prop.create_operator(
             self.ctx, self.in_shapes, self._in_types
         )
-        made._run_time = RunTime(prop, given)
+        made.run_time = RunTime(prop, given)
         made._choose_direct()
         made._backward_calls = {}
         self._last_bound = made
@@ -179,7 +172,7 @@ class Plan(Recordable):
             inputs: The arguments and then the auxiliary states.
             outputs: One array per output.
             into_given: Whether `outputs` are the caller's, and so perhaps inputs too, or parts of arrays.
-            values: What `values_of` gave.
+            values: What `run_time.converted` gave.
         """
         num_args = self.num_args
         mutable: Sequence[Var]
@@ -208,7 +201,9 @@ class Plan(Recordable):
             data = list(map(_data_of, inputs))
             function = self.operator.forward
             args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
-        execute(function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel)
+        if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
+            return
+        execute(function, args, self.ctx, const, mutable, self.name, False, updated, self.is_parallel)
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
@@ -222,11 +217,11 @@ class Plan(Recordable):
     def recipe(self, wanted: tuple[bool, ...]) -> Recipe | None:
         """What a recorded call keeps for the gradients marked in `wanted`; None if none of them exists."""
         try:
-            return self._recipes[wanted]
+            return self.recipes[wanted]
         except KeyError:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
             reads = self.prop.backward_dependency(flows) if any(flows) else None
-            made = self._recipes[wanted] = None if reads is None else Recipe(reads)
+            made = self.recipes[wanted] = None if reads is None else Recipe(reads)
             return made
 
     def backward_call(

@@ -44,7 +44,7 @@ class RunTime:
         # The usual case: one number, of which any will do.
         self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
-        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = (given or (), None)
+        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = (given or (ABSENT,), None)
 
     def are(self, given: tuple[Any, ...]) -> bool:
         """Whether these are the very values that came last."""
@@ -60,11 +60,18 @@ class RunTime:
             ParamError: A value does not fit.
         """
         last, found = self._last
-        if found is None or not (len(last) == len(given) and all(map(is_, last, given))):
-            is_plain = self._is_number and given[0].__class__ is float
-            parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
-            found = operator.run_time_values(parsed)
-            self._last = (given, found)
+        if self._is_number:
+            # Equal numbers other than zeros, which have signs, are one value whatever their types.
+            number = given[0]
+            if found is not None and number is not ABSENT and (number is last[0] or number == last[0] != 0):
+                return found
+            parsed = given if number.__class__ is float else (self._parsed(self._params[0], number),)
+        elif found is not None and len(last) == len(given) and all(map(is_, last, given)):
+            return found
+        else:
+            parsed = tuple(map(self._parsed, self._params, given))
+        found = operator.run_time_values(parsed)
+        self._last = (given, found)
         return found
 
     def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:

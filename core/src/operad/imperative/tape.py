@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from operator import attrgetter
 from typing import Final, final
 
 from operad.imperative.array import Array
@@ -22,6 +23,8 @@ from operad.imperative.plan import Plan, Recordable
 from operad.imperative.versions import overwritten
 
 _numbers: Final = count()
+_entry_of: Final = attrgetter("_autograd")
+_version_of: Final = attrgetter("_chunk.var.version")
 
 
 @final
@@ -69,7 +72,7 @@ class TapeNode:
         self.plan = plan
         self.inputs = inputs
         self.saved: Sequence[Array] | None = saved
-        self.versions = [x._chunk.var.version for x in saved]
+        self.versions = list(map(_version_of, saved))
         self.aux = aux
 
     def check_unchanged(self) -> None:
@@ -103,15 +106,23 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         inputs: The arguments and then the auxiliary states.
         outputs: All outputs, hidden ones included.
     """
-    num_args = plan.num_args
-    entries = tuple([x._autograd for x in inputs[:num_args]])
+    entries = tuple(map(_entry_of, inputs[: plan.num_args]))
     if not any(entries):
         return
-    recipe = plan.recipe(tuple([entry is not None for entry in entries]))
+    wanted = tuple(map(bool, entries))
+    try:
+        recipe = plan.recipes[wanted]
+    except KeyError:
+        recipe = plan.recipe(wanted)
     if recipe is None:
         return
-    saved = [inputs[i].detach() for i in recipe.inputs] + [outputs[i].detach() for i in recipe.outputs]
-    node = TapeNode(plan, entries, saved, [aux.detach() for aux in inputs[num_args:]])
+    saved = []
+    for i in recipe.inputs:
+        saved.append(inputs[i].detach())  # noqa: PERF401 - a comprehension is a call, here and below
+    for i in recipe.outputs:
+        saved.append(outputs[i].detach())  # noqa: PERF401 - as above
+    aux = inputs[plan.num_args :]
+    node = TapeNode(plan, entries, saved, [x.detach() for x in aux] if aux else ())
     for i in range(plan.num_visible):
         outputs[i]._autograd = (node, i)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
 
 
+_BASIC: Final = frozenset({int, slice, type(Ellipsis), type(None)})
 _IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
 
@@ -28,9 +29,10 @@ def get_item(array: NDArray, key: Any) -> NDArray:
     Raises:
         IndexOutOfRangeError: An index lies outside its axis, or there are too many.
     """
-    key = _plain_key(key)
-    if not _is_basic(key):
-        return _gathered(array, key)
+    if key.__class__ not in _BASIC:
+        key = _plain_key(key)
+        if not _is_basic(key):
+            return _gathered(array, key)
     if array._is_recorded:
         return _recorded_slice(array, key)
     try:
