@@ -7,6 +7,10 @@ which named thing, what was expected, what was found, and the next step.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 
 class OperadError(Exception):
     """Root of every error raised on purpose by operad and its plugins."""
@@ -72,6 +76,33 @@ class EngineStoppedError(EngineError):
     """Work was pushed to an engine after `stop`."""
 
 
+class OperatorError(OperadError):
+    """An operation failed. What is raised is also an instance of the class that the operation raised.
+
+    So both `except OperadError` and, say, `except numpy.linalg.LinAlgError` catch it. Its cause is the
+    exception itself, with the operation's traceback; notes say which operator, node and plugin, and
+    where it was pushed.
+
+    Attributes:
+        raised: The class that the operation raised; None where no class can derive from both.
+    """
+
+    raised: ClassVar[type[Exception] | None] = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickling: classes made at run time cannot be found by name."""
+        found = super().__reduce__()
+        return found if self.raised is None else (_remade, (self.raised, self.args, vars(self)))
+
+
+class OperatorGroupError(OperatorError, ExceptionGroup[OperadError]):
+    """Several operations failed independently; `exceptions` holds their errors in push order."""
+
+    def derive(self, excs: Sequence[OperadError]) -> OperatorGroupError:
+        """A group of some of them, as `except*` makes it."""
+        return OperatorGroupError(self.message, excs)
+
+
 class StorageError(OperadError, RuntimeError):
     """A storage handle was freed twice or used after it was freed."""
 
@@ -102,3 +133,21 @@ class DuplicateOperatorError(PluginError):
 
 class OperatorNotFoundError(OperadError, AttributeError):
     """No installed plugin provides an operator of that name."""
+
+
+@functools.cache
+def operator_error_class(raised: type[Exception]) -> type[OperatorError]:
+    """The class of operator errors that are also instances of `raised`, where there can be one."""
+    try:
+        members = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
+        return type(f"Operator{raised.__name__}", (OperatorError, raised), members)
+    except TypeError:  # it cannot be derived from
+        return OperatorError
+
+
+def _remade(raised: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> OperatorError:
+    wanted = operator_error_class(raised)
+    made = wanted.__new__(wanted, *args)
+    made.args = args
+    made.__dict__.update(state)
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import traceback
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from operad.context import cpu
 from operad.engine import NaiveEngine, RunContext, ThreadedEngine
 from operad.engine.dependency import DependencyEngine
 from operad.engine.var import Var
+from operad.errors import OperadError, OperatorError, OperatorGroupError, ShapeError
 
 CTX = cpu()
 
@@ -50,7 +52,7 @@ def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every
     variables = chain(engine, error)
     with pytest.raises(ValueError, match="boom") as caught:
         engine.wait_for_var(variables[first])
-    assert caught.value is error
+    assert caught.value.__cause__ is error
     for var in (*variables, *variables):
         for wait in (engine.wait_for_var, engine.wait_to_write):
             with pytest.raises(ValueError, match=r"^boom"):
@@ -107,7 +109,8 @@ def test_a_copy_has_the_causes_of_the_original(engine: DependencyEngine) -> None
     for _ in range(3):
         with pytest.raises(ValueError, match="boom") as caught:
             engine.wait_for_var(var)
-        assert repr(caught.value.__cause__) == "KeyError('cause')"
+        assert repr(caught.value.__cause__) == "ValueError('boom')"
+        assert repr(caught.value.__cause__.__cause__) == "KeyError('cause')"
 
 
 class AwkwardError(Exception):
@@ -118,21 +121,15 @@ class AwkwardError(Exception):
         self.axis = axis
 
 
-class UncopyableError(Exception):
-    def __reduce_ex__(self, _: object) -> str:
-        raise TypeError("not to be copied")
+class FinalError(Exception):
+    """An error whose class cannot be derived from."""
 
-    def __new__(cls, *args: object) -> UncopyableError:
-        if args == ():
-            raise TypeError("made once only")
-        made = super().__new__(cls, *args)
-        made.args = ()
-        return made
+    def __init_subclass__(cls) -> None:
+        raise TypeError("not to be derived from")
 
 
 ERRORS = {
     "constructor of its own": lambda: AwkwardError((2, 3), 7),
-    "uncopyable": lambda: UncopyableError("no"),
     "OSError": lambda: OSError(2, "no such file", "a.rec"),
     "UnicodeError": lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
     "SystemExit": lambda: SystemExit(3),
@@ -146,14 +143,62 @@ def test_errors_of_any_class_raise_again_as_they_are(
     engine: DependencyEngine, make: Callable[[], BaseException]
 ) -> None:
     error = make()
-    var, text, state = engine.new_variable(), repr(error), dict(vars(error))
+    var, state = engine.new_variable(), dict(vars(error))
     engine.push_sync(raising(error), CTX, (), (var,))
     for _ in range(3):
         with pytest.raises(type(error)) as caught:
             engine.wait_for_var(var)
-        assert repr(caught.value) == text
+        assert caught.value.args == error.args
         assert str(caught.value) == str(error)
         assert {key: value for key, value in vars(caught.value).items() if key != "__notes__"} == state
+        assert isinstance(caught.value, OperadError) == isinstance(error, Exception)
+
+
+def test_an_error_of_a_final_class_is_told_by_an_operator_error(engine: DependencyEngine) -> None:
+    error, var = FinalError("no"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    for _ in range(2):
+        with pytest.raises(OperatorError, match=r"^FinalError: no"):
+            engine.wait_for_var(var)
+
+
+def test_the_cause_is_the_exception_itself_at_the_first_raise(engine: DependencyEngine) -> None:
+    error, var = ValueError("boom"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    with pytest.raises(OperatorError) as caught:
+        engine.wait_for_var(var)
+    assert caught.value.__cause__ is error
+    assert type(caught.value).__name__ == "OperatorValueError"
+
+
+def test_an_operad_error_is_raised_as_it_is(engine: DependencyEngine) -> None:
+    error, var = ShapeError("(2, 3)"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    with pytest.raises(ShapeError) as caught:
+        engine.wait_for_var(var)
+    assert caught.value is error
+
+
+def test_several_failures_are_an_operad_error_and_a_group(engine: DependencyEngine) -> None:
+    for error in (ValueError("one"), KeyError("two")):
+        engine.push_sync(raising(error), CTX, (), (engine.new_variable(),))
+    with pytest.raises(OperatorGroupError) as caught:
+        engine.wait_for_all()
+    assert [type(error.__cause__) for error in caught.value.exceptions] == [ValueError, KeyError]
+    part = caught.value.subgroup(KeyError)
+    assert isinstance(part, OperatorGroupError)
+    assert len(part.exceptions) == 1
+
+
+def test_an_operator_error_survives_pickling(engine: DependencyEngine) -> None:
+    var = engine.new_variable()
+    engine.push_sync(raising(np.linalg.LinAlgError("singular")), CTX, (), (var,))
+    with pytest.raises(OperadError) as caught:
+        engine.wait_for_var(var)
+    read = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(read, np.linalg.LinAlgError)
+    assert isinstance(read, OperatorError)
+    assert str(read) == "singular"
 
 
 def test_wait_to_write_raises_too(engine: DependencyEngine) -> None:
@@ -391,9 +436,9 @@ def test_notes_that_the_operation_added_itself_are_kept(engine: DependencyEngine
     error.add_note("while reading part 7")
     var = engine.new_variable()
     engine.push_sync(raising(error), CTX, (), (var,), name="read")
-    with pytest.raises(ValueError, match="boom"):
+    with pytest.raises(ValueError, match="boom") as caught:
         engine.wait_for_var(var)
-    own, added = error.__notes__
+    own, added = caught.value.__notes__
     assert own == "while reading part 7"
     assert added.startswith("read failed")
 
