@@ -7,9 +7,9 @@ which named thing, what was expected, what was found, and the next step.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 
 class OperadError(Exception):
@@ -91,14 +91,15 @@ class OperatorError(OperadError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickling: classes made at run time cannot be found by name."""
-        found = super().__reduce__()
-        return found if self.raised is None else (_remade, (self.raised, self.args, vars(self)))
+        if self.raised is None:
+            return type(self), self.args, vars(self)
+        return _remade, (self.raised, self.args, vars(self))
 
 
 class OperatorGroupError(OperatorError, ExceptionGroup[OperadError]):
     """Several operations failed independently; `exceptions` holds their errors in push order."""
 
-    def derive(self, excs: Sequence[OperadError]) -> OperatorGroupError:
+    def derive(self, excs: Sequence[OperadError]) -> OperatorGroupError:  # type: ignore[override]  # of ours
         """A group of some of them, as `except*` makes it."""
         return OperatorGroupError(self.message, excs)
 
@@ -135,14 +136,20 @@ class OperatorNotFoundError(OperadError, AttributeError):
     """No installed plugin provides an operator of that name."""
 
 
-@functools.cache
+_operator_errors: WeakKeyDictionary[type[Exception], type[OperatorError]] = WeakKeyDictionary()
+
+
 def operator_error_class(raised: type[Exception]) -> type[OperatorError]:
     """The class of operator errors that are also instances of `raised`, where there can be one."""
-    try:
+    found = _operator_errors.get(raised)
+    if found is None:
         members = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
-        return type(f"Operator{raised.__name__}", (OperatorError, raised), members)
-    except TypeError:  # it cannot be derived from
-        return OperatorError
+        try:
+            found = type(f"Operator{raised.__name__}", (OperatorError, raised), members)
+        except TypeError:  # it cannot be derived from
+            found = OperatorError
+        _operator_errors[raised] = found
+    return found
 
 
 def _remade(raised: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> OperatorError:
