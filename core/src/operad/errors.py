@@ -8,8 +8,7 @@ which named thing, what was expected, what was found, and the next step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import Any, ClassVar, Final
 
 
 class OperadError(Exception):
@@ -136,7 +135,7 @@ class OperatorNotFoundError(OperadError, AttributeError):
     """No installed plugin provides an operator of that name."""
 
 
-_operator_errors: WeakKeyDictionary[type[Exception], type[OperatorError]] = WeakKeyDictionary()
+_operator_errors: Final[dict[type[Exception], type[OperatorError]]] = {}
 
 
 def operator_error_class(raised: type[Exception]) -> type[OperatorError]:
