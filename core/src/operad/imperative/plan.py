@@ -109,6 +109,7 @@ class Plan(Recordable):
         self._op_ctx = OpContext(ctx, is_train, requested)
         self._req = (OpReq.WRITE,) * len(out_specs)
         cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
+        self._out_bytes = sum(spec.nbytes for spec in out_specs)
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
         self.is_parallel = cost >= settings().parallel_cost
         args, outs = list(range(num_args)), list(range(len(out_specs)))
@@ -203,7 +204,18 @@ class Plan(Recordable):
             args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
         if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
             return
-        execute(function, args, self.ctx, const, mutable, self.name, False, updated, self.is_parallel)
+        execute(
+            function,
+            args,
+            self.ctx,
+            const,
+            mutable,
+            self.name,
+            False,
+            updated,
+            self.is_parallel,
+            self._out_bytes,
+        )
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
