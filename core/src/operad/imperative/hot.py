@@ -1,10 +1,10 @@
-"""The hot path: a small call of a ufunc, from arrays to a new array.
+"""The hot path: small calls in the calling thread.
 
 This is the one module outside `engine` and `storage` that touches what those keep to themselves: the
 engine's lock, by the rules that `engine.lock` gives for it, and the view that a block's handle keeps.
 What a call of `nd.tanh` on 16x16 costs is Python calls and look-ups, so they are written out here, once;
-every other call, and every case that is in any way unusual, goes through `call.apply`, which does the
-same in the open.
+every case that is in any way unusual is left to `call.apply` and `Engine.run_inline`, which do the same
+in the open.
 
 # invariant: a ufunc of so few elements keeps the interpreter's lock, so while it runs under the
 # engine's lock no thread is kept from pushing that could have run. Larger calls must not run here.
@@ -22,7 +22,6 @@ from operad.engine import ThreadedEngine, current
 from operad.engine.interrupts import protect
 from operad.engine.thread import OUTSIDE, STEP, local
 from operad.imperative.array import Array
-from operad.imperative.call import apply
 from operad.imperative.chunk import Chunk, lend
 from operad.imperative.plan import Plan
 from operad.imperative.state import RECORDING
@@ -36,7 +35,7 @@ _new: Final = object.__new__
 def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     plan: Plan, first: Array, second: Array | None, values: tuple[Any, ...], mode: int
 ) -> Any:
-    """Apply a plan that `is_small` to one or two arrays, into a new one.
+    """Apply a plan that `is_small` to one or two arrays, into a new one; None if that must go another way.
 
     Args:
         plan: What to do.
@@ -45,11 +44,9 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         values: Values of all run-time parameters, `ABSENT` where not given.
         mode: The thread's mode.
     """
-    inputs = (first,) if second is None else (first, second)
     engine, thread = current._engine, local.state
     if engine.__class__ is not ThreadedEngine or engine.lock.blockers or thread.inside:
-        return apply(plan, inputs, None, values, mode, first.__class__)
-    given = values
+        return None
     if values:
         if mode >= RECORDING:
             plan = plan.bound(values)
@@ -97,18 +94,18 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         lock.catch_up()
     if not is_done:
         spec.limbo.append(handle)
-        return apply(plan, inputs, None, given, mode, first.__class__)
+        return None
     handle.size_bytes = spec.nbytes
     chunk = _new(Chunk)
     chunk.ctx = spec.ctx
     chunk.var = var
     chunk.handle = handle
-    chunk.owner = None
+    chunk.owner = chunk.note = None
     out = _new(first.__class__)
     out._chunk = chunk
     out._data = data
     out._spec = spec
     out._autograd = None
     if mode >= RECORDING:
-        record(plan, inputs, (out,))
+        record(plan, (first,) if second is None else (first, second), (out,))
     return out

@@ -51,13 +51,17 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             plan = plans.get((mode, self._spec, float))
             if plan is not None:
                 if plan.is_small and out is None:
-                    return apply_small(plan, self, None, (other,), mode)
+                    made = apply_small(plan, self, None, (other,), mode)
+                    if made is not None:
+                        return made
                 return apply(plan, (self,), out, (other,), mode, self.__class__)
         elif kind is self.__class__:
             plan = plans.get((mode, self._spec, other._spec))
             if plan is not None:
                 if plan.is_small and out is None:
-                    return apply_small(plan, self, other, (), mode)
+                    made = apply_small(plan, self, other, (), mode)
+                    if made is not None:
+                        return made
                 return apply(plan, (self, other), out, (), mode, kind)
         return other_way(self, other, out)
 

@@ -104,7 +104,9 @@ class OperatorFunction:
             pair = f"{self.arrays[0]}, None" if len(self.arrays) == 1 else ", ".join(self.arrays)
             lines[-1:-1] = [
                 "    if plan.is_small and out is None:",
-                f"        return apply_small(plan, {pair}, ({values}), key[0])",
+                f"        made = apply_small(plan, {pair}, ({values}), key[0])",
+                "        if made is not None:",
+                "            return made",
             ]
         return "\n".join(lines) + "\n"
 
