@@ -139,8 +139,13 @@ def apply(
         cls = inputs[0].__class__ if inputs else cls
         outputs = list(map(cls._new, plan.out_specs))
         plan.run(inputs, outputs, values=values)
-    elif getattr(out, "_spec", None) is plan.out_spec and not mode & RECORDING and plan.num_visible == 1:
-        outputs = [out, *map(out._new, plan.out_specs[1:])]  # type: ignore[union-attr]  # it has a `_spec`
+    elif (
+        isinstance(out, Array)
+        and out._spec is plan.out_spec
+        and len(plan.out_specs) == 1
+        and mode < RECORDING
+    ):
+        outputs = (out,)
         _run_into(plan, inputs, outputs, values)
     else:
         outputs = _given(plan, out)

@@ -50,8 +50,9 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if values:
         if mode >= RECORDING:
             plan = plan.bound(values)
-        values = plan.run_time.converted(values, plan.operator)
+        values = plan.run_time.converted(values, plan.operator)  # type: ignore[union-attr]  # there are values
     spec = plan.out_spec
+    direct: Any = plan.direct  # there is one, since it is small
     try:
         handle = spec.limbo.pop()
     except IndexError:
@@ -80,11 +81,11 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                     var.failure = None
                     try:
                         if second is not None:
-                            thread.run(plan.direct, first._data, second._data, data, *values)
+                            thread.run(direct, first._data, second._data, data, *values)
                         else:
-                            thread.run(plan.direct, first._data, data, *values)
+                            thread.run(direct, first._data, data, *values)
                     except BaseException as error:  # noqa: BLE001 - waits raise it
-                        engine.fail_inline(plan.direct, plan.ctx, (var,), plan.name, error)
+                        engine.fail_inline(direct, plan.ctx, (var,), plan.name, error)
                     var.version += 1
             finally:
                 lock.mutex.release()

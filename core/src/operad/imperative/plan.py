@@ -180,21 +180,17 @@ class Plan(Recordable):
         updated: Sequence[Var] = ()
         const: Sequence[Var] = tuple(map(_var_of, inputs))
         if not self._is_plain or len(outputs) > 1:
-            updated = const[num_args:]
-            if into_given:
-                updated += tuple([out._chunk.var for out in outputs if out._is_part])
+            parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
             written = (*map(_var_of, outputs), *self._resource_vars)
-            const, mutable, updated = distinct(const[:num_args], updated, written)
+            const, mutable, updated = distinct(const[:num_args], (*const[num_args:], *parts), written)
         else:
             out = outputs[0]
             var = out._chunk.var
             mutable = (var,)
             if into_given and (var in const or out._is_part):
                 updated = mutable
-            if num_args > 1 or updated:
-                read = dict.fromkeys(const)
-                read.pop(var, None)
-                const = tuple(read)
+            if updated or len({*const}) < num_args:
+                const = tuple([x for x in dict.fromkeys(const) if x is not var])
         if self.direct is not None:
             function: Callable[..., object] = self.direct
             args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
