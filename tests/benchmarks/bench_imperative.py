@@ -49,7 +49,8 @@ def _calls(values: np.ndarray, torch: Any) -> list[Case]:
         linear = [torch.ones(shape) for shape in ((32, 64), (64, 64), (64,))]
         peers = {
             "tanh": lambda: torch.tanh(t), "add": lambda: t + t, "scale": lambda: t * 2.5,
-            "fresh": lambda: t * next(numbers), "view": lambda: t[1:3], "out": lambda: torch.add(t, t, out=out),
+            "fresh": lambda: t * next(numbers), "view": lambda: t[1:3],
+            "out": lambda: torch.add(t, t, out=out),
             "dense": lambda: torch.nn.functional.linear(*linear), "sgd": lambda: out.add_(t, alpha=-0.1),
         }  # fmt: skip
     numbers = (0.5 * number for number in count())
