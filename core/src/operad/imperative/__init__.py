@@ -1,5 +1,7 @@
 """Imperative calls: plans, memory and tape, below differentiation and below the user's `NDArray`."""
 
+from operad.imperative.aliases import note_written as note_written
+from operad.imperative.aliases import refuse_aliases as refuse_aliases
 from operad.imperative.array import Array as Array
 from operad.imperative.call import Invoker as Invoker
 from operad.imperative.call import apply as apply

@@ -41,7 +41,7 @@ class Array:
         chunk.ctx = spec.ctx
         chunk.var = handle.var
         chunk.handle = handle
-        chunk.owner = None
+        chunk.owner = chunk.note = None
         made = _made(cls)
         made._chunk = chunk
         made._data = handle.array(spec.shape, spec.dtype)
@@ -78,7 +78,10 @@ class Array:
 
     def detach(self) -> Self:
         """A view of the same memory that is not part of what is recorded."""
-        return self.__class__(self._chunk, self._data, self._spec)
+        made = self.__class__(self._chunk, self._data, self._spec)
+        if self._chunk.note is not None:
+            self._chunk.note.detach(made)
+        return made
 
     @property
     def _is_part(self) -> bool:
@@ -90,7 +93,11 @@ class Array:
     def _view(self, data: Any) -> Self:
         spec = self._spec
         same = spec if data.shape == spec.shape else spec_of(data.shape, spec.dtype, spec.ctx)
-        return self.__class__(self._chunk, data, same)
+        view = self.__class__(self._chunk, data, same)
+        note = self._chunk.note
+        if note is not None and not note.concerns(self):
+            note.detach(view)
+        return view
 
     def _filled(self, value: float) -> Self:
         """A new array like this one, filled with `value`."""

@@ -16,6 +16,7 @@ import numpy as np
 from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
+from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
@@ -138,8 +139,13 @@ def apply(
         cls = inputs[0].__class__ if inputs else cls
         outputs = list(map(cls._new, plan.out_specs))
         plan.run(inputs, outputs, values=values)
-    elif getattr(out, "_spec", None) is plan.out_spec and not mode & RECORDING and plan.num_visible == 1:
-        outputs = [out, *map(out._new, plan.out_specs[1:])]  # type: ignore[union-attr]  # it has a `_spec`
+    elif (
+        isinstance(out, Array)
+        and out._spec is plan.out_spec
+        and len(plan.out_specs) == 1
+        and mode < RECORDING
+    ):
+        outputs = (out,)
         _run_into(plan, inputs, outputs, values)
     else:
         outputs = _given(plan, out)
@@ -149,6 +155,9 @@ def apply(
         _run_into(plan, inputs, outputs, values)
     if mode & RECORDING:
         record(plan, inputs, outputs)
+        if out is not None:
+            for array in outputs:
+                note_written(array)
     return outputs[0] if plan.num_visible == 1 else outputs[: plan.num_visible]
 
 
@@ -181,8 +190,10 @@ def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], val
 def refuse_lost(name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Raise BindError if a recorded result would go into a part of an array.
 
-    The part would be recorded, but not the array, whose gradient would then silently be wrong.
+    The part would be recorded, but not the array, whose gradient would then silently be wrong. The same
+    holds for whatever shares memory with an array that is being recorded.
     """
+    refuse_aliases(name, [*inputs, *outputs])
     if any(out._is_part for out in outputs) and any(x._autograd is not None for x in inputs):
         raise BindError(
             f"{name}: the target is part of another array, which would not know of the gradient; "

@@ -48,15 +48,17 @@ class Chunk:
         var: Names the block to the engine.
         ctx: Device the block lies on.
         owner: Whatever keeps foreign memory alive.
+        note: That a recorded call wrote the block; None if none did. See `aliases`.
     """
 
-    __slots__ = ("ctx", "handle", "owner", "var")
+    __slots__ = ("ctx", "handle", "note", "owner", "var")
 
     def __init__(self, ctx: Context, var: Var, handle: Handle | None, owner: Any = None) -> None:
         self.ctx = ctx
         self.var = var
         self.handle = handle
         self.owner = owner
+        self.note: Any = None
 
     def __del__(self) -> None:
         handle = self.handle

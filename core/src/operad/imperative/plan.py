@@ -109,6 +109,7 @@ class Plan(Recordable):
         self._op_ctx = OpContext(ctx, is_train, requested)
         self._req = (OpReq.WRITE,) * len(out_specs)
         cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
+        self._out_bytes = sum(spec.nbytes for spec in out_specs)
         self.inline = not ctx.is_gpu and cost <= settings().inline_cost
         self.is_parallel = cost >= settings().parallel_cost
         args, outs = list(range(num_args)), list(range(len(out_specs)))
@@ -179,21 +180,17 @@ class Plan(Recordable):
         updated: Sequence[Var] = ()
         const: Sequence[Var] = tuple(map(_var_of, inputs))
         if not self._is_plain or len(outputs) > 1:
-            updated = const[num_args:]
-            if into_given:
-                updated += tuple([out._chunk.var for out in outputs if out._is_part])
+            parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
             written = (*map(_var_of, outputs), *self._resource_vars)
-            const, mutable, updated = distinct(const[:num_args], updated, written)
+            const, mutable, updated = distinct(const[:num_args], (*const[num_args:], *parts), written)
         else:
             out = outputs[0]
             var = out._chunk.var
             mutable = (var,)
             if into_given and (var in const or out._is_part):
                 updated = mutable
-            if num_args > 1 or updated:
-                read = dict.fromkeys(const)
-                read.pop(var, None)
-                const = tuple(read)
+            if updated or len({*const}) < num_args:
+                const = tuple([x for x in dict.fromkeys(const) if x is not var])
         if self.direct is not None:
             function: Callable[..., object] = self.direct
             args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
@@ -203,7 +200,18 @@ class Plan(Recordable):
             args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
         if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
             return
-        execute(function, args, self.ctx, const, mutable, self.name, False, updated, self.is_parallel)
+        execute(
+            function,
+            args,
+            self.ctx,
+            const,
+            mutable,
+            self.name,
+            False,
+            updated,
+            self.is_parallel,
+            self._out_bytes,
+        )
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""

@@ -35,12 +35,14 @@ class RunTime:
         given: The values it has; None where its calls will bring them.
     """
 
-    __slots__ = ("_is_number", "_last", "_name", "_params")
+    __slots__ = ("_is_number", "_last", "_name", "_names", "_params")
 
     def __init__(self, prop: OperatorProperty, given: tuple[Any, ...] | None = None) -> None:
         declared = type(prop).params
         self._name = prop.name
-        self._params = tuple(param for name, param in declared.items() if name in declared.run_time)
+        # By name, since one declaration may serve several operators under several names.
+        found = {name: param for name, param in declared.items() if name in declared.run_time}
+        self._names, self._params = tuple(found), tuple(found.values())
         # The usual case: one number, of which any will do.
         self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
@@ -76,9 +78,8 @@ class RunTime:
 
     def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:
         """The values that were given, by name."""
-        return {
-            param.name: value for param, value in zip(self._params, given, strict=True) if value is not ABSENT
-        }
+        named = zip(self._names, given, strict=True)
+        return {name: value for name, value in named if value is not ABSENT}
 
     def _parsed(self, param: Param, value: Any) -> Any:
         if value is ABSENT:

@@ -18,6 +18,7 @@ from itertools import count
 from operator import attrgetter
 from typing import Final, final
 
+from operad.imperative.aliases import refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.plan import Plan, Recordable
 from operad.imperative.versions import overwritten
@@ -105,8 +106,12 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         plan: How it was run.
         inputs: The arguments and then the auxiliary states.
         outputs: All outputs, hidden ones included.
+    Raises:
+        BindError: An input shares memory with a recorded result that it is not.
     """
     entries = tuple(map(_entry_of, inputs[: plan.num_args]))
+    if not all(entries):
+        refuse_aliases(plan.name, inputs[: plan.num_args])
     if not any(entries):
         return
     wanted = tuple(map(bool, entries))

@@ -51,32 +51,37 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             plan = plans.get((mode, self._spec, float))
             if plan is not None:
                 if plan.is_small and out is None:
-                    return apply_small(plan, self, None, (other,), mode)
+                    made = apply_small(plan, self, None, (other,), mode)
+                    if made is not None:
+                        return made
                 return apply(plan, (self,), out, (other,), mode, self.__class__)
         elif kind is self.__class__:
             plan = plans.get((mode, self._spec, other._spec))
             if plan is not None:
                 if plan.is_small and out is None:
-                    return apply_small(plan, self, other, (), mode)
+                    made = apply_small(plan, self, other, (), mode)
+                    if made is not None:
+                        return made
                 return apply(plan, (self, other), out, (), mode, kind)
         return other_way(self, other, out)
 
     def other_way(self: Any, other: Any, out: Any) -> Any:
+        kind: Any
         if isinstance(other, (np.ndarray, list, tuple)):
             other = _converted(self, other)
         if isinstance(other, Array):
             name = same_shape if self.shape == other.shape else broadcast
             found, values = find_invoker(registry.get(name), {})
-            inputs, key = (self, other), (state.mode, self._spec, other._spec)
+            inputs, kind = [self, other], other._spec
         elif isinstance(other, (numbers.Number, np.bool_)):
             found, values = find_invoker(registry.get(scalar), {"scalar": _scalar(self, other)})
-            inputs, key = (self,), (state.mode, self._spec, float)
+            inputs, kind = [self], float
         else:
             return NotImplemented  # Python then asks the other operand
         plan = found.plan(inputs)
         # An operator whose scalar is no run-time parameter has a plan for each value.
         if values or len(inputs) == 2:
-            keep(plans, key, plan)
+            keep(plans, (state.mode, self._spec, kind), plan)
         return apply(plan, inputs, out, values, state.mode, self.__class__)
 
     return method

@@ -81,12 +81,13 @@ class OperatorFunction:
         values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
         keys = ["state.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
         if self.arrays is None:
-            takes, arrays, rest = "*arrays", "arrays", "False"
+            takes, arrays, every, rest = "*arrays", "arrays", "arrays", "False"
             keys.append("*[array._spec for array in arrays]")
         else:
             listed = ", ".join(self.arrays)
             takes = "".join(f"{name}=ABSENT, " for name in self.arrays) + ("/, *rest" if listed else "*rest")
             arrays, rest = f"({listed},)" if listed else "()", "rest"
+            every = f"{arrays} + rest"
             keys += [f"{name}._spec" for name in self.arrays]
         lines = [
             f"def {self.name}({takes}{words}, out=None, name=None, ctx=None, **others):",
@@ -96,14 +97,16 @@ class OperatorFunction:
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
             "        key = plan = None",
             f"    if plan is None or {rest} or others:",
-            f"        return call(key, {arrays}{' + rest' if self.arrays is not None else ''}, {{{given}}}, out, ctx)",
+            f"        return call(key, {every}, {{{given}}}, out, ctx)",
             f"    return apply(plan, {arrays}[:plan.num_inputs], out, ({values}), key[0], cls)",
         ]
         if self.arrays is not None and len(self.arrays) in (1, 2):
             pair = f"{self.arrays[0]}, None" if len(self.arrays) == 1 else ", ".join(self.arrays)
             lines[-1:-1] = [
                 "    if plan.is_small and out is None:",
-                f"        return apply_small(plan, {pair}, ({values}), key[0])",
+                f"        made = apply_small(plan, {pair}, ({values}), key[0])",
+                "        if made is not None:",
+                "            return made",
             ]
         return "\n".join(lines) + "\n"
 
