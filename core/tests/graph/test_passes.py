@@ -1,4 +1,4 @@
-"""Pass order is checked data; facts about an old graph do not outlive it."""
+"""Passes run in the order of a list; facts about an old graph do not outlive it, and are made anew."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from core.tests.graph.operators import Tanh, apply, var
 from operad.errors import GraphError
-from operad.graph import Graph, Pass, arrange, infer_shapes, run_passes
+from operad.graph import Graph, Pass, infer_shapes, run_passes
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 
@@ -35,10 +35,36 @@ def test_a_pass_before_what_it_needs_is_refused():
         run_passes(GRAPH, [note("plan", ("shapes",)), note("shapes", (), ("shapes",))])
 
 
-def test_facts_about_a_replaced_graph_are_void():
-    passes = [note("shapes", (), ("shapes",)), replace("fuse", ("shapes",)), note("plan", ("shapes",))]
-    with pytest.raises(GraphError, match="pass 'plan' requires 'shapes'"):
-        run_passes(GRAPH, passes)
+def test_facts_about_a_replaced_graph_are_made_again_when_they_are_required():
+    seen = []
+    shapes = Pass("shapes", lambda g, f: (g, {"shapes": seen.append(g)}), (), ("shapes",))
+    graph, _ = run_passes(GRAPH, [shapes, replace("fuse", ("shapes",)), note("plan", ("shapes",))])
+    assert seen == [GRAPH, graph]
+    assert graph is not GRAPH
+
+
+def test_facts_that_nobody_requires_again_are_not_made_again():
+    seen = []
+    shapes = Pass("shapes", lambda g, f: (g, {"shapes": seen.append(g)}), (), ("shapes",))
+    _, facts = run_passes(GRAPH, [shapes, replace("fuse", ("shapes",)), note("end")])
+    assert seen == [GRAPH]
+    assert facts == {}
+
+
+def test_given_facts_outlive_the_graph():
+    passes = [replace("fuse"), note("plan", ("given",))]
+    assert run_passes(GRAPH, passes, {"given": 1})[1] == {"given": 1}
+
+
+def test_a_provider_that_rewrites_the_graph_makes_the_other_facts_again():
+    count = iter(range(10))
+    shapes = Pass("shapes", lambda g, f: (g, {"shapes": next(count)}), (), ("shapes",))
+    _, facts = run_passes(
+        GRAPH,
+        [shapes, replace("place", ("shapes",), ("contexts",)), replace("fuse"),
+         note("plan", ("shapes", "contexts"), ("plan",))],
+    )  # fmt: skip
+    assert facts.keys() == {"shapes", "contexts", "plan"}
 
 
 def test_a_pass_that_replaces_the_graph_may_renew_facts():
@@ -54,19 +80,3 @@ def test_a_pass_must_give_what_it_says():
     lazy = Pass("lazy", lambda graph, facts: (graph, {}), (), ("shapes",))
     with pytest.raises(GraphError, match=r"pass 'lazy' gave \[\], expected \['shapes'\]"):
         run_passes(GRAPH, [lazy])
-
-
-def test_arranging_puts_providers_first_and_keeps_the_rest_in_order():
-    plan, fuse, shapes, dump = (
-        note("plan", ("shapes", "places")),
-        note("places", (), ("places",)),
-        note("shapes", (), ("shapes",)),
-        note("dump"),
-    )
-    order = arrange([dump, plan, fuse, shapes])
-    assert [step.name for step in order] == ["dump", "places", "shapes", "plan"]
-
-
-def test_what_cannot_be_arranged_names_a_pass_and_what_it_lacks():
-    with pytest.raises(GraphError, match="pass 'a' requires 'y'"):
-        arrange([note("a", ("y",), ("x",)), note("b", ("x",), ("y",))])

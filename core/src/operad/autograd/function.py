@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from operad.dtypes import DType
 from operad.errors import ArgumentError, GradientError
 from operad.imperative import (
     Array,
@@ -22,7 +23,7 @@ from operad.imperative import (
     overwritten,
     unrecorded,
 )
-from operad.operator import InferredShapes, OperatorProperty, PartialShape
+from operad.operator import InferredShapes, InferredTypes, OperatorProperty, PartialShape
 
 
 class Function:
@@ -94,8 +95,8 @@ class Function:
 
 def _record(function: Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Make `outputs` the values of a new node that stands for `function`."""
-    prop = FunctionProperty(function, [x._spec for x in inputs], len(outputs))
-    called = Recordable(type(function).__name__, prop, [output._spec for output in outputs])
+    specs = [x._spec for x in inputs], [output._spec for output in outputs]
+    called = Recordable(type(function).__name__, FunctionProperty(function, *specs), specs[1])
     node = TapeNode(called, tuple([x._autograd for x in inputs]))
     for i, output in enumerate(outputs):
         output._autograd = (node, i)
@@ -135,23 +136,27 @@ class FunctionProperty(OperatorProperty):
 
     name = "_Function"
 
-    def __init__(self, function: Function, in_specs: Sequence[Spec], num_outputs: int) -> None:
+    def __init__(self, function: Function, in_specs: Sequence[Spec], out_specs: Sequence[Spec]) -> None:
         super().__init__()
         self._function = function
-        self._in_specs = in_specs
-        self._num_outputs = num_outputs
+        self.in_specs = in_specs
+        self._out_specs = out_specs
 
     def list_arguments(self) -> list[str]:
         """Numbered."""
-        return [f"arg{i}" for i in range(len(self._in_specs))]
+        return [f"arg{i}" for i in range(len(self.in_specs))]
 
     def list_outputs(self) -> list[str]:
         """Numbered."""
-        return [f"output{i}" for i in range(self._num_outputs)]
+        return [f"output{i}" for i in range(len(self._out_specs))]
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """Not inferred: the function has run already."""
-        return list(in_shapes), [None] * self._num_outputs, []
+        """What they are: the function has run already."""
+        return [spec.shape for spec in self.in_specs], [spec.shape for spec in self._out_specs], []
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """What they are."""
+        return [spec.dtype for spec in self.in_specs], [spec.dtype for spec in self._out_specs], []
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
@@ -170,9 +175,9 @@ class FunctionProperty(OperatorProperty):
             result = self._function.backward(*output_grads)
         name = f"{type(self._function).__name__}.backward"
         grads = _arrays(result, name)
-        if len(grads) != len(self._in_specs):
-            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self._in_specs)}")
-        for i, (grad, spec) in enumerate(zip(grads, self._in_specs, strict=True)):
+        if len(grads) != len(self.in_specs):
+            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self.in_specs)}")
+        for i, (grad, spec) in enumerate(zip(grads, self.in_specs, strict=True)):
             if grad._spec is not spec:
                 raise ArgumentError(f"{name}: the gradient of input {i} is {grad._spec}, expected {spec}")
         return grads

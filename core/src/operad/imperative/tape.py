@@ -106,8 +106,6 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     if not any(entries):
         return
     wanted = tuple([entry is not None for entry in entries])
-    if plan.backward_reads(wanted) is None:
-        return
     reads = plan.saved_entries(wanted)
     saved = [(inputs if kind == "in_data" else outputs)[index].detach() for kind, index in reads]
     node = TapeNode(plan, entries, saved, [aux.detach() for aux in inputs[num_args:]])
