@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from operad.dtypes import DType
 from operad.errors import ArgumentError, GradientError
 from operad.imperative import (
     Array,
@@ -23,7 +22,7 @@ from operad.imperative import (
     overwritten,
     unrecorded,
 )
-from operad.operator import InferredShapes, InferredTypes, OperatorProperty, PartialShape
+from operad.operator import InferredShapes, OperatorProperty, PartialShape
 
 
 class Function:
@@ -95,8 +94,8 @@ class Function:
 
 def _record(function: Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Make `outputs` the values of a new node that stands for `function`."""
-    specs = [x._spec for x in inputs], [output._spec for output in outputs]
-    called = Recordable(type(function).__name__, FunctionProperty(function, *specs), specs[1])
+    prop = FunctionProperty(function, [x._spec for x in inputs], len(outputs))
+    called = Recordable(type(function).__name__, prop, [output._spec for output in outputs])
     node = TapeNode(called, tuple([x._autograd for x in inputs]))
     for i, output in enumerate(outputs):
         output._autograd = (node, i)
@@ -136,11 +135,11 @@ class FunctionProperty(OperatorProperty):
 
     name = "_Function"
 
-    def __init__(self, function: Function, in_specs: Sequence[Spec], out_specs: Sequence[Spec]) -> None:
+    def __init__(self, function: Function, in_specs: Sequence[Spec], num_outputs: int) -> None:
         super().__init__()
         self._function = function
         self.in_specs = in_specs
-        self._out_specs = out_specs
+        self._num_outputs = num_outputs
 
     def list_arguments(self) -> list[str]:
         """Numbered."""
@@ -148,15 +147,11 @@ class FunctionProperty(OperatorProperty):
 
     def list_outputs(self) -> list[str]:
         """Numbered."""
-        return [f"output{i}" for i in range(len(self._out_specs))]
+        return [f"output{i}" for i in range(self._num_outputs)]
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What they are: the function has run already."""
-        return [spec.shape for spec in self.in_specs], [spec.shape for spec in self._out_specs], []
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What they are."""
-        return [spec.dtype for spec in self.in_specs], [spec.dtype for spec in self._out_specs], []
+        """Not inferred: the function has run already."""
+        return list(in_shapes), [None] * self._num_outputs, []
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]

@@ -18,7 +18,6 @@ from operad.autograd.function import FunctionProperty
 from operad.context import Context
 from operad.engine import Var
 from operad.graph import (
-    INFER,
     REQUESTS,
     SCHEDULE,
     BackwardNode,
@@ -27,6 +26,8 @@ from operad.graph import (
     Node,
     OpNode,
     Pass,
+    ShapeTable,
+    TypeTable,
     Variable,
     gradient,
     insert_copies,
@@ -49,17 +50,17 @@ class _TapeGraph:
     Attributes:
         nodes: The graph's node for each node of the tape.
         specs: What is known of the variables, by name.
-        contexts: Where the recorded operators ran.
+        out_specs: What the recorded operators made.
     """
 
     def __init__(self, tape: Tape) -> None:
         self.specs: dict[str, Spec] = {}
-        self.contexts: dict[Node, Context] = {}
+        self.out_specs: dict[Node, Sequence[Spec]] = {}
         self.nodes: dict[TapeNode | Marked, Node] = {}
         for node in tape:
             if isinstance(node, TapeNode):
                 made = self.nodes[node] = self._operator(node)
-                self.contexts[made] = node.plan.out_specs[0].ctx
+                self.out_specs[made] = node.plan.out_specs
             else:
                 self.nodes[node] = self.variable(node.grad._spec)
 
@@ -104,8 +105,8 @@ class _Passes:
 
     def all(self) -> list[Pass]:
         return [
-            INFER,
             Pass("gradient", self._gradient),
+            Pass("infer", self._infer, (), ("shapes", "types")),
             Pass("place", self._place, (), ("contexts",)),
             SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
@@ -115,6 +116,23 @@ class _Passes:
         head_grads = [Entry(node) for node in self.head_grads]
         found = gradient(self.heads, head_grads, self.wanted, graph.nodes)
         return Graph([*graph.outputs, *found]), {}
+
+    def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        """Nothing is left to find out: gradients are like what they are the gradients of."""
+        specs: list[Spec] = []
+        for node, inputs in zip(graph.nodes, graph.input_ids, strict=True):
+            if isinstance(node, BackwardNode):
+                args = graph.input_ids[graph.node_ids[node.forward]]
+                specs += [specs[entry] for entry in args[: node.num_outputs]]
+            elif isinstance(node, Variable):
+                specs.append(self._graph.specs[node.name])
+            else:
+                specs += self._graph.out_specs.get(node) or [specs[inputs[0]]]
+        shapes = ShapeTable(graph, [spec.shape for spec in specs], is_complete=True)
+        return graph, {
+            "shapes": shapes,
+            "types": TypeTable(graph, [spec.dtype for spec in specs], is_complete=True),
+        }
 
     def _place(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         contexts: dict[Node, Context] = {}
@@ -133,7 +151,8 @@ class _Passes:
         if isinstance(node, BackwardNode):
             is_function = isinstance(node.op, FunctionProperty)
             return node.op.in_specs[0].ctx if is_function else contexts[node.forward]  # type: ignore[attr-defined]
-        return self._graph.contexts.get(node) or contexts[node.inputs[0].node]
+        specs = self._graph.out_specs.get(node)
+        return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         """Plan the memory of gradients; recorded values, and what functions read, have arrays."""
@@ -168,10 +187,7 @@ class BackwardProgram:
         graph = _TapeGraph(tape)
         passes = _Passes(graph, heads, wanted, requests)
         given = {
-            "arg_shapes": {name: spec.shape for name, spec in graph.specs.items()},
-            "arg_types": {name: spec.dtype for name, spec in graph.specs.items()},
             "wanted": range(len(wanted)),
-            "heads": [head.name for head in passes.head_grads],
             "num_outputs": len(heads) + len(wanted),
         }
         program = compile_graph(Graph([*passes.heads, *passes.wanted]), passes.all(), given)
@@ -201,13 +217,15 @@ class BackwardProgram:
         yield part, -1
 
     def _read(self, number: int, node: TapeNode | Marked, step: int) -> tuple[int, int, list[int], list[int]]:
-        """For a node on the tape: its number, its step, and the entries of what it saved and of its states."""
+        """For a node on the tape: its number, step, and the entries of what it saved and of its states."""
         assert isinstance(node, TapeNode)
         graph = self._program.graph
         saved = node.plan.saved_entries(node.wanted) if isinstance(node.plan, Plan) else ()
         first, inputs = graph.first_entries[step], graph.input_ids[step]
         entries = [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
-        return number, step, entries, self._program.aux_of(step)
+        applied = graph.nodes[step]
+        assert isinstance(applied, OpNode)
+        return number, step, entries, inputs[applied.num_args :]
 
     def _read_by_functions(self) -> list[int]:
         """The entries bound to arrays that this program makes, because functions read them."""

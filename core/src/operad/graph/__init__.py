@@ -38,5 +38,6 @@ from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
 from operad.graph.schedule import Schedule as Schedule
+from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read
 from operad.graph.verify import check_plan as check_plan

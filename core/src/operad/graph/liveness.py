@@ -176,13 +176,13 @@ class Liveness:
         # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
         taken = dict(sums)
         first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
-        for place, index in self._declared_pairs(node):
+        pairs = self._declared_pairs(node)
+        for place, index in pairs:
             source, target = inputs[place], first + index
             if target in taken or source in taken.values() or target in self.bound:
                 continue
             if self.requests[target] is not OpReq.WRITE:
                 continue
-            pairs = self._declared_pairs(node)
             if all((at, index) in pairs for at, entry in enumerate(inputs) if entry == source) and (
                 self._can_overwrite(step, source, target)
             ):

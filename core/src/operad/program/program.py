@@ -9,7 +9,7 @@ import gc
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from operad.context import Context
 from operad.graph import (
@@ -21,11 +21,12 @@ from operad.graph import (
     Pass,
     Placement,
     Variable,
+    reads_values,
     run_passes,
     values_read,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Operator
+from operad.operator import Operator, OpReq
 from operad.resource import ResourceRequest
 
 
@@ -50,6 +51,27 @@ def _collector_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@final
+class Call(NamedTuple):
+    """One step, but for its arrays. Arrays are named by their entries, None where there is none.
+
+    Attributes:
+        operator: The step of the operator that is applied or differentiated.
+        slots: Forward: the arguments. Backward: all out_grads, arguments and outputs.
+        reads: The entries whose values are read, sums that gradients are added to among them.
+        outs: The entries written.
+        req: One request per output.
+        aux: The auxiliary states.
+    """
+
+    operator: int
+    slots: tuple[int | None, ...]
+    reads: tuple[int, ...]
+    outs: tuple[int | None, ...]
+    req: tuple[OpReq, ...]
+    aux: tuple[int, ...]
 
 
 @final
@@ -103,12 +125,35 @@ class Program:
         node = self.graph.nodes[step]
         return self.graph.node_ids[node.forward] if isinstance(node, BackwardNode) else step
 
-    def aux_of(self, step: int) -> list[int]:
-        """The auxiliary states that the step's operator updates."""
-        forward = self.forward_step(step)
-        node = self.graph.nodes[forward]
-        inputs = self.graph.input_ids[forward]
-        return inputs[node.num_args :] if isinstance(node, OpNode) and len(inputs) > node.num_args else []
+    def call(self, step: int) -> Call:
+        """How a step, which is no variable's, is run."""
+        found = self._calls.get(step)
+        if found is None:
+            found = self._calls[step] = self._make_call(step)
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[int, Call]:
+        return {}
+
+    def _make_call(self, step: int) -> Call:
+        node, forward = self.graph.nodes[step], self.forward_step(step)
+        inputs, outputs = self.graph.input_ids[step], self.entry_range(step)
+        applied, of_applied = self.graph.nodes[forward], self.graph.input_ids[forward]
+        assert isinstance(applied, OpNode)
+        aux = tuple(of_applied[applied.num_args :])
+        req: tuple[Any, ...] = tuple(self.plan.requests[outputs.start : outputs.stop])
+        outs = tuple([None if r is OpReq.NULL else e for e, r in zip(outputs, req, strict=True)])
+        if not isinstance(node, BackwardNode):
+            # An operator that looks at shapes only may find the memory of its inputs gone.
+            ins = tuple(inputs[: applied.num_args]) if reads_values(node) else ()
+            return Call(forward, ins, ins, outs, req, aux)
+        firsts = {"out_grad": 0, "in_data": applied.num_outputs}
+        firsts["out_data"] = firsts["in_data"] + applied.num_args
+        slots: list[int | None] = [None] * (firsts["out_data"] + applied.num_outputs)
+        for (kind, index), entry in zip(node.reads, inputs, strict=False):
+            slots[firsts[kind] + index] = entry
+        return Call(forward, tuple(slots), tuple(inputs), outs, req, aux)
 
     def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
         """Operators for the nodes that apply one: one for all that are alike and keep no state."""

@@ -17,7 +17,6 @@ from operad import engine, registry, resource
 from operad.config import settings
 from operad.engine import Opr, RunContext, Var
 from operad.graph import BackwardNode, Node, OpNode, cut, estimated_us
-from operad.graph.schedule import reads_values
 from operad.imperative import distinct
 from operad.operator import OpContext, OpReq
 from operad.program.binding import Binding
@@ -139,57 +138,42 @@ class Segment:
 
     def _prepared(self, step: int, is_train: bool) -> Callable[[], object]:
         """The step as a callable that takes nothing."""
-        program, data = self._program, self._binding.data
-        node = program.graph.nodes[step]
-        inputs = program.graph.input_ids[step]
-        entries = program.entry_range(step)
+        call, data = self._program.call(step), self._binding.data
+        node = self._program.graph.nodes[step]
+        operator = self._binding.operators[call.operator]
         op_ctx = OpContext(self.ctx, is_train, self._resources.get(step, ()))
-        req: tuple[Any, ...] = tuple(program.plan.requests[entries.start : entries.stop])
-        out = [None if r is OpReq.NULL else data(entry) for entry, r in zip(entries, req, strict=True)]
-        operator = self._binding.operators[program.forward_step(step)]
+        ins = [None if entry is None else data(entry) for entry in call.slots]
+        outs = [None if entry is None else data(entry) for entry in call.outs]
+        aux = [data(entry) for entry in call.aux]
         if isinstance(node, OpNode):
-            # An operator that looks at shapes only may find the memory of its inputs gone.
-            ins = [data(entry) for entry in inputs[: node.num_args]] if reads_values(node) else []
-            aux = [data(entry) for entry in inputs[node.num_args :]]
-            return operator.prepare_forward(op_ctx, ins, req, out, aux)
+            return operator.prepare_forward(op_ctx, ins, call.req, outs, aux)
         assert isinstance(node, BackwardNode)
-        forward = node.forward
-        slots: dict[str, list[Any]] = {
-            "out_grad": [None] * forward.num_outputs,
-            "in_data": [None] * forward.num_args,
-            "out_data": [None] * forward.num_outputs,
-        }
-        for (kind, index), entry in zip(node.reads, inputs, strict=False):
-            slots[kind][index] = data(entry)
-        aux = [data(entry) for entry in program.aux_of(step)]
+        heads, args = node.forward.num_outputs, node.forward.num_outputs + node.forward.num_args
         return operator.prepare_backward(
-            op_ctx, slots["out_grad"], slots["in_data"], slots["out_data"], req, out, aux
+            op_ctx, ins[:heads], ins[heads:args], ins[args:], call.req, outs, aux
         )
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
-        program, binding, var = self._program, self._binding, self._binding.var
-        requests = program.plan.requests
+        binding, var = self._binding, self._binding.var
         read: dict[Var, None] = {}
         written: dict[Var, None] = {}
         updated: dict[Var, None] = {}
-        own: set[int] = set()
+        own: set[int | None] = set()
         for step in self.steps:
-            aux = program.aux_of(step)
-            for entry in aux:
+            call = self._program.call(step)
+            for entry in call.aux:
                 updated[var(entry)] = None
-            if reads_values(program.graph.nodes[step]):
-                for entry in program.graph.input_ids[step]:
-                    if entry not in own and entry not in aux:
-                        read[var(entry)] = None
-            for entry in program.entry_range(step):
-                request = requests[entry]
-                if request is not OpReq.NULL:
-                    own.add(entry)
-                    place = var(entry)
-                    is_kept = place in started or binding.is_part(entry)
+            for entry in call.reads:
+                if entry not in own:
+                    read[var(entry)] = None
+            for target, request in zip(call.outs, call.req, strict=True):
+                if target is not None:
+                    place = var(target)
+                    is_kept = place in started or binding.is_part(target)
                     # A gradient that is added here to a sum of this segment's is not kept from before.
                     is_kept |= request is OpReq.ADD and place not in written
                     (updated if is_kept else written)[place] = None
+            own.update(call.outs)
             if step in self._resources:
                 written.update(dict.fromkeys(resource.mutable_vars_of(self._resources[step])))
         return distinct(list(read), updated, written)
