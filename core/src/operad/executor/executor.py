@@ -113,10 +113,9 @@ class Executor:
         self._head_grads: list[NDArray | None] = []
         for name in head_names(self._graph):
             head = program.variables.get(name)
-            array = None if head is None else _empty_like(program, head)
-            self._head_grads.append(array)
-            if head is not None and array is not None:
-                bound[head] = array
+            if head is not None:
+                bound[head] = _empty_like(program, head)
+            self._head_grads.append(None if head is None else bound[head])
         for entry, old in zip(program.outputs, [*outputs, *[None] * len(program.outputs)], strict=False):
             if entry not in bound:
                 kept = None if old is None else part_of(old, program.spec(entry).shape)
@@ -199,14 +198,14 @@ class Executor:
         if not self._program.gradients:
             return
         self._check_ready()
-        given = (
-            [out_grads] if isinstance(out_grads, NDArray) else [] if out_grads is None else list(out_grads)
-        )
+        given: list[NDArray | None] = []
+        if out_grads is not None:
+            given += [out_grads] if isinstance(out_grads, NDArray) else out_grads
         if given and len(given) < len(self.outputs):
             raise BindError(
                 f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one per output"
             )
-        given = given or [None] * len(self.outputs)
+        given += [None] * (len(self.outputs) - len(given))
         for name, target, grad in zip(self._output_names, self._head_grads, given, strict=False):
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
@@ -282,8 +281,8 @@ class Executor:
             alone.push(is_train)
             written = [entry for entry in self._program.entry_range(step) if self._is_written(entry)]
             outputs = [self._entry_array(entry) for entry in written]
-            for entry, array in zip(written, outputs, strict=True):
-                callback(self._program.graph.entries[entry].name, array)
+            for number, array in zip(written, outputs, strict=True):
+                callback(self._program.graph.entries[number].name, array)
             registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
 
     def _is_written(self, entry: int) -> bool:

@@ -11,6 +11,7 @@ from operad.graph.ir import Graph as Graph
 from operad.graph.ir import Node as Node
 from operad.graph.ir import OpNode as OpNode
 from operad.graph.ir import Variable as Variable
+from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
 from operad.graph.json import from_json as from_json
 from operad.graph.json import to_json as to_json

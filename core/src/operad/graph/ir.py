@@ -15,7 +15,7 @@ their own and point at the node they differentiate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple, final
@@ -181,9 +181,28 @@ def requirements(node: Node) -> list[Node]:
     needed = [entry[0] for entry in node.inputs]
     if node.control_deps:
         needed += node.control_deps
-    if node.__class__ is BackwardNode:
-        needed.append(node.forward)  # type: ignore[attr-defined]  # a backward node
+    if isinstance(node, BackwardNode):
+        needed.append(node.forward)
     return needed
+
+
+def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node]) -> Node:
+    """The node with other inputs, and on the new nodes that stand for old ones; itself if nothing differs."""
+    control_deps = [renewed.get(other, other) for other in node.control_deps]
+    made: Node
+    if isinstance(node, BackwardNode):
+        forward = renewed.get(node.forward, node.forward)
+        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, node.forward):
+            return node
+        assert isinstance(forward, OpNode)
+        made = BackwardNode(forward, node.reads, node.wanted, inputs, node.adds_to)
+    elif (inputs, control_deps) == (node.inputs, node.control_deps):
+        return node
+    else:
+        assert isinstance(node, OpNode)
+        made = OpNode(node.op, node.name, inputs, node.attrs)
+    made.control_deps = control_deps
+    return made
 
 
 def depth_first(outputs: Iterable[Entry], required: Callable[[Node], Iterable[Node]]) -> list[Node]:
@@ -304,3 +323,33 @@ class Graph:
     def list_outputs(self) -> list[str]:
         """Names of the outputs."""
         return [entry.name for entry in self.outputs]
+
+
+def rewrite(graph: Graph, visit: Callable[[Node], Sequence[Entry] | None]) -> Graph:
+    """A graph in which other entries stand for those of some nodes.
+
+    Args:
+        graph: Is left as it is.
+        visit: Called with every node that is no variable, after its inputs and with these replaced. Gives
+            the entries that stand for the node's from now on, or None to keep the node.
+    Returns:
+        The new graph; the same one if nothing was replaced.
+    """
+    renewed: dict[Node, Node] = {}
+    instead: dict[Entry, Entry] = {}
+
+    def now(entry: Entry) -> Entry:
+        return instead.get(entry) or Entry(renewed.get(entry.node, entry.node), entry.index)
+
+    for node in graph.nodes:
+        if isinstance(node, Variable):
+            continue
+        made = renewed[node] = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
+        found = visit(made)
+        if found is not None:
+            instead.update((Entry(node, i), entry) for i, entry in enumerate(found))
+            if isinstance(node, OpNode) and isinstance(found[0].node, OpNode):
+                # Backward nodes then differentiate the operator whose outputs they read.
+                renewed[node] = found[0].node
+    outputs = tuple(now(entry) for entry in graph.outputs)
+    return graph if outputs == graph.outputs else Graph(outputs)

@@ -105,6 +105,11 @@ class Liveness:
         """Let the sums that a bound gradient is added to lie in its array."""
         for step in range(len(self._schedule) - 1, -1, -1):
             for target, source in self._sums(step):
+                if len(self._readers[source]) > 1 or source in self._pinned or source in self.bound:
+                    raise GraphError(
+                        f"{self._graph.entries[source].name!r} is a sum that a gradient is added to in "
+                        "place, and is read elsewhere too; add to a copy of it"
+                    )
                 if target in self.bound:
                     self.bound[source] = self.bound[target]
 
@@ -166,8 +171,8 @@ class Liveness:
         shape, dtype = self._shapes[entry], self._types[entry]
         if shape is None or None in shape or dtype is None:
             raise ShapeError(
-                f"cannot plan memory: {self._graph.entries[entry].name!r} has shape {shape} and type {dtype}; "
-                "give the shapes of more arguments"
+                f"cannot plan memory: {self._graph.entries[entry].name!r} has shape {shape} and type "
+                f"{dtype}; give the shapes of more arguments"
             )
         return math.prod(shape) * dtype.itemsize  # type: ignore[arg-type]  # all known
 

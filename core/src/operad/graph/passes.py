@@ -177,8 +177,8 @@ def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         if isinstance(output.node, Variable) and head in variables
     ]
     shapes = infer_shapes(graph, facts["arg_shapes"])
-    if found := {name: shapes.of(output) for name, head, output in alike if shapes.of(head) is None}:
-        shapes = infer_shapes(graph, {**facts["arg_shapes"], **found})
+    if like := {name: shapes.of(output) for name, head, output in alike if shapes.of(head) is None}:
+        shapes = infer_shapes(graph, {**facts["arg_shapes"], **like})
     if not shapes.is_complete:
         raise _incomplete(shapes)
     types = infer_types(graph, facts["arg_types"], DEFAULT_DTYPE)
@@ -204,7 +204,8 @@ def _incomplete(shapes: ShapeTable) -> OperadError:
         if not is_known(shape)
     )
     return BindError(
-        f"bind: the shape of {entry.name!r} does not follow from the arguments, got {shape}; give more of them"
+        f"bind: the shape of {entry.name!r} does not follow from the arguments, got {shape}; "
+        "give more of them"
     )
 
 
@@ -236,6 +237,11 @@ def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     count, grad_req = facts["num_outputs"], facts["grad_req"]
     requests = {entry: OpReq.WRITE for entry in graph.outputs[:count] if not isinstance(entry.node, Variable)}
     for name, entry in zip(facts["wanted"], graph.outputs[count:], strict=True):
+        if entry in requests or isinstance(entry.node, Variable):
+            raise GraphError(
+                f"the gradient of {name!r} is {entry.name!r}, which is also another output or a variable; "
+                "a pass must leave each gradient an entry of its own"
+            )
         requests[entry] = REQUESTS[grad_req[name]]
     return graph, {"plan": planned(graph, facts, requests)}
 

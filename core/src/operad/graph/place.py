@@ -15,7 +15,7 @@ from typing import final
 
 from operad.context import Context
 from operad.errors import ContextError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, rebuilt
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
 
@@ -45,7 +45,7 @@ def place(
     if not group2ctx or not any("__ctx_group__" in node.attrs for node in nodes):
         return graph, [default_ctx] * len(nodes)
     contexts = _assign(nodes, default_ctx, group2ctx)
-    return insert_copies(graph, contexts, [node and contexts[node] for node in beside])
+    return insert_copies(graph, contexts, [None if node is None else contexts[node] for node in beside])
 
 
 def insert_copies(
@@ -133,18 +133,9 @@ class _Copier:
         if not is_copy and node not in self._reads_anywhere:
             inputs = [self.on(entry, ctx) for entry in inputs]
         self._check_states(node, ctx)
-        control_deps = [self._new.get(other, other) for other in node.control_deps]
-        forward = self._new.get(node.forward, node.forward) if isinstance(node, BackwardNode) else None
-        old_forward = node.forward if isinstance(node, BackwardNode) else None
-        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, old_forward):
+        new = rebuilt(node, inputs, self._new)
+        if new is node:
             return
-        if isinstance(node, BackwardNode):
-            assert isinstance(forward, OpNode)
-            new: Node = BackwardNode(forward, node.reads, node.wanted, inputs, node.adds_to)
-        else:
-            assert isinstance(node, OpNode)
-            new = OpNode(node.op, node.name, inputs, node.attrs)
-        new.control_deps = control_deps
         self._new[node] = new
         self.contexts[new] = self.contexts.pop(node)
 

@@ -29,7 +29,7 @@ def signature(op: OperatorProperty) -> Hashable:
         kind = value.__class__
         if kind in _EXACT:
             parts += (name, kind, value)
-        elif kind is float or (kind is tuple and all([item.__class__ in _PLAIN for item in value])):
+        elif kind is float or (kind is tuple and all(item.__class__ in _PLAIN for item in value)):
             parts += (name, kind, repr(value))
         else:
             parts += (name, kind, id(value))

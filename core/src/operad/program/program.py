@@ -214,7 +214,9 @@ class Program:
         """The first hidden output of a forward node that backward reads, which prediction may not write."""
         for step in self.backward:
             node = self.graph.nodes[step]
-            for kind, index in node.reads if isinstance(node, BackwardNode) else ():
+            if not isinstance(node, BackwardNode):
+                continue
+            for kind, index in node.reads:
                 if kind == "out_data" and index >= node.op.num_visible_outputs:
                     return Entry(node.forward, index).name
         return None
