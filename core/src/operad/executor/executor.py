@@ -9,7 +9,7 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -20,14 +20,13 @@ from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import Refit, complete_shapes, part_of
-from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, OpNode, Variable, head_names, pass_list
+from operad.executor.monitor import MonitorCallback, run_monitored
+from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
-from operad.ndarray import NDArray, empty, wrap
-from operad.operator import OpReq, PartialShape
+from operad.ndarray import NDArray, empty
+from operad.operator import PartialShape
 from operad.program import Binding, Pool, Program, Segment, compile_graph, segments
 from operad.resource import ResourceRequest
-
-MonitorCallback = Callable[[str, NDArray], object]
 
 
 def compiled(
@@ -200,7 +199,7 @@ class Executor:
         self._check_ready()
         given: list[NDArray | None] = []
         if out_grads is not None:
-            given += [out_grads] if isinstance(out_grads, NDArray) else out_grads
+            given.extend([out_grads] if isinstance(out_grads, NDArray) else out_grads)
         if given and len(given) < len(self.outputs):
             raise BindError(
                 f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one per output"
@@ -250,7 +249,9 @@ class Executor:
 
     def _run(self, parts: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
-            self._run_monitored(parts, is_train, self._started_forward() if parts is self._backward else ())
+            started = self._started_forward() if parts is self._backward else ()
+            steps = [step for segment in parts for step in segment.steps]
+            run_monitored(self._binding, steps, is_train, started, *self._monitor)
             return
         for segment in parts:
             segment.push(is_train, alone=len(parts) == 1)
@@ -266,34 +267,6 @@ class Executor:
                 their own names.
         """
         self._monitor = None if callback is None else (callback, monitor_all)
-
-    def _run_monitored(self, parts: Sequence[Segment], is_train: bool, started: Collection[Var]) -> None:
-        assert self._monitor is not None
-        callback, monitor_all = self._monitor
-        steps = [step for segment in parts for step in segment.steps]
-        for alone in segments(self._binding, steps, started, by_node=True):
-            (step,) = alone.steps
-            node = self._program.graph.nodes[step]
-            assert isinstance(node, (OpNode, BackwardNode))
-            if monitor_all:
-                for name, entry in _named_inputs(node):
-                    callback(name, self._entry_array(self._program.graph.entry_id(entry)))
-            alone.push(is_train)
-            written = [entry for entry in self._program.entry_range(step) if self._is_written(entry)]
-            outputs = [self._entry_array(entry) for entry in written]
-            for number, array in zip(written, outputs, strict=True):
-                callback(self._program.graph.entries[number].name, array)
-            registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
-
-    def _is_written(self, entry: int) -> bool:
-        return self._program.plan.requests[entry] is not OpReq.NULL
-
-    def _entry_array(self, entry: int) -> NDArray:
-        bound = self._binding.array_of(entry)
-        if bound is not None:
-            assert isinstance(bound, NDArray)
-            return bound
-        return wrap(self._binding.data(entry), self._binding.chunk(entry))
 
     def copy_params_from(
         self,
@@ -375,9 +348,7 @@ class Executor:
         for step in (*program.forward, *program.backward):
             node = program.graph.nodes[step]
             if not isinstance(node, Variable):
-                places = [
-                    self._place(entry) for entry in program.entry_range(step) if self._is_written(entry)
-                ]
+                places = [self._place(entry) for entry in program.call(step).outs if entry is not None]
                 lines.append(f"{node!r}: {', '.join(places)}")
                 spaces += program.resources(step).count(ResourceRequest.TEMP_SPACE)
         size_bytes = program.plan.planned_bytes + sum(array._spec.nbytes for array in self.outputs)
@@ -409,16 +380,3 @@ def _set_values(what: str, target: NDArray, value: Any) -> None:
 def _check_context(name: str, array: NDArray, ctx: Context) -> None:
     if array.context is not ctx:
         raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")
-
-
-def _named_inputs(node: OpNode | BackwardNode) -> list[tuple[str, Entry]]:
-    """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
-    if not isinstance(node, OpNode):
-        return [(entry.name, entry) for entry in node.inputs]
-    arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
-    found: dict[tuple[str, Entry], None] = {}
-    for argument, entry in zip(arguments, node.inputs, strict=True):
-        if isinstance(entry.node, Variable):
-            found[entry.name, entry] = None
-        found[f"{node.name}_{argument}", entry] = None
-    return list(found)
