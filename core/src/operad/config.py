@@ -86,6 +86,10 @@ OPTIONS: Final = (
            "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
     Option("parallel_cost", "OPERAD_PARALLEL_COST", _non_negative, lambda: 20_000_000,
            "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`."),
+    Option("max_pending", "OPERAD_MAX_PENDING", _positive, lambda: 100_000,
+           "Operations that may be pending before a push from outside the engine waits."),
+    Option("max_pending_bytes", "OPERAD_MAX_PENDING_BYTES", _non_negative, lambda: 256 << 20,
+           "Bytes that pending operations may hold before a push from outside the engine waits."),
     Option("pool", "OPERAD_POOL", _flag, lambda: True,
            "Whether freed memory is pooled for reuse."),
     Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
@@ -115,6 +119,8 @@ class Settings:
     num_threads: int
     inline_cost: int
     parallel_cost: int
+    max_pending: int
+    max_pending_bytes: int
     pool: bool
     pool_limit_bytes: int
     debug: bool

@@ -7,7 +7,7 @@ begin with `_` work too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, final
 
 from operad import registry
 from operad.context import Context
@@ -80,10 +80,31 @@ def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
     return joined
 
 
+@final
+class _Found:
+    """The operators' functions that stand in this module, for its next user finds them there."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def add(self, name: str, function: Callable[..., Any]) -> None:
+        self._names.add(name)
+        globals()[name] = function
+
+    def clear(self) -> None:
+        while self._names:
+            globals().pop(self._names.pop(), None)
+
+
+_found: Final = registry.follow(_Found())
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.nd' has no attribute {name!r}")
-    return operator_function(name, NDArray)
+    function = operator_function(name, NDArray)
+    _found.add(name, function)
+    return function
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from operad.context import cpu
-from operad.engine.ordered import OrderedEngine
+from operad.engine.dependency import DependencyEngine
 
 pytestmark = pytest.mark.serial
 
@@ -32,14 +32,14 @@ def in_child(work) -> int:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 class TestFork:
-    def test_work_pending_at_the_fork_is_done_in_both_processes(self, engine: OrderedEngine) -> None:
+    def test_work_pending_at_the_fork_is_done_in_both_processes(self, engine: DependencyEngine) -> None:
         var, log = engine.new_variable(), []
         for number in range(200):
             engine.push_sync(lambda _, number=number: log.append(number), CTX, (), (var,))
         assert in_child(lambda: log == list(range(200)) and engine.wait_for_all() is None) == 0
         assert log == list(range(200))
 
-    def test_a_child_and_its_parent_go_on_with_the_engine(self, engine: OrderedEngine) -> None:
+    def test_a_child_and_its_parent_go_on_with_the_engine(self, engine: DependencyEngine) -> None:
         var, log = engine.new_variable(), []
         engine.push_sync(log.append, CTX, (), (var,))
 
@@ -54,7 +54,7 @@ class TestFork:
         engine.wait_for_all()
         assert len(log) == 2
 
-    def test_a_failure_in_a_child_surfaces_there(self, engine: OrderedEngine) -> None:
+    def test_a_failure_in_a_child_surfaces_there(self, engine: DependencyEngine) -> None:
         var = engine.new_variable()
 
         def fails(_: object) -> None:
@@ -69,7 +69,7 @@ class TestFork:
         assert in_child(work) == 0
         engine.wait_for_all()
 
-    def test_a_fork_while_other_threads_push_leaves_a_working_child(self, engine: OrderedEngine) -> None:
+    def test_a_fork_while_other_threads_push_leaves_a_working_child(self, engine: DependencyEngine) -> None:
         var, over = engine.new_variable(), threading.Event()
 
         def push() -> None:

@@ -8,8 +8,7 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import ParamError
-from operad.imperative import call as imperative
-from operad.imperative import invoker
+from operad.imperative import call, find_invoker
 from operad.operator import Kernel, Operator, OperatorProperty, assign, param
 
 X = np.float32([1, 2, 3])
@@ -68,8 +67,7 @@ class unscaled(OperatorProperty):  # noqa: N801 - as above
 
 @pytest.fixture(autouse=True)
 def installed():
-    imperative._bases.clear()  # so that each test meets an operator that nobody has called
-    imperative._recent.clear()
+    call._invokers.clear()  # so that each test meets an operator that nobody has called
     Scale.made = Stiff.made = 0
     for prop in (scaled_at_run_time, stiffly_scaled):
         registry.register(prop)
@@ -143,16 +141,37 @@ def test_a_value_that_does_not_fit_is_refused_as_ever():
             od.nd.scaled_at_run_time(x, rate=rate)
 
 
-def test_files_have_the_value():
-    prop = invoker(scaled_at_run_time, {"rate": 0.25}).prop
-    assert invoker(scaled_at_run_time, {"rate": 0.75}).prop.get_params() == {"rate": "0.75", "shift": "0"}
-    assert prop.get_params()["rate"] == "0.25"
-
-
-def test_values_that_never_come_again_push_nothing_out_and_pile_up_nowhere():
-    kept = invoker(unscaled, {})
+def test_values_that_never_come_again_pile_up_nowhere():
     x = od.nd.array(X)
-    for rate in np.linspace(1, 2, 5000):
+    od.nd.scaled_at_run_time(x, rate=0.5)
+    before = dict(call._invokers)
+    for rate in np.linspace(1, 2, 100):
         od.nd.scaled_at_run_time(x, rate=float(rate))
-    assert len(imperative._recent) <= imperative._MAX_RECENT
-    assert invoker(unscaled, {}) is kept
+    assert call._invokers == before
+
+
+def test_a_gradient_is_compiled_once_for_all_values():
+    x = od.nd.array(X)
+    x.attach_grad()
+    structures = set()
+    for rate in (0.5, 3.0):
+        with od.autograd.record():
+            y = od.nd.scaled_at_run_time(x, rate=rate)
+        structures.add(y._autograd[0].plan.structure)
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), np.full(3, rate, np.float32))
+    assert len(structures) == 1
+
+
+def test_the_property_of_a_recorded_call_has_its_values():
+    x = od.nd.array(X)
+    x.attach_grad()
+    with od.autograd.record():
+        nodes = [od.nd.scaled_at_run_time(x, rate=rate)._autograd[0] for rate in (0.25, 0.75)]
+    assert [node.plan.prop.get_params()["rate"] for node in nodes] == ["0.25", "0.75"]
+
+
+def test_equal_parameters_have_one_invoker_whatever_their_run_time_values():
+    (one, first), (other, second) = (find_invoker(scaled_at_run_time, {"rate": r}) for r in (0.25, 0.75))
+    assert one is other
+    assert (first, second) == ((0.25,), (0.75,))

@@ -8,7 +8,7 @@ import pytest
 from operad import nd
 from operad.context import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
-from operad.imperative import invoker
+from operad.imperative import find_invoker
 from operad.operator import OperatorProperty, param
 
 pytestmark = pytest.mark.usefixtures("operators")
@@ -140,7 +140,7 @@ def outcome(make, **params):
 def test_what_a_parameter_means_does_not_depend_on_earlier_calls(name, values):
     for value in [*values, *reversed(values)]:
         expected = outcome(Typed, **{name: value})
-        assert outcome(lambda **params: invoker(Typed, params).prop, **{name: value}) == expected
+        assert outcome(lambda **params: find_invoker(Typed, params)[0].prop, **{name: value}) == expected
 
 
 def test_a_repeated_call_with_equal_parameters_is_looked_up():
@@ -151,7 +151,7 @@ def test_a_repeated_call_with_equal_parameters_is_looked_up():
         {"floats": (1.0, -0.0)},
         {"text": ""},
     ):
-        assert invoker(Typed, params) is invoker(Typed, dict(params))
+        assert find_invoker(Typed, params)[0] is find_invoker(Typed, dict(params))[0]
 
 
 @pytest.mark.parametrize(
@@ -163,4 +163,4 @@ def test_a_repeated_call_with_equal_parameters_is_looked_up():
 def test_an_array_as_a_parameter_is_refused_in_words(name, value):
     for given in (value, nd.array(value)):
         with pytest.raises(ParamError, match=rf"Typed: parameter '{name}' is an array \(.*expected .*tolist"):
-            invoker(Typed, {name: given})
+            find_invoker(Typed, {name: given})

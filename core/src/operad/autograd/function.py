@@ -20,6 +20,7 @@ from operad.imperative import (
     copy_into,
     is_recording,
     overwritten,
+    refuse_aliases,
     unrecorded,
 )
 from operad.operator import InferredShapes, OperatorProperty, PartialShape
@@ -86,6 +87,8 @@ class Function:
         with unrecorded():
             result = self.forward(*inputs)
         outputs = _arrays(result, f"{type(self).__name__}.forward")
+        if is_recording():
+            refuse_aliases(type(self).__name__, inputs)
         if is_recording() and any(x._autograd is not None for x in inputs):
             outputs = [output.detach() for output in outputs]
             _record(self, inputs, outputs)

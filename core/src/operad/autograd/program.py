@@ -220,7 +220,7 @@ class BackwardProgram:
         """For a node on the tape: its number, step, and the entries of what it saved and of its states."""
         assert isinstance(node, TapeNode)
         graph = self._program.graph
-        saved = node.plan.saved_entries(node.wanted) if isinstance(node.plan, Plan) else ()
+        saved = node.plan.recipe(node.wanted).entries if isinstance(node.plan, Plan) else ()
         first, inputs = graph.first_entries[step], graph.input_ids[step]
         entries = [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
         applied = graph.nodes[step]
@@ -344,7 +344,7 @@ def _structure(
             plan = node.plan
             if not isinstance(plan, Plan) or plan.prop.is_stateful:
                 return None
-            parts.append(plan)
+            parts.append(plan.structure)
             parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]
         else:
             parts.append(node.grad._spec)

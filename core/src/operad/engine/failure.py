@@ -67,6 +67,44 @@ class Failure:
         return _bare(self.error)
 
 
+@final
+class FailureLog:
+    """The failures of one engine that no wait has raised yet."""
+
+    __slots__ = ("_unread",)
+
+    def __init__(self) -> None:
+        self._unread: dict[Failure, bool] = {}  # a set that keeps their order
+
+    def record(self, failure: Failure) -> None:
+        """Keep a new failure until a wait raises it."""
+        failure.enlist()
+        self._unread[failure] = True
+
+    def unread(self) -> list[Failure]:
+        """The unread failures, in push order."""
+        return sorted(self._unread, key=lambda failure: failure.seq)
+
+    def raise_unread(self) -> None:
+        """Raise the unread failure; several in push order as a group."""
+        errors = [failure.first_raise() for failure in self.unread() if self._take(failure)]
+        try:
+            if len(errors) == 1:
+                raise errors[0]
+            if errors:
+                raise BaseExceptionGroup(f"{len(errors)} operations failed", errors)
+        finally:
+            del errors  # this frame is part of their traceback
+
+    def error_of(self, failure: Failure) -> BaseException:
+        """The error that a wait for a variable which carries `failure` raises."""
+        return failure.first_raise() if self._take(failure) else failure.next_raise()
+
+    def _take(self, failure: Failure) -> bool:
+        """Take `failure` off the unread ones; whether it was among them. One atomic step."""
+        return self._unread.pop(failure, False)
+
+
 def earliest(one: Failure | None, other: Failure | None) -> Failure | None:
     """The failure that was pushed first."""
     if one is None or other is None:

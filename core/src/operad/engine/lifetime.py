@@ -21,7 +21,7 @@ from typing import Protocol
 from operad.engine.failure import Failure
 
 
-class Mortal(Protocol):
+class Lifetime(Protocol):
     """What an engine must do to survive a fork and end well."""
 
     def hold_for_fork(self) -> None:
@@ -37,12 +37,12 @@ class Mortal(Protocol):
         """Run what can still run; the failures nobody heard of."""
 
 
-_engines: weakref.WeakSet[Mortal] = weakref.WeakSet()
-_held: list[Mortal] = []
+_engines: weakref.WeakSet[Lifetime] = weakref.WeakSet()
+_held: list[Lifetime] = []
 _is_watching = False
 
 
-def watch(engine: Mortal) -> None:
+def watch(engine: Lifetime) -> None:
     """Tell `engine` of forks and of the end."""
     global _is_watching
     if not _is_watching:

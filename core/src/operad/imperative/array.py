@@ -6,13 +6,15 @@ array names the class: that of an input, or the one that the front end hands dow
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.imperative.chunk import Chunk, new_chunk
+from operad.imperative.chunk import Chunk, lend
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import Shape
+
+_made: Final = object.__new__
 
 
 class Array:
@@ -33,8 +35,19 @@ class Array:
     @classmethod
     def _new(cls, spec: Spec) -> Self:
         """A new array with undefined contents."""
-        chunk = new_chunk(spec.ctx, spec.nbytes)
-        return cls(chunk, chunk.handle.array(spec.shape, spec.dtype), spec)  # type: ignore[union-attr]
+        # What the constructors do, for every call makes an array.
+        handle = lend(spec.limbo, spec.ctx, spec.nbytes)
+        chunk = _made(Chunk)
+        chunk.ctx = spec.ctx
+        chunk.var = handle.var
+        chunk.handle = handle
+        chunk.owner = chunk.note = None
+        made = _made(cls)
+        made._chunk = chunk
+        made._data = handle.array(spec.shape, spec.dtype)
+        made._spec = spec
+        made._autograd = None
+        return made
 
     @property
     def shape(self) -> Shape:
@@ -65,7 +78,10 @@ class Array:
 
     def detach(self) -> Self:
         """A view of the same memory that is not part of what is recorded."""
-        return self.__class__(self._chunk, self._data, self._spec)
+        made = self.__class__(self._chunk, self._data, self._spec)
+        if self._chunk.note is not None:
+            self._chunk.note.detach(made)
+        return made
 
     @property
     def _is_part(self) -> bool:
@@ -75,7 +91,13 @@ class Array:
         return whole != self._spec.nbytes
 
     def _view(self, data: Any) -> Self:
-        return self.__class__(self._chunk, data, spec_of(data.shape, self._spec.dtype, self._spec.ctx))
+        spec = self._spec
+        same = spec if data.shape == spec.shape else spec_of(data.shape, spec.dtype, spec.ctx)
+        view = self.__class__(self._chunk, data, same)
+        note = self._chunk.note
+        if note is not None and not note.concerns(self):
+            note.detach(view)
+        return view
 
     def _filled(self, value: float) -> Self:
         """A new array like this one, filled with `value`."""

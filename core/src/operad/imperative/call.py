@@ -16,9 +16,11 @@ import numpy as np
 from operad.config import settings
 from operad.context import Context, current_context
 from operad.errors import ArgumentError, BindError, ContextError
+from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
+from operad.imperative.run_time import ABSENT
 from operad.imperative.state import RECORDING, TRAINING, is_recording, state
 from operad.imperative.tape import record
 from operad.operator import OperatorProperty
@@ -36,24 +38,17 @@ class Invoker:
     """An operator with given parameters, ready to be applied to arrays.
 
     Attributes:
-        prop: The operator's property.
+        prop: The operator's property; its run-time parameters have the values of the first call.
     """
 
-    __slots__ = ("_input_names", "_is_stateful", "_like", "_places", "_plans", "prop")
+    __slots__ = ("_input_names", "_plans", "_run_time", "prop")
 
-    def __init__(self, prop: OperatorProperty, like: Invoker | None = None) -> None:
-        """Make one.
-
-        Args:
-            prop: The operator with its parameters.
-            like: One of a property that differs in run-time parameters alone, whose plans will do.
-        """
+    def __init__(self, prop: OperatorProperty) -> None:
         self.prop = prop
-        self._like = like
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
-        self._is_stateful = prop.is_stateful
-        self._places = prop.input_places()
         self._plans: dict[Any, Plan] = {}
+        names = type(prop).params.run_time
+        self._run_time = tuple(getattr(prop, name) for name in type(prop).params if name in names)
 
     def __call__(
         self,
@@ -61,56 +56,42 @@ class Invoker:
         out: Array | list[Array] | tuple[Array, ...] | None = None,
         ctx: Context | None = None,
         cls: type[Array] = Array,
+        values: tuple[Any, ...] | None = None,
     ) -> Any:
         """Apply the operator.
 
         Args:
             inputs: The arguments and auxiliary states in the order of a call, all on one context.
-            out: Array, or one array an output, to write into instead of new ones.
+            out: Array, or one array per output, to write into instead of new ones.
             ctx: Where to run an operator that has no inputs.
             cls: The class of the outputs of such an operator; else it is that of the first input.
+            values: Values of all run-time parameters, `ABSENT` where not given; None: those of `prop`.
         Returns:
             The visible output, or a list of them where there are several.
         """
-        if self._places is not None and len(inputs) == len(self._places):
-            inputs = [inputs[place] for place in self._places]
-        mode = state.mode
-        is_train = mode & TRAINING != 0
+        plan = self.plan(inputs, ctx)
+        return apply(plan, inputs, out, self._run_time if values is None else values, state.mode, cls)
+
+    def plan(self, inputs: Sequence[Array], ctx: Context | None = None) -> Plan:
+        """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
+
+        Raises:
+            ArgumentError: It takes another number of arrays.
+            ContextError: They are on several contexts.
+        """
+        is_train = state.mode & TRAINING != 0
         # Inputs decide the context; without any, the thread's default may change between calls.
-        key: Any
-        if len(inputs) == 1:
-            key = (is_train, inputs[0]._spec)
-        else:
-            key = (is_train, *[x._spec for x in inputs]) if inputs else (is_train, ctx or current_context())
+        ctx = inputs[0]._spec.ctx if inputs else ctx or current_context()
+        key = (is_train, ctx, *[x._spec for x in inputs])
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._planned(key, inputs, is_train)
-        if out is not None:
-            outputs = self._given(plan, out)
-            if mode & RECORDING:
-                refuse_lost(plan.name, inputs, outputs)
-                inputs = _kept_apart(inputs, outputs)
-            _run_into(plan, inputs, outputs)
-        else:
-            outputs = plan.run_new(inputs, inputs[0].__class__ if inputs else cls)
-        if mode & RECORDING:
-            record(plan, inputs, outputs)
-        if plan.num_visible == 1:
-            return outputs[0]
-        return outputs[: plan.num_visible]
-
-    def _planned(self, key: Any, inputs: Sequence[Array], is_train: bool) -> Plan:
-        self._check_inputs(inputs)
-        ctx = inputs[0]._spec.ctx if inputs else key[1]
-        if self._like is None:
+            places = self.prop.input_places()
+            if places is not None and len(inputs) == len(places):
+                inputs = [inputs[place] for place in places]
+            self._check_inputs(inputs)
             plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
-        else:
-            found = self._like._plans.get(key) or self._like._planned(key, inputs, is_train)
-            plan = found.rebound(self.prop)
-        if not self._is_stateful:
-            if len(self._plans) >= _MAX_CACHED:
-                self._plans.clear()
-            self._plans[key] = plan
+            if not self.prop.is_stateful:
+                keep(self._plans, key, plan)
         return plan
 
     def _check_inputs(self, inputs: Sequence[Array]) -> None:
@@ -127,33 +108,81 @@ class Invoker:
                     f"move it with {name}.as_in_context({inputs[0].ctx})"
                 )
 
-    def _given(self, plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
-        given = list(out) if isinstance(out, (list, tuple)) else [out]
-        specs = plan.out_specs
-        if len(given) == plan.num_visible < len(specs):
-            given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
-        if len(given) != len(specs):
-            raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
-        for array, spec, name in zip(given, specs, self.prop.list_outputs(), strict=True):
-            if (found := getattr(array, "_spec", None)) is not spec:
-                raise BindError(
-                    f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}"
-                )
-            if array._autograd is not None and is_recording():
-                raise BindError(
-                    f"{plan.name}: out ({name}) is part of what is being recorded; use a new array"
-                )
-        return given
+
+def apply(
+    plan: Plan,
+    inputs: Sequence[Array],
+    out: Array | list[Array] | tuple[Array, ...] | None,
+    values: tuple[Any, ...],
+    mode: int,
+    cls: type[Array],
+) -> Any:
+    """Apply a plan to arrays, whatever they are.
+
+    Args:
+        plan: What to do.
+        inputs: The arguments and auxiliary states in the order of a call.
+        out: As for `Invoker`.
+        values: Values of all run-time parameters, `ABSENT` where not given.
+        mode: The thread's mode.
+        cls: The class of new arrays where there are no inputs.
+    """
+    if plan.places is not None:
+        inputs = [inputs[place] for place in plan.places]
+    if values:
+        if mode & RECORDING or plan.direct is None:
+            plan = plan.bound(values)
+        assert plan.run_time is not None
+        values = () if plan.direct is None else plan.run_time.converted(values, plan.operator)
+    outputs: Sequence[Array]
+    if out is None:
+        cls = inputs[0].__class__ if inputs else cls
+        outputs = list(map(cls._new, plan.out_specs))
+        plan.run(inputs, outputs, values=values)
+    elif (
+        isinstance(out, Array)
+        and out._spec is plan.out_spec
+        and len(plan.out_specs) == 1
+        and mode < RECORDING
+    ):
+        outputs = (out,)
+        _run_into(plan, inputs, outputs, values)
+    else:
+        outputs = _given(plan, out)
+        if mode & RECORDING:
+            refuse_lost(plan.name, inputs, outputs)
+            inputs = _kept_apart(inputs, outputs)
+        _run_into(plan, inputs, outputs, values)
+    if mode & RECORDING:
+        record(plan, inputs, outputs)
+        if out is not None:
+            for array in outputs:
+                note_written(array)
+    return outputs[0] if plan.num_visible == 1 else outputs[: plan.num_visible]
 
 
-def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+def _given(plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
+    given = list(out) if isinstance(out, (list, tuple)) else [out]
+    specs = plan.out_specs
+    if len(given) == plan.num_visible < len(specs):
+        given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
+    if len(given) != len(specs):
+        raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
+    for array, spec, name in zip(given, specs, plan.prop.list_outputs(), strict=True):
+        if (found := getattr(array, "_spec", None)) is not spec:
+            raise BindError(f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}")
+        if array._autograd is not None and is_recording():
+            raise BindError(f"{plan.name}: out ({name}) is part of what is being recorded; use a new array")
+    return given
+
+
+def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
-    shared = {id(x._chunk) for x in inputs[: plan.num_args]}
-    if not any(id(out._chunk) in shared for out in outputs) or plan.may_overwrite(inputs, outputs):
-        plan.run(inputs, outputs, into_given=True)
+    if plan.may_overwrite(inputs, outputs):
+        plan.run(inputs, outputs, into_given=True, values=values)
         return
     fresh = [out._new(out._spec) for out in outputs]
-    plan.run(inputs, fresh)
+    plan.run(inputs, fresh, values=values)
     for array, value in zip(outputs, fresh, strict=True):
         copy_into(array, value)
 
@@ -161,8 +190,10 @@ def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> 
 def refuse_lost(name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Raise BindError if a recorded result would go into a part of an array.
 
-    The part would be recorded, but not the array, whose gradient would then silently be wrong.
+    The part would be recorded, but not the array, whose gradient would then silently be wrong. The same
+    holds for whatever shares memory with an array that is being recorded.
     """
+    refuse_aliases(name, [*inputs, *outputs])
     if any(out._is_part for out in outputs) and any(x._autograd is not None for x in inputs):
         raise BindError(
             f"{name}: the target is part of another array, which would not know of the gradient; "
@@ -231,47 +262,28 @@ def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ..
     return tuple(key)
 
 
-def invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
-    """The cached `Invoker` of an operator with these parameters.
+def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Invoker, tuple[Any, ...]]:
+    """The cached `Invoker` of an operator with these parameters, and the run-time values to call it with.
 
     Raises:
         ParamError: A parameter is unknown, missing or unusable.
     """
+    names = op.params.run_time
+    values = tuple([params.get(name, ABSENT) for name in op.params if name in names]) if names else ()
+    # Whether a value is given, and whether it is None, may decide what is there; the value does not.
+    fixed = {name: params[name] is None if name in names else params[name] for name in params}
     try:
-        key = _key(op, params)
+        key = _key(op, fixed)
         found = _invokers.get(key)
     except (TypeError, ValueError):  # an array or another unhashable value: validation names it
-        return Invoker(op(**params))
+        return Invoker(op(**params)), values
     if found is None:
-        if not op.params.run_time:
-            _keep(_invokers, key, found := Invoker(op(**params)), _MAX_CACHED)
-        elif (found := _recent.get(key)) is None:
-            _keep(_recent, key, found := _rebound(op, params), _MAX_RECENT)
-    return found
+        keep(_invokers, key, found := Invoker(op(**params)))
+    return found, values
 
 
-_MAX_RECENT: Final = 64
-_recent: dict[Any, Invoker] = {}
-"""Invokers for the last values of run-time parameters: few, for a schedule's values never come again."""
-
-_bases: dict[Any, Invoker] = {}
-"""The first invoker for each set of parameters that are not run-time; the others' plans are like its own."""
-
-
-def _keep(cache: dict[Any, Invoker], key: Any, made: Invoker, most: int) -> None:
-    if len(cache) >= most:
+def keep(cache: dict[Any, Any], key: Any, made: object) -> None:
+    """Enter `made` into a cache, which is emptied first where it holds too much."""
+    if len(cache) >= _MAX_CACHED:
         cache.clear()
     cache[key] = made
-
-
-def _rebound(op: type[OperatorProperty], params: Mapping[str, Any]) -> Invoker:
-    """An invoker for values of run-time parameters that were not seen before."""
-    given = {name: value for name, value in params.items() if name in op.params.run_time}
-    fixed = {name: value for name, value in params.items() if name not in given}
-    # Whether one is given, and whether it is None, may decide what is there; its value does not.
-    key = (_key(op, fixed), *sorted((name, value is None) for name, value in given.items()))
-    base = _bases.get(key)
-    if base is not None:
-        return Invoker(base.prop.rebound(given), like=base)
-    _keep(_bases, key, made := Invoker(op(**params)), _MAX_CACHED)
-    return made

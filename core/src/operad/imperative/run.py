@@ -21,6 +21,7 @@ def execute(
     inline: bool = False,
     reads_mutable: bool | Collection[Var] = False,
     is_parallel: bool = True,
+    size_bytes: int = 0,
 ) -> None:
     """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
 
@@ -34,13 +35,21 @@ def execute(
         inline: Whether it is small enough for the calling thread.
         reads_mutable: Whether it uses the old contents of what it writes, or of which variables.
         is_parallel: Whether it is worth several threads inside.
+        size_bytes: Memory that it keeps in use until it is done.
     """
     current = engine.get()
     if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
         return
     pushed = partial(_without_run_context, function, args)
     current.push_sync(
-        pushed, ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable, is_parallel=is_parallel
+        pushed,
+        ctx,
+        const_vars,
+        mutable_vars,
+        name=name,
+        reads_mutable=reads_mutable,
+        is_parallel=is_parallel,
+        size_bytes=size_bytes,
     )
 
 

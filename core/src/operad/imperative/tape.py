@@ -15,13 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from operator import attrgetter
 from typing import Final, final
 
+from operad.imperative.aliases import refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.plan import Plan, Recordable
 from operad.imperative.versions import overwritten
 
 _numbers: Final = count()
+_entry_of: Final = attrgetter("_autograd")
+_version_of: Final = attrgetter("_chunk.var.version")
 
 
 @final
@@ -50,7 +54,7 @@ class TapeNode:
         number: Position in the order of recording; larger than that of every node of `inputs`.
         plan: What was called.
         inputs: For each argument its place on the tape; None where no gradient flows to it.
-        saved: What the gradient reads of arguments and outputs, in the order of `plan.saves`; None once a
+        saved: What the gradient reads of arguments and outputs, in the order of `plan.recipe`; None once a
             backward pass that did not retain it has run.
         versions: How often the variables of `saved` had been written when the call was recorded.
         aux: The auxiliary states.
@@ -69,7 +73,7 @@ class TapeNode:
         self.plan = plan
         self.inputs = inputs
         self.saved: Sequence[Array] | None = saved
-        self.versions = [x._chunk.var.version for x in saved]
+        self.versions = list(map(_version_of, saved))
         self.aux = aux
 
     def check_unchanged(self) -> None:
@@ -79,7 +83,7 @@ class TapeNode:
             if array._chunk.var.version != version:
                 assert isinstance(self.plan, Plan)
                 prop = self.plan.prop
-                kind, index = self.plan.saved_entries(self.wanted)[i]
+                kind, index = self.plan.recipe(self.wanted).entries[i]
                 names = prop.list_arguments() if kind == "in_data" else prop.list_outputs()
                 raise overwritten(f"backward of {prop.name}", f"its {names[index]}", "it was recorded")
 
@@ -100,15 +104,26 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         plan: How it was run.
         inputs: The arguments and then the auxiliary states.
         outputs: All outputs, hidden ones included.
+    Raises:
+        BindError: An input shares memory with a recorded result that it is not.
     """
-    num_args = plan.num_args
-    entries = tuple([x._autograd for x in inputs[:num_args]])
+    entries = tuple(map(_entry_of, inputs[: plan.num_args]))
+    if not all(entries):
+        refuse_aliases(plan.name, inputs[: plan.num_args])
     if not any(entries):
         return
-    wanted = tuple([entry is not None for entry in entries])
-    reads = plan.saved_entries(wanted)
-    saved = [(inputs if kind == "in_data" else outputs)[index].detach() for kind, index in reads]
-    node = TapeNode(plan, entries, saved, [aux.detach() for aux in inputs[num_args:]])
+    wanted = tuple(map(bool, entries))
+    try:
+        recipe = plan.recipes[wanted]
+    except KeyError:
+        recipe = plan.recipe(wanted)
+    saved = []
+    for i in recipe.inputs:
+        saved.append(inputs[i].detach())  # noqa: PERF401 - a comprehension is a call, here and below
+    for i in recipe.outputs:
+        saved.append(outputs[i].detach())  # noqa: PERF401 - as above
+    aux = inputs[plan.num_args :]
+    node = TapeNode(plan, entries, saved, [x.detach() for x in aux] if aux else ())
     for i in range(plan.num_visible):
         outputs[i]._autograd = (node, i)
 

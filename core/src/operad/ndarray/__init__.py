@@ -1,9 +1,9 @@
 """The user's arrays, and operators as functions of them."""
 
+from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
 from operad.ndarray.function import operator_function as operator_function
-from operad.ndarray.function import split_arguments as split_arguments
 from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array

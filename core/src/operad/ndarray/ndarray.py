@@ -29,6 +29,7 @@ from operad.imperative import (
     Marked,
     copy_into,
     is_recording,
+    note_written,
     refuse_lost,
     spec_of,
 )
@@ -120,11 +121,12 @@ class NDArray(Arithmetic, Array):
             raise BindError(f"copyto: target has shape {other.shape}, expected {self.shape}")
         elif recorded and other._autograd is not None:
             raise BindError("copyto: the target is part of what is being recorded; copy to a new array")
-        elif recorded:
+        if recorded:
             refuse_lost("copyto", [self], [other])
         copy_into(other, self)
-        if recorded and self._autograd is not None:
+        if self._is_recorded:
             autograd.record_copy(self, other)
+            note_written(other)
         return other
 
     def as_in_context(self, ctx: Context) -> NDArray:

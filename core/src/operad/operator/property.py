@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -56,9 +55,14 @@ class Operator(ABC):
         direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
             takes the input arrays and then the output arrays, and needs no context; None if there
             is no such callable. Hot loops call it without a Python frame of ours in between.
+        direct_with_values: `direct` for any values of the run-time parameters: it takes what
+            `run_time_values` gives behind the arrays.
+        is_ufunc: Whether these do nothing but call a ufunc of the array module.
     """
 
     direct: Callable[..., object] | None = None
+    direct_with_values: Callable[..., object] | None = None
+    is_ufunc: bool = False
 
     @abstractmethod
     def forward(
@@ -96,6 +100,14 @@ class Operator(ABC):
         raise GradientError(
             f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
         )
+
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Values of all run-time parameters, valid and in declared order, as `direct_with_values` takes them.
+
+        Raises:
+            ParamError: A value does not fit the arrays' types.
+        """
+        return values
 
     def rebound(self, prop: Any) -> Operator | None:
         """The same for other values of run-time parameters, which `prop` has; None: it must be made anew."""
@@ -182,7 +194,8 @@ class OperatorProperty(ABC):
         Raises:
             ParamError: A value does not fit.
         """
-        made = copy(self)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
         declared = type(self).params
         for name, value in values.items():
             try:

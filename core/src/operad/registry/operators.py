@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
 from operad.operator import OperatorProperty
@@ -19,12 +19,23 @@ from operad.registry.policy import usable
 
 T = TypeVar("T")
 
+
+class Cache(Protocol):
+    """What is derived from operators, and emptied when what is installed or registered changes."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+C = TypeVar("C", bound=Cache)
+
 THIS_PROCESS: Final = "this process"
 """In place of a distribution's name for operators that `register` added."""
 
 _classes: Final[dict[str, type[OperatorProperty]]] = {}
 _registered: Final[dict[str, type[OperatorProperty]]] = {}
 _records: Mapping[str, OperatorRecord] | None = None
+_followers: Final[list[Cache]] = []
 
 
 def get(name: str) -> type[OperatorProperty]:
@@ -172,6 +183,14 @@ def _canonical(value: str, names: Sequence[str]) -> str:
     return min(names, key=lambda name: name.startswith("_"))
 
 
+def follow(cache: C) -> C:
+    """Have `cache` emptied whenever a name may stand for another operator; returns `cache`."""
+    _followers.append(cache)
+    return cache
+
+
 def _forget_records() -> None:
     global _records
     _records = None
+    for cache in _followers:
+        cache.clear()

@@ -13,6 +13,8 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
+import numpy as np
+
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Operator, OpReq, Shape
@@ -78,7 +80,20 @@ class BoundOperator(Operator):
         # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
+        self.is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
+        is_float = self.is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
+        self._scalar_type = in_types[0].type if is_float else None
+        run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
+        if is_direct and self._is_free and run_time:
+            self.direct_with_values = direct_call(forward, ins, outs, (None, *self._params), run_time)
         self._make_direct()
+
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
+        scalar_type = self._scalar_type
+        if scalar_type is not None:
+            return (scalar_type(values[0]),)
+        return self._prop.typed_run_time(values, [dtype for _, dtype in self._in])
 
     def rebound(self, prop: Any) -> Operator | None:
         """A copy with the run-time parameters of `prop`."""

@@ -250,6 +250,15 @@ class OperatorProperty(ShapedProperty):
             for name, value in zip(type(self).params, self.param_values(), strict=True)
         )
 
+    def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
+        """Values of all run-time parameters as functions get them; raises as `function_params`."""
+        params = type(self).params
+        names = [name for name in params if name in params.run_time]
+        return tuple(
+            self._typed(value, in_types[0]) if name == "scalar" and value is not None and in_types else value
+            for name, value in zip(names, values, strict=True)
+        )
+
     def _typed(self, value: Any, dtype: DType) -> Any:
         try:
             if dtype.kind in "iu" and self.scalar_beyond != "refuse":

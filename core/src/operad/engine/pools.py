@@ -8,7 +8,8 @@ queue gives the same precedence without the threads. Every GPU has a pool of one
 and one for each direction of copies, each with its own CUDA stream, since those overlap on the
 device; they launch more than they compute and do not count against the budget.
 
-Ready queues and lists of idle workers change by single atomic steps; see `threaded`.
+Ready queues and lists of idle workers change by single atomic steps; see `threaded`. What decides who is
+woken or hired (`is_waking`, `workers`) changes under the queue's lock.
 
 Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 """
@@ -18,32 +19,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import Any, Protocol, final
+from typing import Any, final
 
 from operad.context import Context
-from operad.engine.operation import Block, FnProperty
-
-
-class Bell(Protocol):
-    """What an idle worker sleeps on: a held lock, released to wake it."""
-
-    def release(self) -> None:
-        """Wake the worker."""
+from operad.engine.operation import FnProperty, OprBlock
 
 
 @final
-class Pool:
+class WorkerPool:
     """A ready queue and the workers that serve it.
 
     Attributes:
         size: Workers it may have.
         workers: Workers it has.
-        idle: Bells of sleeping workers; the last one slept last and is woken first.
+        idle: Events of idle workers; the one idle for the shortest time is woken first.
         is_waking: Whether a worker was woken or hired and has not looked at the queue yet.
         is_counted: Whether running operations count against the thread budget.
     """
 
-    __slots__ = ("_hiring", "device", "idle", "is_counted", "is_waking", "name", "ready", "size", "workers")
+    __slots__ = ("device", "idle", "is_counted", "is_waking", "name", "ready", "size", "workers")
 
     def __init__(self, name: str, size: int, device: Context | None = None) -> None:
         self.name = name
@@ -51,39 +45,30 @@ class Pool:
         self.device = device
         self.is_counted = device is None
         self.workers = 0
-        self._hiring = threading.Lock()
         self.is_waking = False
-        self.idle: list[Bell] = []
-        self.ready: list[tuple[int, int, int, Block]] = []
+        self.idle: list[threading.Lock] = []
+        self.ready: list[tuple[int, int, int, OprBlock]] = []
 
-    def offer(self, block: Block) -> None:
+    def offer(self, block: OprBlock) -> None:
         """Queue a block that may run."""
         heappush(self.ready, (block.opr.rank, block.order, block.seq, block))
 
-    def take(self) -> Block:
+    def take(self) -> OprBlock:
         """The block to run next."""
         return heappop(self.ready)[3]
 
-    def claim(self) -> bool:
-        """Count one more worker in, unless the pool has all it may have."""
-        with self._hiring:
-            if self.workers >= self.size:
-                return False
-            self.workers += 1
-            return True
-
-    def withdraw(self, bell: Bell) -> bool:
-        """Take `bell` off the idle ones; False if someone is ringing it already."""
+    def withdraw(self, event: threading.Lock) -> bool:
+        """Take `event` off the idle ones; False if someone is setting it already."""
         try:
-            self.idle.remove(bell)
+            self.idle.remove(event)
         except ValueError:
             return False
         return True
 
     @property
-    def is_busy(self) -> bool:
-        """Whether some worker is awake."""
-        return len(self.idle) < self.workers
+    def has_more_workers(self) -> bool:
+        """Whether a further worker could be woken or hired."""
+        return bool(self.idle) or self.workers < self.size
 
     def new_stream(self) -> Any:
         """A CUDA stream for one worker of this pool; None on a CPU."""
@@ -95,29 +80,28 @@ class Pool:
 
 
 @final
-class Policy:
-    """Maps an operation to its pool."""
+class WorkerPools:
+    """The pools of one engine."""
 
     __slots__ = ("_gpu", "cpu")
 
     def __init__(self, num_threads: int) -> None:
-        self.cpu = Pool("cpu", num_threads)
-        self._gpu: dict[tuple[Context, FnProperty], Pool] = {}
+        self.cpu = WorkerPool("cpu", num_threads)
+        self._gpu: dict[tuple[Context, FnProperty], WorkerPool] = {}
 
-    def pool_of(self, block: Block) -> Pool:
+    def pool_of(self, block: OprBlock) -> WorkerPool:
         """Where `block` runs."""
         if not block.is_gpu:
             return self.cpu
-        lane = block.opr.prop
-        if lane not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
-            lane = FnProperty.NORMAL
-        pool = self._gpu.get((block.ctx, lane))
+        kind = block.opr.prop
+        if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
+            kind = FnProperty.NORMAL
+        pool = self._gpu.get((block.ctx, kind))
         if pool is None:
-            pool = Pool(f"{block.ctx}-{lane.value}", 1, block.ctx)
-            self._gpu[block.ctx, lane] = pool
+            pool = WorkerPool(f"{block.ctx}-{kind.value}", 1, block.ctx)
+            self._gpu[block.ctx, kind] = pool
         return pool
 
-    def pools(self) -> Iterator[Pool]:
+    def __iter__(self) -> Iterator[WorkerPool]:
         """Every pool so far."""
-        yield self.cpu
-        yield from self._gpu.values()
+        return iter([self.cpu, *self._gpu.values()])

@@ -1,7 +1,7 @@
 """Threads that help one operation with parts of its work.
 
-An operation whose work falls into independent parts hands them to the crew and takes part itself.
-Which thread computes which part changes nothing about the result. The crew sleeps on a queue between
+An operation whose work falls into independent parts hands them to the pool and takes part itself.
+Which thread computes which part changes nothing about the result. The pool waits at a queue between
 jobs; nobody spins, so it does not compete with a BLAS pool, which has one thread meanwhile.
 
 Refused: `concurrent.futures`, which makes a future, a lock and a condition for every part (30 us where a
@@ -17,7 +17,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import final
 
-from operad.engine.thread import new_bell
+from operad.engine.interrupts import calls_operations
+from operad.engine.thread import OPERATION, local, new_event
 
 PartFn = Callable[[int, int], object]
 """`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
@@ -33,9 +34,10 @@ class _Job:
         self._next = itertools.count().__next__  # atomic under the interpreter's lock
         self._left = count
         self._lock = threading.Lock()
-        self._bell = new_bell()
+        self._done = new_event()
         self._errors: list[tuple[int, BaseException]] = []
 
+    @calls_operations
     def work(self, slot: int) -> None:
         """Compute parts until none is left; after an error the rest is passed over."""
         while (part := self._next()) < self._count:
@@ -47,11 +49,11 @@ class _Job:
             with self._lock:
                 self._left -= 1
                 if self._left == 0:
-                    self._bell.release()
+                    self._done.release()
 
     def finish(self) -> None:
         """Wait for the parts of others, and raise the error of the first part that had one."""
-        self._bell.acquire()
+        self._done.acquire()
         if self._errors:
             raise min(self._errors, key=lambda found: found[0])[1]
 
@@ -61,7 +63,7 @@ class _Membership(threading.local):
 
 
 @final
-class Crew:
+class IntraOpPool:
     """As many helping threads as jobs ask for, made when they are first needed."""
 
     def __init__(self) -> None:
@@ -105,15 +107,17 @@ class Crew:
         with self._hiring:
             while self._hired < wanted:
                 self._hired += 1
-                name = f"operad-crew-{self._hired}"
+                name = f"operad-intra-op-{self._hired}"
                 threading.Thread(target=self._serve, args=(self._jobs,), name=name, daemon=True).start()
 
     def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
         self._membership.is_member = True
+        thread = local.state
+        thread.inside = OPERATION
         while True:
             job, slot = jobs.get()
-            job.work(slot)
+            thread.run(job.work, slot)
             del job  # or the arrays it refers to live until the next one
 
 
-crew = Crew()
+intra_op_pool = IntraOpPool()

@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
-from operad.engine.crew import Crew
+from operad.engine.intra_op import IntraOpPool
 
 pytestmark = pytest.mark.serial
 
@@ -22,56 +22,56 @@ def test_every_part_is_computed_once_in_a_slot_of_its_own(width: int) -> None:
         done.append(part)
         busy[slot].release()
 
-    crew = Crew()
+    pool = IntraOpPool()
     for _ in range(20):
         done.clear()
-        crew.run(compute, 37, width)
+        pool.run(compute, 37, width)
         assert sorted(done) == list(range(37))
 
 
 def test_parts_run_side_by_side() -> None:
     meeting = threading.Barrier(3, timeout=30)
-    Crew().run(lambda part, slot: meeting.wait(), 3, 3)
+    IntraOpPool().run(lambda part, slot: meeting.wait(), 3, 3)
 
 
 def test_no_parts_are_no_work() -> None:
-    Crew().run(lambda part, slot: pytest.fail("called"), 0, 4)
+    IntraOpPool().run(lambda part, slot: pytest.fail("called"), 0, 4)
 
 
-def test_an_error_surfaces_in_the_operation_and_the_crew_goes_on() -> None:
-    crew = Crew()
+def test_an_error_surfaces_in_the_operation_and_the_pool_goes_on() -> None:
+    pool = IntraOpPool()
 
     def fail(part: int, slot: int) -> None:
         if part == 3:
             raise ValueError("part 3")
 
     with pytest.raises(ValueError, match="part 3"):
-        crew.run(fail, 8, 4)
+        pool.run(fail, 8, 4)
     done: list[int] = []
-    crew.run(lambda part, slot: done.append(part), 8, 4)
+    pool.run(lambda part, slot: done.append(part), 8, 4)
     assert sorted(done) == list(range(8))
 
 
 def test_a_part_that_asks_for_help_works_alone() -> None:
-    crew = Crew()
+    pool = IntraOpPool()
     threads: dict[int, set[int]] = {}
 
     def inner(number: int) -> None:
-        crew.run(lambda part, slot: threads.setdefault(number, set()).add(threading.get_ident()), 6, 4)
+        pool.run(lambda part, slot: threads.setdefault(number, set()).add(threading.get_ident()), 6, 4)
 
-    crew.run(lambda part, slot: inner(part), 4, 4)
+    pool.run(lambda part, slot: inner(part), 4, 4)
     assert all(len(used) == 1 for used in threads.values())
     assert len(threads) == 4
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_has_a_crew_of_its_own() -> None:
-    crew = Crew()
-    crew.run(lambda part, slot: None, 4, 4)
+def test_a_forked_child_has_a_pool_of_its_own() -> None:
+    pool = IntraOpPool()
+    pool.run(lambda part, slot: None, 4, 4)
     child = os.fork()
     if child == 0:
         done: list[int] = []
-        crew.run(lambda part, slot: done.append(part), 8, 4)
+        pool.run(lambda part, slot: done.append(part), 8, 4)
         os._exit(0 if sorted(done) == list(range(8)) else 1)
     assert os.waitpid(child, 0)[1] == 0
 
