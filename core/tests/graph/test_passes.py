@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.tests.graph.operators import Tanh, apply, var
+from operad import config
+from operad.context import cpu
 from operad.errors import GraphError
-from operad.graph import Graph, Pass, infer_shapes, run_passes
+from operad.graph import FIRST_PARTY, Graph, Pass, infer_shapes, passes, plan_memory, run_passes
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 
@@ -80,3 +82,41 @@ def test_a_pass_must_give_what_it_says():
     lazy = Pass("lazy", lambda graph, facts: (graph, {}), (), ("shapes",))
     with pytest.raises(GraphError, match=r"pass 'lazy' gave \[\], expected \['shapes'\]"):
         run_passes(GRAPH, [lazy])
+
+
+def bound(graph, **shapes):
+    given = {
+        "arg_shapes": shapes, "arg_types": {}, "wanted": ["x"], "grad_req": {"x": "write"},
+        "num_outputs": 1, "heads": ["head"], "ctx": cpu(), "group2ctx": {},
+    }  # fmt: skip
+    return run_passes(graph, FIRST_PARTY, given)
+
+
+def test_debug_mode_proves_every_plan(monkeypatch):
+    def misplaced(*args, **options):
+        plan = plan_memory(*args, **options)
+        plan.places = [place and place._replace(offset_bytes=64 * 1000) for place in plan.places]
+        return plan
+
+    out = var("x")
+    for i in range(3):
+        out = apply(Tanh, f"n{i}", out)
+    monkeypatch.setattr(passes, "plan_memory", misplaced)
+    monkeypatch.delenv("OPERAD_DEBUG", raising=False)
+    config.reload()
+    bound(Graph([out]), x=(4,))
+    monkeypatch.setenv("OPERAD_DEBUG", "1")
+    config.reload()
+    try:
+        with pytest.raises(GraphError, match=r"memory plan: .* beyond"):
+            bound(Graph([out]), x=(4,))
+    finally:
+        monkeypatch.undo()
+        config.reload()
+
+
+def test_first_party_passes_end_with_every_fact_about_the_training_graph():
+    graph, facts = bound(Graph([apply(Tanh, "t", var("x"))]), x=(4,))
+    assert {"shapes", "types", "contexts", "costs", "schedule", "plan"} <= facts.keys()
+    assert len(graph.outputs) == 2
+    assert facts["shapes"].graph is facts["plan"].schedule.graph is graph
