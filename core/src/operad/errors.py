@@ -39,6 +39,10 @@ class ArgumentError(OperadError, TypeError):
     """A call has too many, too few or wrongly named tensor arguments."""
 
 
+class UnknownParameterError(ArgumentError, ValueError):
+    """Values were given for a name that an executor does not have."""
+
+
 class IndexOutOfRangeError(OperadError, IndexError):
     """An index lies outside an array's axis, or an array has no such axis."""
 

@@ -1,7 +1,7 @@
 """Gradients of what was recorded.
 
 A program records much the same graph at every step, so the graph's gradient pass runs once for each
-structure (see `schedule`), and later steps only replay its result on new arrays.
+structure (see `program`), and later steps only replay its result on new arrays.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from operad.autograd.schedule import deliver, schedule
+from operad.autograd.program import backward_program, deliver
 from operad.errors import ArgumentError, GradientError
+from operad.graph import REQUESTS
 from operad.imperative import Array, Marked, TapeEntry, TapeNode, Use, clash, tape_of
-
-_REQUESTS = ("write", "add", "null")
 
 
 def mark_variables(
@@ -41,15 +40,9 @@ def mark_variables(
     uses: list[Use] = []
     for i, (array, buffer, req) in enumerate(zip(arrays, buffers, reqs, strict=True)):
         _check_array(f"mark_variables: variable {i}", array)
-        if req not in _REQUESTS:
-            raise ArgumentError(
-                f"mark_variables: grad_req is {req!r}, expected one of {', '.join(_REQUESTS)}"
-            )
+        if req not in REQUESTS:
+            raise ArgumentError(f"mark_variables: grad_req is {req!r}, expected one of {', '.join(REQUESTS)}")
         _check_like("mark_variables: the gradient", buffer, array)
-        if array.dtype.kind != "f":
-            raise GradientError(
-                f"mark_variables: an array of {array.dtype.name} has no gradient; cast it first"
-            )
         uses.append(Use(f"variable {i}", array, "read"))
         if req != "null":
             uses.append(Use(f"the gradient of variable {i}", buffer, req))
@@ -139,12 +132,13 @@ def _run(
                 f"backward of {node.plan.name}: what was recorded has been freed by an earlier backward; "
                 "pass retain_graph=True there"
             )
-    plan = schedule(nodes, heads, wanted, [buffer.req for buffer in buffers], train_mode)
-    results = _results_apart(nodes, head_grads, buffers)
-    plan.run(nodes, head_grads, results)
-    for result, buffer in zip(results, buffers, strict=True):
-        if result is not buffer.grad:
-            deliver(result, buffer.grad, buffer.req)
+    if wanted:
+        program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
+        results = _results_apart(nodes, head_grads, buffers)
+        program.run(nodes, head_grads, results, train_mode)
+        for result, buffer in zip(results, buffers, strict=True):
+            if result is not buffer.grad:
+                deliver(result, buffer.grad, REQUESTS[buffer.req])
     if not retain_graph:
         for node in nodes:
             if isinstance(node, TapeNode):

@@ -141,12 +141,12 @@ class FunctionProperty(OperatorProperty):
     def __init__(self, function: Function, in_specs: Sequence[Spec], num_outputs: int) -> None:
         super().__init__()
         self._function = function
-        self._in_specs = in_specs
+        self.in_specs = in_specs
         self._num_outputs = num_outputs
 
     def list_arguments(self) -> list[str]:
         """Numbered."""
-        return [f"arg{i}" for i in range(len(self._in_specs))]
+        return [f"arg{i}" for i in range(len(self.in_specs))]
 
     def list_outputs(self) -> list[str]:
         """Numbered."""
@@ -173,9 +173,9 @@ class FunctionProperty(OperatorProperty):
             result = self._function.backward(*output_grads)
         name = f"{type(self._function).__name__}.backward"
         grads = _arrays(result, name)
-        if len(grads) != len(self._in_specs):
-            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self._in_specs)}")
-        for i, (grad, spec) in enumerate(zip(grads, self._in_specs, strict=True)):
+        if len(grads) != len(self.in_specs):
+            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self.in_specs)}")
+        for i, (grad, spec) in enumerate(zip(grads, self.in_specs, strict=True)):
             if grad._spec is not spec:
                 raise ArgumentError(f"{name}: the gradient of input {i} is {grad._spec}, expected {spec}")
         return grads

@@ -91,6 +91,8 @@ class CrossDeviceCopy(GraphPrimitive):
     """A copy of an array of another context."""
 
     name = "_cross_device_copy"
+    device_type: str = param(str, default="", doc="Where the copy is; empty: where the array is.")
+    device_id: int = param(int, default=0, ge=0, doc="Which of them.")
 
 
 PRIMITIVES: Final = {prop.name: prop for prop in (GradAdd, ZerosLike, CrossDeviceCopy)}

@@ -95,7 +95,6 @@ class Plan(Recordable):
         num_args = len(prop.list_arguments())
         self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
         super().__init__(prop.name, prop, out_specs)
-        self.backward_name = f"_backward_{prop.name}"
         self.ctx = ctx
         self.in_specs = tuple(specs)
         self.num_args = num_args
@@ -129,8 +128,7 @@ class Plan(Recordable):
         self.out_spec = out_specs[0]
         self.structure = self
         self._last_bound: Plan | None = None
-        self.recipes: dict[tuple[bool, ...], Recipe | None] = {}
-        self._backward_calls: dict[Any, BackwardCall] = {}
+        self.recipes: dict[tuple[bool, ...], Recipe] = {}
 
     def _choose_direct(self) -> None:
         operator = self.operator
@@ -156,7 +154,6 @@ class Plan(Recordable):
         )
         made.run_time = RunTime(prop, given)
         made._choose_direct()
-        made._backward_calls = {}
         self._last_bound = made
         return made
 
@@ -222,85 +219,14 @@ class Plan(Recordable):
                     return False
         return True
 
-    def recipe(self, wanted: tuple[bool, ...]) -> Recipe | None:
-        """What a recorded call keeps for the gradients marked in `wanted`; None if none of them exists."""
+    def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
+        """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
         try:
             return self.recipes[wanted]
         except KeyError:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
-            reads = self.prop.backward_dependency(flows) if any(flows) else None
-            made = self.recipes[wanted] = None if reads is None else Recipe(reads)
+            made = self.recipes[wanted] = Recipe(self.prop.backward_dependency(flows) if any(flows) else ())
             return made
-
-    def backward_call(
-        self, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
-    ) -> BackwardCall:
-        """The gradient computation that reads these arrays and meets these requests; cached."""
-        key = (reads, req, is_train)
-        found = self._backward_calls.get(key)
-        if found is None:
-            found = self._backward_calls[key] = BackwardCall(self, reads, req, is_train)
-        return found
-
-
-@final
-class BackwardCall:
-    """The gradients of one kind of call, for given requests."""
-
-    __slots__ = ("_op_ctx", "_places", "_plan", "_req", "_resource_vars")
-
-    def __init__(
-        self, plan: Plan, reads: tuple[BackwardEntry, ...], req: tuple[OpReq, ...], is_train: bool
-    ) -> None:
-        requested = resource.get().request_all(plan.ctx, plan.prop.backward_resource(plan.in_shapes))
-        self._plan = plan
-        self._req = req
-        self._op_ctx = OpContext(plan.ctx, is_train, requested)
-        self._resource_vars = resource.mutable_vars_of(requested)
-        count = len(plan.out_specs)
-        first = {"out_grad": 0, "in_data": count, "out_data": count + plan.num_args}
-        self._places = [first[kind] + index for kind, index in reads]
-
-    def run(self, reads: Sequence[Array], in_grad: Sequence[Array | None], aux: Sequence[Array] = ()) -> None:
-        """Compute gradients.
-
-        Args:
-            reads: The arrays read, in the order this call was made for.
-            in_grad: One array an argument; None where the request is NULL.
-            aux: The auxiliary states.
-        """
-        plan = self._plan
-        outs, args = len(plan.out_specs), plan.num_args
-        slots: list[Any] = [None] * (2 * outs + args)
-        for place, array in zip(self._places, reads, strict=True):
-            slots[place] = array._data
-        updated = [x._chunk.var for x in aux]
-        written = list(self._resource_vars)
-        for grad, req in zip(in_grad, self._req, strict=True):
-            if grad is not None:
-                (updated if req is OpReq.ADD or grad._is_part else written).append(grad._chunk.var)
-        const, mutable, updated = distinct([x._chunk.var for x in reads], updated, written)
-        call_args = (
-            self._op_ctx,
-            slots[:outs],
-            slots[outs : outs + args],
-            slots[outs + args :],
-            self._req,
-            [None if grad is None else grad._data for grad in in_grad],
-            [x._data for x in aux],
-        )
-        name = plan.backward_name
-        execute(
-            plan.operator.backward,
-            call_args,
-            plan.ctx,
-            const,
-            mutable,
-            name,
-            plan.inline,
-            updated,
-            plan.is_parallel,
-        )
 
 
 def _inferred(

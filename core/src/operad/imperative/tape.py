@@ -83,9 +83,7 @@ class TapeNode:
             if array._chunk.var.version != version:
                 assert isinstance(self.plan, Plan)
                 prop = self.plan.prop
-                recipe = self.plan.recipe(self.wanted)
-                assert recipe is not None
-                kind, index = recipe.entries[i]
+                kind, index = self.plan.recipe(self.wanted).entries[i]
                 names = prop.list_arguments() if kind == "in_data" else prop.list_outputs()
                 raise overwritten(f"backward of {prop.name}", f"its {names[index]}", "it was recorded")
 
@@ -119,8 +117,6 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         recipe = plan.recipes[wanted]
     except KeyError:
         recipe = plan.recipe(wanted)
-    if recipe is None:
-        return
     saved = []
     for i in recipe.inputs:
         saved.append(inputs[i].detach())  # noqa: PERF401 - a comprehension is a call, here and below

@@ -234,8 +234,11 @@ class Symbol(SymbolArithmetic):
         shared_exec: Executor | None = None,
         **shapes: Any,
     ) -> Executor:
-        """An executor over new arrays, whose shapes follow from those given by argument name."""
-        known = self._known_shapes((), shapes)
+        """An executor over new arrays, whose shapes follow from those given by argument name.
+
+        Names of no argument are ignored, as in MXNet.
+        """
+        known = {key: _shape(value) for key, value in shapes.items() if value is not None}
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = ctx or current_context()
         return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
