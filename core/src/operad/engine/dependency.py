@@ -39,6 +39,8 @@ from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedErr
 
 _CPU: Final = cpu()
 _REST_POLL_S: Final = 0.01
+_MAX_NOTES: Final = 64
+"""Pushes left in the inbox before a further one waits: they are not counted as pending yet."""
 
 
 class DependencyEngine(Engine):
@@ -161,6 +163,7 @@ class DependencyEngine(Engine):
         if (
             queue.pending >= self._max_pending
             or queue.pending_bytes + block.size_bytes > self._max_pending_bytes
+            or len(self.lock.inbox) >= _MAX_NOTES
         ):
             self._wait_for_room(block.size_bytes)
         self._dispatcher.submit(block)
@@ -182,7 +185,7 @@ class DependencyEngine(Engine):
     def _wait_for_room(self, size_bytes: int) -> None:
         """Wait until a push of `size_bytes` is not too far ahead of what is done."""
         queue = self._queue
-        if local.state.inside != OUTSIDE or not queue.running or is_interruption():
+        if local.state.inside != OUTSIDE or is_interruption():
             return
 
         def has_room() -> bool:
