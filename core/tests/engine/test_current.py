@@ -95,7 +95,9 @@ def test_importing_the_engine_imports_neither_threadpoolctl_nor_logging() -> Non
 
 @pytest.mark.parametrize("wrong", [3, None, NaiveEngine, object()])
 def test_what_is_no_engine_is_refused(wrong: object) -> None:
-    with pytest.raises(EngineError, match=r"unknown engine .*; expected one of naive, threaded, or an engine"):
+    with pytest.raises(
+        EngineError, match=r"unknown engine .*; expected one of naive, threaded, or an engine"
+    ):
         engines.set(wrong)  # type: ignore[arg-type]
 
 

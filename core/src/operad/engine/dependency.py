@@ -255,7 +255,7 @@ class DependencyEngine(Engine):
             # claimed variables, and every way out of here gives them back.
             thread.inside = OPERATION
             thread.run(fn, *args)
-        except BaseException as error:  # noqa: BLE001 - waits raise it
+        except BaseException as error:
             if not seq:
                 raise
             failure = _inline_failure(fn, name, error, seq)
@@ -498,6 +498,8 @@ class DependencyEngine(Engine):
         blockers = self.lock.blockers
         if successor is not None:
             self._dispatcher.redirect = successor._dispatcher.submit
+            successor.profile_hook = self.profile_hook
+            successor.profile_all(self._profiles_all)
             while _BULK in blockers:
                 successor.lock.blockers.append(_BULK)
                 blockers.remove(_BULK)

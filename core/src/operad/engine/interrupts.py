@@ -16,8 +16,8 @@ another in its place, which looks at the interrupted stack:
 
 The signal is sent, not simulated (`_thread.interrupt_main`), so that it wakes a main thread that has begun
 to sleep meanwhile. Refused: sending it again alone; a loop that does little but push is nearly always
-in the engine, and took seconds to be hit outside. Nothing is paid where nobody presses Ctrl-C. A handler that the program installed
-is left alone. Source: this is the deferral that trio's KI protection makes, by the same means.
+in the engine, and took seconds to be hit outside. Nothing is paid where nobody presses Ctrl-C, and a
+handler that the program installed is left alone.
 """
 
 from __future__ import annotations
