@@ -39,6 +39,8 @@ from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedErr
 
 _CPU: Final = cpu()
 _REST_POLL_S: Final = 0.01
+_MAX_NOTES: Final = 64
+"""Pushes left in the inbox before a further one waits: they are not counted as pending yet."""
 
 
 class DependencyEngine(Engine):
@@ -161,6 +163,7 @@ class DependencyEngine(Engine):
         if (
             queue.pending >= self._max_pending
             or queue.pending_bytes + block.size_bytes > self._max_pending_bytes
+            or len(self.lock.inbox) >= _MAX_NOTES
         ):
             self._wait_for_room(block.size_bytes)
         self._dispatcher.submit(block)
@@ -182,7 +185,7 @@ class DependencyEngine(Engine):
     def _wait_for_room(self, size_bytes: int) -> None:
         """Wait until a push of `size_bytes` is not too far ahead of what is done."""
         queue = self._queue
-        if local.state.inside != OUTSIDE or not queue.running or is_interruption():
+        if local.state.inside != OUTSIDE or is_interruption():
             return
 
         def has_room() -> bool:
@@ -231,47 +234,42 @@ class DependencyEngine(Engine):
         name: str | None,
     ) -> bool:
         """See `Engine.run_inline`."""
-        thread = local.state
-        if thread.inside or (self.lock.blockers and not self._may_run_inline()):
+        thread, lock = local.state, self.lock
+        if thread.inside or (lock.blockers and not self._may_run_inline()):
             return False
-        seq = self._claim(const_vars, mutable_vars)
-        if not seq:
-            return False
-        # invariant: from the claim on, `thread.inside` is OPERATION. Nothing that interrupts this
-        # thread waits for the claimed variables, and every way out of here gives them back.
-        failure = None
+        seq, failure = 0, None
         start_s = time.perf_counter() if self._profiles_all else 0.0
+        thread.inside = STEP
         try:
+            if not lock.mutex.acquire(False):
+                return False
+            try:
+                if lock.inbox:
+                    lock.read_inbox()
+                seq = self._queue.claim(const_vars, mutable_vars)
+            finally:
+                lock.mutex.release()
+            if not seq:
+                return False
+            # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
+            # claimed variables, and every way out of here gives them back.
+            thread.inside = OPERATION
             thread.run(fn, *args)
-        except BaseException as error:  # noqa: BLE001 - waits raise it
+        except BaseException as error:
+            if not seq:
+                raise
             failure = _inline_failure(fn, name, error, seq)
         finally:
             thread.inside = OUTSIDE
-            self._dispatcher.end_claim(const_vars, mutable_vars, failure)
+            if seq:
+                self._dispatcher.end_claim(const_vars, mutable_vars, failure)
+            elif lock.inbox or lock.has_after:
+                lock.catch_up()
         if self._profiles_all:
             self._dispatcher.report(_title(fn, name), ctx, start_s)
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt
         return True
-
-    def _claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
-        """Claim variables, and be inside an operation if that succeeded; its place in the push order."""
-        thread, lock = local.state, self.lock
-        seq = 0
-        thread.inside = STEP
-        try:
-            if lock.mutex.acquire(False):
-                try:
-                    if lock.inbox:
-                        lock.read_inbox()
-                    seq = self._queue.claim(const_vars, mutable_vars)
-                finally:
-                    lock.mutex.release()
-        finally:
-            thread.inside = OPERATION if seq else OUTSIDE
-        if lock.inbox or lock.has_after:
-            lock.catch_up()
-        return seq
 
     def _may_run_inline(self) -> bool:
         """Whether nothing but the profiler is in the way, after what a finalizer asked for was done."""
@@ -368,9 +366,10 @@ class DependencyEngine(Engine):
 
     def wait_for_var(self, var: Var) -> None:
         """See `Engine.wait_for_var`."""
+        lock = self.lock
         if (
-            not self.lock.blockers
-            and self.lock.is_quiet
+            # In this order: see `CombiningLock.is_quiet`.
+            not (lock.blockers or lock.inbox or lock.mutex.locked())
             and var.holders >= 0
             and not var.queue
             and var.failure is None
@@ -387,16 +386,18 @@ class DependencyEngine(Engine):
         self._prepare_to_wait(f"waiting for {var!r}")
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
-        engine = self._in_force()
-        engine._runner.help(lambda: engine._is_settled(var, write))
-        if engine._is_settled(var, write) and var.failure is None:
+        if self._successor is not None:
+            self._in_force()._wait(var, write)
+            return
+        self._runner.help(lambda: self._is_settled(var, write))
+        if self._is_settled(var, write) and var.failure is None:
             return
         event = new_event()
         block = WaitBlock(var, _CPU, write, event.release)
-        engine._dispatcher.submit(block)
+        self._dispatcher.submit(block)
         wait_for(event)
         if block.failure is not None:
-            error = engine._queue.failures.error_of(block.failure)
+            error = self._queue.failures.error_of(block.failure)
             try:
                 raise error
             finally:
@@ -412,9 +413,9 @@ class DependencyEngine(Engine):
                 f"{doing} inside an operation or a step of the engine would never end; name the variable "
                 "in const_vars and use its data directly, and wait in no finalizer or signal handler"
             )
-        if self._deferred:
+        if self.lock.blockers:
             self._delete_deferred()
-        _flush()
+            _flush()
 
     def wait_for_all(self) -> None:
         """See `Engine.wait_for_all`."""
@@ -497,6 +498,8 @@ class DependencyEngine(Engine):
         blockers = self.lock.blockers
         if successor is not None:
             self._dispatcher.redirect = successor._dispatcher.submit
+            successor.profile_hook = self.profile_hook
+            successor.profile_all(self._profiles_all)
             while _BULK in blockers:
                 successor.lock.blockers.append(_BULK)
                 blockers.remove(_BULK)
