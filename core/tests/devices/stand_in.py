@@ -49,6 +49,13 @@ def _asnumpy(a: Any) -> Any:
     return a.get() if isinstance(a, Array) else np.asarray(a)
 
 
+class _Grid:
+    """`cupy.ogrid`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return adopted(np.ogrid[key])
+
+
 def _memory_pool() -> SimpleNamespace:
     return SimpleNamespace(free_all_blocks=lambda: None)
 
@@ -57,7 +64,7 @@ def module() -> ModuleType:
     """What `import cupy` gives."""
     cupy: Any = ModuleType("cupy")
     functions.asarray, functions.array = _asarray, _array
-    cupy.__dict__.update(vars(functions), ndarray=Array, asnumpy=_asnumpy)
+    cupy.__dict__.update(vars(functions), ndarray=Array, asnumpy=_asnumpy, ogrid=_Grid())
     cupy.__dict__.update((name, getattr(np, name)) for name in _SCALARS)
     cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = _memory_pool
     cupy.random = SimpleNamespace(Generator=_Generator, Philox4x3210=np.random.Philox)
