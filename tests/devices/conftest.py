@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,14 @@ from operad_sdk.mapper.backends import with_cuda, with_numpy
 from operad_sdk.mapper.ir import Program
 
 
-def _prepare(
-    program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: Array
-) -> Callable[[], None]:
+def _prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: Array) -> Callable[[], None]:
     """In place of a kernel of CUDA text, which the SDK's tests compile: the mapper by NumPy."""
     is_array = tuple(isinstance(value, Array) for value in values)
     wide = np.dtype(np.float32) if dtype == np.float16 else dtype
-    operands = [np.asarray(host_of(value), wide) if flag else value for value, flag in zip(values, is_array, strict=True)]
+    operands = [
+        np.asarray(host_of(value), wide) if flag else value
+        for value, flag in zip(values, is_array, strict=True)
+    ]
     result = np.empty(out.shape, wide)
     compute = with_numpy.prepare(program, wide, is_array, operands, result)
 

@@ -8,9 +8,9 @@ arguments is refused. Nothing warns of overflow, as nothing does on a device.
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
+from functools import partial, reduce
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
@@ -28,6 +28,7 @@ _TO_HOST: Final = ["item", "tobytes", "tolist"]
 _PROPERTIES: Final = """
 T dtype flags imag itemsize nbytes ndim real shape size strides
 """
+_SCATTERED: Final = frozenset(("add", "subtract", "maximum", "minimum"))  # ufuncs of CuPy that have `at`
 _INDEXED: Final = frozenset(("take", "put", "take_along_axis"))  # CuPy converts indices of the host
 
 
@@ -94,7 +95,7 @@ class Array:
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
         path = [*func.__module__.split(".")[1:], func.__name__]
         try:
-            found = functools.reduce(getattr, path, functions)
+            found = reduce(getattr, path, functions)
         except AttributeError:
             raise TypeError(f"np.{'.'.join(path)} has no counterpart in CuPy") from None
         return found(*args, **keywords)
@@ -174,7 +175,13 @@ def _ufunc(name: str) -> Callable[..., Any]:
         return _call(name, getattr(np, name), args, keywords)
 
     call.__name__ = name
+    if name in _SCATTERED:
+        call.at = partial(_at, getattr(np, name))  # type: ignore[attr-defined]
     return call
+
+
+def _at(ufunc: np.ufunc, a: Array, indices: Any, b: Any = None) -> None:
+    ufunc.at(host_of(a), host_of(indices, allows_host=True), host_of(b, ufunc.__name__))
 
 
 def _function(name: str) -> Callable[..., Any]:
