@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import importlib
 import re
-import threading
 from typing import Final, NoReturn, final
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
+from operad.locks import new_lock
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS
 from operad.registry.missing import not_found
 from operad.registry.plugins import Broken, Distribution, Entry, PluginRecord
 from operad.registry.policy import block_reason, choose, range_problem
 
-lock: Final = threading.RLock()
-"""Guards every record of this package. Never held while a plugin is imported."""
+lock: Final = new_lock()
+"""Guards every record of this package. Never held while files are read or a plugin is imported."""
 
 _VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
 _OUR_FILES: Final = (__file__, importlib.__file__)
@@ -52,11 +52,11 @@ class Plugins:
     @property
     def manifest(self) -> Manifest:
         """The entry points of everything installed; read on first use."""
-        if self._manifest is None:
-            with lock:
-                if self._manifest is None:
-                    self._manifest = read_manifest()
-        return self._manifest
+        manifest = self._manifest
+        if manifest is None:
+            # Reading runs finders of anybody's, so not under a lock. Two threads may read; both read alike.
+            manifest = self._manifest = read_manifest()
+        return manifest
 
     def choose(self, group: str, name: str) -> Entry:
         """The entry point `name` of `group`; imports nothing.

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
 from operad.operator import OperatorProperty
 from operad.registry import kernels, loading
+from operad.registry.discovery import Manifest
 from operad.registry.kinds import KINDS, property_of
 from operad.registry.plugins import OPERATORS, Entry, OperatorRecord
 from operad.registry.policy import usable
@@ -54,8 +55,9 @@ def operators() -> Mapping[str, OperatorRecord]:
     global _records
     records = _records
     if records is None:
+        manifest = loading.current().manifest  # read before the lock is taken
         with loading.lock:
-            records = _records = MappingProxyType(dict(sorted(_all_records().items())))
+            records = _records = MappingProxyType(dict(sorted(_all_records(manifest).items())))
     return records
 
 
@@ -84,8 +86,9 @@ def register(operator: T, name: str | None = None, *, override: bool = False) ->
     if cls is None:
         raise ArgumentError(f"register: got {operator!r}, expected {KINDS[OPERATORS].expected}")
     name = name or cls.name
+    installed = loading.current().manifest.entries(OPERATORS)  # read before the lock is taken
     with loading.lock:
-        if not override and (name in _registered or name in loading.current().manifest.entries(OPERATORS)):
+        if not override and (name in _registered or name in installed):
             raise DuplicateOperatorError(
                 f"register: operator {name!r} exists already; give it another name, or pass override=True"
             )
@@ -114,7 +117,8 @@ def refresh() -> None:
     that was upgraded is only seen by a new process; one that failed to import is tried again.
     """
     with loading.lock:
-        kernels.detach_all()
+        for cls in _classes.values():
+            kernels.attach(cls, ())
         loading.renew()
         _classes.clear()
         _classes.update(_registered)
@@ -141,8 +145,8 @@ def _aliases(entry: Entry) -> list[Entry]:
     return [e for entries in every for e in entries if e.owner == entry.owner and e.value == entry.value]
 
 
-def _all_records() -> dict[str, OperatorRecord]:
-    chosen = {name: usable(e) for name, e in loading.current().manifest.entries(OPERATORS).items()}
+def _all_records(manifest: Manifest) -> dict[str, OperatorRecord]:
+    chosen = {name: usable(e) for name, e in manifest.entries(OPERATORS).items()}
     names: dict[tuple[str, str], list[str]] = {}
     for name, entries in chosen.items():
         for entry in entries:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, final
 
@@ -14,6 +13,7 @@ from operad import storage as storages
 from operad.context import Context
 from operad.engine import Engine, Var
 from operad.errors import ContextError, ParamError
+from operad.locks import new_lock
 from operad.resource.base import Resource, ResourceRequest
 from operad.resource.random import ParallelRandom, RandomStream, StreamSeed
 from operad.resource.temp_space import TempSpace
@@ -62,7 +62,7 @@ class ResourceManager:
     def __init__(self, engine: Engine | None = None, storage: Storage | None = None) -> None:
         self._engine = engine
         self._storage = storage if storage is not None else storages.get()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._devices: dict[Context, _DeviceResources] = {}
         self._seed = StreamSeed.unpredictable()
         self._device_seeds: dict[Context, StreamSeed] = {}  # of devices that were seeded alone
@@ -137,8 +137,7 @@ class ResourceManager:
         self._forks += 1
 
     def reset_after_fork(self) -> None:
-        """Give a forked child its own streams, and locks and generators that no thread holds."""
-        self._lock = threading.Lock()
+        """Give a forked child its own streams and new generators."""
         self._seed = self._seed.child(_FORKED, self._forks)
         self._device_seeds = {c: seed.child(_FORKED, self._forks) for c, seed in self._device_seeds.items()}
         for ctx, device in self._devices.items():
@@ -196,7 +195,7 @@ def _entropy(seed_state: int) -> int:
 
 
 _process_manager: ResourceManager | None = None
-_creation_lock = threading.Lock()
+_creation_lock: Final = new_lock()
 
 
 def get() -> ResourceManager:
@@ -215,8 +214,6 @@ def _before_fork() -> None:
 
 
 def _reset_after_fork() -> None:
-    global _creation_lock
-    _creation_lock = threading.Lock()
     if _process_manager is not None:
         _process_manager.reset_after_fork()
 
