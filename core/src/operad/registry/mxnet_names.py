@@ -79,7 +79,8 @@ _slice_assign _slice_assign_scalar _sparse_adagrad_update _split_v2 _square_sum 
 _zeros_without_dtype
 """,
     "operad.namespaces": """
-callback image init initializer lr_scheduler metric mod module optimizer recordio
+callback gluon image init initializer io kv kvstore lr_scheduler metric mod model module mon monitor
+optimizer profiler recordio rnn test_utils visualization viz
 """,
     "operad.kvstores": """
 dist_async dist_device_sync dist_sync
