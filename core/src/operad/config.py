@@ -23,25 +23,24 @@ def _available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError("expected a whole number of at least 1")
-    return number
+def _at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise ValueError(f"expected a whole number of at least {least}")
+        return number
+
+    return parse
 
 
-def _non_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError("expected a whole number of at least 0")
-    return number
+_positive, _non_negative = _at_least(1), _at_least(0)
 
 
 def _flag(text: str) -> bool:
-    values = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False, "": False}
-    if text.strip().lower() not in values:
+    word = text.strip().lower()
+    if word not in ("1", "true", "on", "0", "false", "off", ""):
         raise ValueError("expected 0 or 1")
-    return values[text.strip().lower()]
+    return word in ("1", "true", "on")
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -125,7 +124,8 @@ class Settings:
     mapper: str
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        _refuse_unknown(environ)
+        for problem in _unknown(environ):
+            raise ConfigError(problem)
         for option in OPTIONS:
             text = environ.get(option.variable)
             setattr(self, option.field, option.default() if text is None else _parsed(option, text))
@@ -136,11 +136,6 @@ def _parsed(option: Option, text: str) -> Any:
         return option.parse(text)
     except ValueError as error:
         raise ConfigError(f"{option.variable}={text!r}: {error}; {option.doc}") from error
-
-
-def _refuse_unknown(environ: Mapping[str, str]) -> None:
-    for problem in _unknown(environ):
-        raise ConfigError(problem)
 
 
 def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
