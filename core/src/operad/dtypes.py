@@ -37,9 +37,7 @@ def as_dtype(value: object) -> DType:
     except (TypeError, ValueError, SyntaxError) as error:
         raise DTypeError(f"{value!r} is not an element type") from error
     if dtype.name not in _NAMES:
-        raise DTypeError(
-            f"element type {dtype.name!r} is not supported; expected one of {', '.join(_NAMES)}"
-        )
+        raise DTypeError(f"element type {dtype.name!r} is not supported; expected one of {', '.join(_NAMES)}")
     return dtype.newbyteorder("=")
 
 

@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
+from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
@@ -315,7 +316,7 @@ class OperatorProperty(ABC):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Rough number of scalar operations of one `forward`; decides where and how it is run."""
-        return float(sum(map(_size, in_shapes)) + sum(map(_size, out_shapes)))
+        return float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -342,13 +343,6 @@ def _params_of(base: type) -> Mapping[str, Param]:
     return known if isinstance(known, ParamSet) else _own_params(base)
 
 
-def _size(shape: Shape) -> int:
-    size = 1
-    for axis in shape:
-        size *= axis
-    return size
-
-
 def is_known(shape: PartialShape) -> bool:
     """Whether every axis of `shape` is known."""
     return shape is not None and None not in shape
@@ -366,9 +360,7 @@ def unify_shapes(first: PartialShape, second: PartialShape, what: str) -> Partia
         return second if first is None else first
     if len(first) != len(second):
         raise ShapeError(f"{what} has {len(first)} axes {first}, expected {len(second)} axes {second}")
-    merged: list[int | None] = []
     for axis, (a, b) in enumerate(zip(first, second, strict=True)):
         if a is not None and b is not None and a != b:
             raise ShapeError(f"{what} has shape {first}, expected {second}: axis {axis} is {a}, expected {b}")
-        merged.append(b if a is None else a)
-    return tuple(merged)
+    return tuple(b if a is None else a for a, b in zip(first, second, strict=True))

@@ -51,6 +51,10 @@ class Manifest(NamedTuple):
         """The entry points of `group`, by name."""
         return self.groups.get(group, {})
 
+    def all_entries(self) -> Iterator[Entry]:
+        """Every entry point there is."""
+        return (entry for named in self.groups.values() for entries in named.values() for entry in entries)
+
 
 @final
 class _Plugin(NamedTuple):
