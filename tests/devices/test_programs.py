@@ -68,6 +68,12 @@ def test_arrays_are_made_read_and_written_on_the_device_they_name() -> None:
     assert (array * 2 + array.T.T).context is od.gpu(1)
 
 
+def test_page_locked_memory_holds_arrays_of_the_host() -> None:
+    array = od.nd.array([1, 2], ctx=od.cpu_pinned())
+    assert type(array._data) is np.ndarray
+    assert array.as_in_context(od.gpu(0)).asnumpy().tolist() == [1, 2]
+
+
 def test_copies_go_between_devices_and_cast() -> None:
     source = od.nd.array([1.5, -2.5], ctx=od.gpu(0))
     target = od.nd.zeros((2,), ctx=od.gpu(1), dtype="int32")

@@ -38,6 +38,9 @@ PartialShape = tuple[int | None, ...] | None
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
+Arrays = Sequence[Array]
+SomeArrays = Sequence[Array | None]
+Requests = Sequence[OpReq]
 
 InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
@@ -63,12 +66,7 @@ class Operator(ABC):
 
     @abstractmethod
     def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """Compute the outputs.
 
@@ -82,12 +80,12 @@ class Operator(ABC):
     def backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> None:
         """Compute the gradients of the arguments.
 
@@ -103,12 +101,7 @@ class Operator(ABC):
         return None
 
     def prepare_forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> Callable[[], object]:
         """`forward` with its arguments fixed, as something to call many times."""
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
@@ -118,12 +111,12 @@ class Operator(ABC):
     def prepare_backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> Callable[[], object]:
         """`backward` with its arguments fixed."""
         return partial(self.backward, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)

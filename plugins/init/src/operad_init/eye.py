@@ -30,6 +30,6 @@ class Eye(OperatorProperty):
     spec = "-> output:dtype(N, M if M else N)"
     contract = Contract(reference=lambda N, M, k: np.eye(N, M or N, k))  # noqa: N803 - the parameters' names
 
-    def forward(op_ctx: OpContext, output: Array, k: int) -> None:
+    def forward(output: Array, op_ctx: OpContext, k: int) -> None:
         """Made whole and copied."""
         output[...] = op_ctx.xp.eye(*output.shape, k, dtype=output.dtype)
