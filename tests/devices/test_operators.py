@@ -83,7 +83,7 @@ def draws(name: str, case: Case) -> bool:
 
 @pytest.mark.parametrize("name", FIRST_PARTY)
 def test_an_operator_computes_on_a_device_what_it_computes_on_the_host(name: str) -> None:
-    session = Session(subject_of(name), Profile("devices", examples=4, seconds=1.0))
+    session = Session(subject_of(name), Profile("devices", examples=3, seconds=1.0))
     cases = [case for kind in KINDS for case in session.pool(kind)]
     assert cases, "the operator accepts no case"
     for case in cases:

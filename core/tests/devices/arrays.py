@@ -104,6 +104,7 @@ class Array:
         return adopted(self._host[host_of(key, allows_host=True)], (self,))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        _refuse_lists("assignment", (value,))
         self._host[host_of(key, allows_host=True)] = host_of(value, "assignment")
 
     def __len__(self) -> int:
@@ -169,9 +170,16 @@ def _refuse(name: str, keywords: Any, allowed: Any) -> None:
             raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
 
 
+def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            raise TypeError(f"{name}: unsupported type {type(value)}")
+
+
 def _ufunc(name: str) -> Callable[..., Any]:
     def call(*args: Any, **keywords: Any) -> Any:
         _refuse(name, keywords, ("out", "dtype", "casting"))
+        _refuse_lists(name, args)
         return _call(name, getattr(np, name), args, keywords)
 
     call.__name__ = name

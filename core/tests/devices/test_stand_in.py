@@ -40,6 +40,8 @@ def test_what_operad_calls_a_gpu_is_the_stand_in(cupy: ModuleType) -> None:
         (lambda x: x.max(initial=0), "CuPy's max has no argument 'initial'"),
         (lambda x: x + np.ones(2), "add: unsupported type .*numpy.ndarray"),
         (lambda x: np.concatenate([x, np.ones(2)]), "concatenate: unsupported type"),
+        (lambda x: np.add(x, [1, 2]), "add: unsupported type .*list"),
+        (lambda x: x.__setitem__(0, [1]), "assignment: unsupported type .*list"),
         (np.trapezoid, "np.trapezoid has no counterpart"),
     ],
 )
