@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
@@ -36,6 +37,9 @@ PartialShape = tuple[int | None, ...] | None
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
+Arrays = Sequence[Array]
+SomeArrays = Sequence[Array | None]
+Requests = Sequence[OpReq]
 
 InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
@@ -66,12 +70,7 @@ class Operator(ABC):
 
     @abstractmethod
     def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """Compute the outputs.
 
@@ -85,12 +84,12 @@ class Operator(ABC):
     def backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> None:
         """Compute the gradients of the arguments.
 
@@ -114,12 +113,7 @@ class Operator(ABC):
         return None
 
     def prepare_forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> Callable[[], object]:
         """`forward` with its arguments fixed, as something to call many times."""
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
@@ -129,12 +123,12 @@ class Operator(ABC):
     def prepare_backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> Callable[[], object]:
         """`backward` with its arguments fixed."""
         return partial(self.backward, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
@@ -328,7 +322,7 @@ class OperatorProperty(ABC):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Rough number of scalar operations of one `forward`; decides where and how it is run."""
-        return float(sum(map(_size, in_shapes)) + sum(map(_size, out_shapes)))
+        return float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -355,13 +349,6 @@ def _params_of(base: type) -> Mapping[str, Param]:
     return known if isinstance(known, ParamSet) else _own_params(base)
 
 
-def _size(shape: Shape) -> int:
-    size = 1
-    for axis in shape:
-        size *= axis
-    return size
-
-
 def is_known(shape: PartialShape) -> bool:
     """Whether every axis of `shape` is known."""
     return shape is not None and None not in shape
@@ -379,9 +366,7 @@ def unify_shapes(first: PartialShape, second: PartialShape, what: str) -> Partia
         return second if first is None else first
     if len(first) != len(second):
         raise ShapeError(f"{what} has {len(first)} axes {first}, expected {len(second)} axes {second}")
-    merged: list[int | None] = []
     for axis, (a, b) in enumerate(zip(first, second, strict=True)):
         if a is not None and b is not None and a != b:
             raise ShapeError(f"{what} has shape {first}, expected {second}: axis {axis} is {a}, expected {b}")
-        merged.append(b if a is None else a)
-    return tuple(merged)
+    return tuple(b if a is None else a for a, b in zip(first, second, strict=True))
