@@ -1,5 +1,6 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
+from operad.graph.describe import describe as describe
 from operad.graph.gradient import gradient as gradient
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
@@ -12,8 +13,6 @@ from operad.graph.ir import Node as Node
 from operad.graph.ir import OpNode as OpNode
 from operad.graph.ir import Variable as Variable
 from operad.graph.ir import topological_order as topological_order
-from operad.graph.json import from_json as from_json
-from operad.graph.json import to_json as to_json
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
@@ -23,10 +22,11 @@ from operad.graph.passes import arrange as arrange
 from operad.graph.passes import installed_passes as installed_passes
 from operad.graph.passes import run_passes as run_passes
 from operad.graph.place import place as place
-from operad.graph.primitives import PRIMITIVES as PRIMITIVES
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
+from operad.graph.read_json import from_json as from_json
 from operad.graph.steps import values_read as values_read
 from operad.graph.verify import check_plan as check_plan
+from operad.graph.write_json import to_json as to_json

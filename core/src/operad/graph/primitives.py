@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -91,10 +91,6 @@ class CrossDeviceCopy(GraphPrimitive):
     """A copy of an array of another context."""
 
     name = "_cross_device_copy"
-
-
-PRIMITIVES: Final = {prop.name: prop for prop in (GradAdd, ZerosLike, CrossDeviceCopy)}
-"""The graph's own operators by name."""
 
 
 class _PrimitiveOperator(Operator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from operad.errors import ArgumentError
 from operad.graph import Entry, Node, OpNode, Variable
@@ -18,8 +18,11 @@ def apply(
     name: str | None = None,
     attrs: dict[str, str] | None = None,
     hint: str | None = None,
+    said: Collection[str] | None = None,
 ) -> OpNode:
     """A node that applies `prop`; arguments and states that are not given become new variables.
+
+    As in MXNet, the new variables take over what is said of the node, parameters included.
 
     Args:
         prop: The operator with its parameters.
@@ -27,27 +30,26 @@ def apply(
         name: Name of the node; automatic if None.
         attrs: The user's attributes, on top of the `AttrScope`'s.
         hint: What automatic names begin with; the operator's lower-case name if None.
+        said: Names of the parameters that were given, which lists and files show; all of them if None.
     Raises:
-        ArgumentError: `inputs` names something the operator does not take.
-        GraphError: An attribute is no string, or has the name of a parameter.
+        ArgumentError: `inputs` names something the operator does not take, or the name is no string.
+        GraphError: An attribute is no string, or no name that an operator's attribute may have.
     """
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     unknown = [key for key in inputs if key not in names]
     if unknown:
         raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
+    if not isinstance(name, str | None):
+        raise ArgumentError(f"{prop.name}: the name is {name!r}, expected a string")
     node_name = naming.current().get(name, hint or prop.name.lower())
-    merged = attribute.in_scope(attrs)
-    attribute.check(f"{prop.name} {node_name!r}", merged, prop.params)
+    own = attribute.in_scope(attrs)
+    attribute.check_of_operator(f"{prop.name} {node_name!r}", own)
+    texts = prop.get_params()
+    merged = {**{key: texts[key] for key in (texts if said is None else said)}, **own}
     entries = [
-        inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
-        for key in names
+        inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=merged)) for key in names
     ]
     return OpNode(prop, node_name, entries, merged)
-
-
-def _inherited(attrs: dict[str, str]) -> dict[str, str]:
-    """What automatic variables take over from their node: hidden attributes, such as the context group."""
-    return {key: value for key, value in attrs.items() if key.startswith("__")}
 
 
 def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> list[Entry]:

@@ -14,11 +14,21 @@ from operator import index
 from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context, current_context
-from operad.dtypes import DType, as_dtype
-from operad.errors import ArgumentError, FormatError, GraphError, ShapeError
+from operad.dtypes import DType, as_dtype, type_flag
+from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
-from operad.graph import Entry, Graph, OpNode, Variable, from_json, infer_shapes, infer_types, to_json
+from operad.graph import (
+    Entry,
+    Graph,
+    OpNode,
+    Variable,
+    describe,
+    from_json,
+    infer_shapes,
+    infer_types,
+    to_json,
+)
 from operad.ndarray import NDArray
 from operad.operator import PartialShape
 from operad.symbol import attribute
@@ -78,24 +88,28 @@ class Symbol(SymbolArithmetic):
         """One output by number or name, or several by slice.
 
         Raises:
-            GraphError: There is no such output, or several have the name.
+            IndexOutOfRangeError: There is no output of this number.
+            GraphError: No output has this name, or several do.
             TypeError: `key` is none of these.
         """
         if isinstance(key, slice):
             if not self.entries[key]:
-                raise GraphError(f"no output in {key} of a symbol that has {len(self.entries)}")
+                raise IndexOutOfRangeError(f"no output in {key} of a symbol that has {len(self.entries)}")
             return Symbol(self.entries[key])
         if isinstance(key, str):
             return Symbol([self._named_output(key)])
         if not -len(self.entries) <= key < len(self.entries):
-            raise GraphError(f"output {key} of a symbol that has {len(self.entries)}: {self.list_outputs()}")
+            raise IndexOutOfRangeError(
+                f"output {key} of a symbol that has {len(self.entries)}: {self.list_outputs()}"
+            )
         return Symbol([self.entries[key]])
 
     def _named_output(self, name: str) -> Entry:
-        found = [entry for entry in self.entries if entry.name == name]
+        names = self.list_outputs()
+        found = [entry for entry, own in zip(self.entries, names, strict=True) if own == name]
         if len(found) != 1:
             count = f"{len(found)} outputs are" if found else "no output is"
-            raise GraphError(f"{count} called {name!r}; outputs: {', '.join(self.list_outputs())}")
+            raise GraphError(f"{count} called {name!r}; outputs: {', '.join(names)}")
         return found[0]
 
     def get_internals(self) -> Symbol:
@@ -109,21 +123,23 @@ class Symbol(SymbolArithmetic):
         return Symbol(inputs) if inputs else None
 
     def attr(self, key: str) -> str | None:
-        """The attribute `key` of the node behind the outputs, or None."""
+        """The attribute or given parameter `key` of the node behind the outputs, or None."""
         attrs = self.entries[0].node.attrs
         return attrs.get(key, attrs.get(attribute.hidden_key(key)))
 
     def list_attr(self) -> dict[str, str]:
-        """The user's attributes and operator parameters of the node behind the outputs."""
-        return _all_attrs(self.entries[0].node)
+        """The user's attributes and the given parameters of the node behind the outputs."""
+        return attribute.with_mirrored(self.entries[0].node.attrs)
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """Attributes of every node that has any, by node name."""
-        return {node.name: attrs for node in self.graph.nodes if (attrs := _all_attrs(node))}
+        names = self.graph.names
+        return {name: attribute.with_mirrored(node.attrs) for node, name in names.items() if node.attrs}
 
     def _set_attr(self, **attrs: str) -> None:
         node = self.entries[0].node
-        attribute.check(node.name, attrs, node.op.params if isinstance(node, OpNode) else ())
+        check = attribute.check_of_operator if isinstance(node, OpNode) else attribute.check
+        check(node.name, attrs)
         node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
 
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
@@ -253,8 +269,8 @@ class Symbol(SymbolArithmetic):
         write_atomically(fname, self.tojson().encode())
 
     def debug_str(self) -> str:
-        """The nodes, one a line, with operators and inputs."""
-        return "\n".join(_line(node) for node in self.graph.nodes)
+        """The outputs and nodes with inputs and attributes, as MXNet prints them."""
+        return describe(self.graph)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)
@@ -271,18 +287,6 @@ class Symbol(SymbolArithmetic):
 
 def _visible(node: Any) -> int:
     return node.op.num_visible_outputs if isinstance(node, OpNode) else 1
-
-
-def _all_attrs(node: Any) -> dict[str, str]:
-    params = node.op.get_params() if isinstance(node, OpNode) else {}
-    return {**params, **attribute.with_mirrored(node.attrs)}
-
-
-def _line(node: Any) -> str:
-    if isinstance(node, Variable):
-        return f"Variable:{node.name}"
-    inputs = ", ".join(f"{entry.node.name}[{entry.index}]" for entry in node.inputs)
-    return f"Op:{node.op!r}, Name={node.name}, Inputs: {inputs}"
 
 
 def _shape(value: Any) -> PartialShape:
@@ -325,7 +329,7 @@ def var(
         "__shape__": None if shape is None else str(tuple(axis or 0 for axis in _shape(shape) or ())),
         "__lr_mult__": lr_mult,
         "__wd_mult__": wd_mult,
-        "__dtype__": None if dtype is None else as_dtype(dtype).name,
+        "__dtype__": None if dtype is None else type_flag(as_dtype(dtype)),
         "__init__": init.dumps() if hasattr(init, "dumps") else init,
     }
     own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
