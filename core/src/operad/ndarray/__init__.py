@@ -1,4 +1,7 @@
-"""Asynchronous arrays and imperative calls."""
+"""Asynchronous arrays and imperative calls; as `od.ndarray`, MXNet's other name of `od.nd`."""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
@@ -31,3 +34,14 @@ from operad.ndarray.serialize import save as save
 from operad.ndarray.spec import Spec as Spec
 from operad.ndarray.versions import Versions as Versions
 from operad.ndarray.versions import overwritten as overwritten
+
+
+def __getattr__(name: str) -> _Any:
+    """What is not of this package is of the face above it."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad.ndarray' has no attribute {name!r}")
+    return getattr(_import_module("operad.nd"), name)
+
+
+def __dir__() -> list[str]:
+    return dir(_import_module("operad.nd"))
