@@ -285,6 +285,8 @@ class TestInferType:
         args, outs, _ = sym.Cast(dense(), dtype="float16").infer_type(data="float64")
         assert ([t.name for t in args], [t.name for t in outs]) == (["float64"] * 3, ["float16"])
         assert dense().infer_type() == (None, None, None)
+        both = sym.Group([sym.tanh(sym.var("x")), sym.tanh(sym.var("y"))])
+        assert both.infer_type_partial(x="float64") == (["float64", None], ["float64", None], [])
 
     def test_a_clash_raises(self):
         with pytest.raises(DTypeError, match="Dense 'fc1'"):

@@ -222,7 +222,12 @@ class _ShapeSolver(_Solver[tuple[int | None, ...]]):
         return unify_shapes(current, value, what)
 
     def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
-        return node.op.infer_shape(ins)
+        inferred = node.op.infer_shape(ins)
+        if ins:
+            return inferred
+        # An array that is made of nothing, `sym.zeros((0, 8))`: as in files, a length of 0 is unknown.
+        arguments, outputs, states = inferred
+        return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 
     def _backward(
         self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]

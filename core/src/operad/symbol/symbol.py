@@ -22,6 +22,7 @@ from operad.graph import (
     Entry,
     Graph,
     OpNode,
+    TypeTable,
     Variable,
     describe,
     from_json,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
+TypeLists = tuple[list[DType | None], list[DType | None], list[DType | None]]
 Unknown = tuple[None, None, None]
 
 
@@ -221,11 +223,20 @@ class Symbol(SymbolArithmetic):
         Raises:
             DTypeError: The types contradict each other.
         """
-        given = {key: as_dtype(value) for key, value in self._by_name("infer_type", args, known).items()}
-        table = infer_types(self.graph, given)
+        table = self._types("infer_type", args, known)
         if not table.is_complete:
             return None, None, None
         return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
+
+    def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
+        """Like `infer_type`, with None where a type does not follow."""
+        table = self._types("infer_type_partial", args, known)
+        return table.arguments, table.outputs, table.auxiliary
+
+    def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
+        return infer_types(
+            self.graph, {key: as_dtype(value) for key, value in self._by_name(call, args, named).items()}
+        )
 
     def bind(
         self,
