@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from core.tests.graph import networks
-from core.tests.graph.operators import AddConst, Centre, Dense, Split, Square, Tanh, apply, var
+from core.tests.graph.operators import AddConst, Centre, Dense, Split, Tanh, apply, var
 from core.tests.graph.test_read_json import load
 from operad.errors import GraphError
 from operad.graph import Entry, Graph, gradient, to_json
@@ -26,15 +26,6 @@ def test_what_was_said_is_written_and_nothing_else():
     inner = apply(AddConst, "inner", var("x"), attrs={"__color__": "red"}, scalar=1.0)
     nodes = json.loads(to_json(Graph([apply(AddConst, "outer", inner)])))["nodes"]
     assert [node.get("attrs") for node in nodes] == [None, {"scalar": "1.0", "__color__": "red"}, None]
-
-
-def test_two_operators_of_one_name_are_told_apart():
-    first = apply(Tanh, "act", apply(Tanh, "act_1", var("x")))
-    graph = Graph([first, apply(Square, "act", first)])
-    with pytest.warns(UserWarning, match="two operators are called 'act'.*'act_2'"):
-        text = to_json(graph)
-    assert graph.list_outputs() == load(text).list_outputs() == ["act_output", "act_2_output"]
-    assert [node["name"] for node in json.loads(text)["nodes"]] == ["x", "act_1", "act", "act_2"]
 
 
 def test_versions_count_the_updates_of_an_auxiliary_state():

@@ -89,11 +89,6 @@ class TestComposition:
         with pytest.raises(OperatorNotFoundError, match="did you mean 'elemwise_add'"):
             sym.elemwise_addd(sym.var("x"), sym.var("y"))
 
-    def test_two_variables_of_one_name_are_refused(self):
-        net = sym.var("x") + sym.var("x")
-        with pytest.raises(GraphError, match="two variables are called 'x'"):
-            net.list_arguments()
-
     def test_a_variable_needs_a_string(self):
         with pytest.raises(ArgumentError, match="expected a string"):
             sym.var(3)
@@ -433,6 +428,40 @@ def test_debug_str_is_printed_as_mxnet_prints_it():
         \tcdep[0]=fc1_weight
     """)
     assert sym.var("x").debug_str() == "Variable:x\n"
+
+
+class TestNodesOfOneName:
+    def operators(self):
+        return sym.tanh(sym.tanh(sym.tanh(sym.var("x"), name="act_1"), name="act"), name="act")
+
+    def variables(self):
+        return sym.Group([sym.var("x"), sym.tanh(sym.var("x"), name="x")])
+
+    def test_are_listed_and_saved_under_names_that_address_both(self):
+        net = self.operators()
+        with pytest.warns(UserWarning, match="two nodes are called 'act'.*'act_2'"):
+            inner = net.get_internals()
+        assert inner.list_outputs() == ["x", "act_1_output", "act_output", "act_2_output"]
+        assert inner["act_2_output"].name == "act_2"
+        with pytest.warns(UserWarning, match="'act'"):
+            assert sym.load_json(net.tojson()).get_internals().list_outputs() == inner.list_outputs()
+
+    def test_are_bound_each_to_its_own_array(self):
+        net = self.variables()
+        with pytest.warns(UserWarning, match="two nodes are called 'x'.*'x_1'"):
+            assert net.list_arguments() == ["x", "x_1"]
+        with pytest.warns(UserWarning, match="'x'"):
+            first, second = net.eval(x=nd.array([1.0]), x_1=nd.array([0.0]))
+        assert (first.asscalar(), second.asscalar()) == (1.0, 0.0)
+
+    def test_are_replaced_each_by_its_own_symbol(self):
+        with pytest.warns(UserWarning, match="'x'"):
+            net = self.variables()(x_1=sym.var("y"))
+        assert net.list_arguments() == ["x", "y"]
+
+    def test_an_operator_may_have_the_name_of_a_variable(self):
+        net = sym.tanh(sym.var("x"), name="x")
+        assert (net.list_arguments(), net.list_outputs()) == (["x"], ["x_output"])
 
 
 @pytest.mark.parametrize("name", [3, b"x", sym])

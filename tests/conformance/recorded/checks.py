@@ -5,6 +5,7 @@ A check returns how operad differs, in words, or None.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -78,6 +79,8 @@ def _facts(op: str, facts: dict[str, Any]) -> Iterator[tuple[str, Callable[[], s
         for key in ("arguments", "outputs", "auxiliary", "attributes"):
             if facts[key] or key == "outputs":
                 yield key, partial(_name, first, facts, facts, key)
+    if "symbol" in facts:
+        yield "resaved", lambda: _resaved(facts["symbol"])
     for dtype, expected in facts.get("dtypes", {}).items():
         if expected != "refused" and not expected.startswith("fault"):
             yield f"dtype.{dtype}", partial(_dtype, op, dtype, expected)
@@ -115,6 +118,12 @@ def _name(case: Case, facts: dict[str, Any], expected: dict[str, Any], key: str)
     if isinstance(found, Refusal):
         return f"refused: {found.reason}"
     return _compare(found[key], expected[key])
+
+
+def _resaved(symbol: dict[str, Any]) -> str | None:
+    """MXNet's file, read and written again."""
+    found = json.loads(od.sym.load_json(json.dumps(symbol)).tojson())
+    return _compare([found[key] for key in ("nodes", "heads")], [symbol[key] for key in ("nodes", "heads")])
 
 
 def _dtype(op: str, dtype: str, expected: str) -> str | None:

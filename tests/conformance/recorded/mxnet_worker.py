@@ -70,6 +70,14 @@ def _names(case: Case) -> Any:
     return symbol_names(PEER, case, mx.name.NameManager(), info(case.op).key_var_num_args)
 
 
+def symbol(case_id: str) -> dict[str, Any]:
+    """The file that it writes of a case."""
+    case = by_id()[case_id]
+    made = PEER.symbol(case.op, compute.input_names(case), case.params, "op")
+    document: dict[str, Any] = json.loads(made.tojson())
+    return document
+
+
 def files(case_id: str, symbol: str, params: str) -> str:
     """What it makes of files of a case: `same`, or how that differs from what is recorded."""
     case = by_id()[case_id]
@@ -90,7 +98,7 @@ def _record() -> store.Record:
 
 UNITS: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (registry_facts, dtype, forward, gradients, bound, wrt, names, files)
+    for function in (registry_facts, dtype, forward, gradients, bound, wrt, names, symbol, files)
 }
 
 

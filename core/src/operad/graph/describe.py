@@ -23,32 +23,32 @@ def describe(graph: Graph) -> str:
 def _lines(graph: Graph) -> Iterator[str]:
     yield "Symbol Outputs:"
     for number, (node, index) in enumerate(graph.outputs):
-        yield f"\toutput[{number}]={graph.names[node]}({index})"
+        yield f"\toutput[{number}]={node.name}({index})"
     versions: Counter[Node] = Counter()
     for node in graph.nodes:
         if isinstance(node, OpNode | BackwardNode):
             if isinstance(node, OpNode):
                 versions.update(entry.node for entry in node.aux)
-            yield from _operator(node, graph, versions)
+            yield from _operator(node, versions)
         else:
             yield f"Variable:{node.name}"
 
 
-def _operator(node: OpNode | BackwardNode, graph: Graph, versions: Counter[Node]) -> Iterator[str]:
+def _operator(node: OpNode | BackwardNode, versions: Counter[Node]) -> Iterator[str]:
     kind = "_backward_" if isinstance(node, BackwardNode) else ""
-    yield from (_RULE, f"Op:{kind}{node.op.name}, Name={graph.names[node]}")
+    yield from (_RULE, f"Op:{kind}{node.op.name}, Name={node.name}")
     if node.inputs:
         yield "Inputs:"
     for number, entry in enumerate(node.inputs):
-        yield f"\targ[{number}]={_source(entry, graph, versions)}"
+        yield f"\targ[{number}]={_source(entry, versions)}"
     if node.attrs:
         yield "Attrs:"
         yield from (f"\t{key}={text}" for key, text in sorted(node.attrs.items()))
     if node.control_deps:
         yield "Control deps:"
-        yield from (f"\tcdep[{i}]={graph.names[other]}" for i, other in enumerate(node.control_deps))
+        yield from (f"\tcdep[{i}]={other.name}" for i, other in enumerate(node.control_deps))
 
 
-def _source(entry: Entry, graph: Graph, versions: Counter[Node]) -> str:
-    text = f"{graph.names[entry.node]}({entry.index})"
+def _source(entry: Entry, versions: Counter[Node]) -> str:
+    text = f"{entry.node.name}({entry.index})"
     return f"{text} version={versions[entry.node]}" if isinstance(entry.node, Variable) else text

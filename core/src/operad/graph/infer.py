@@ -223,9 +223,9 @@ class _ShapeSolver(_Solver[tuple[int | None, ...]]):
 
     def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
         inferred = node.op.infer_shape(ins)
-        if ins:
+        if ins or "shape" not in node.op.params:
             return inferred
-        # An array that is made of nothing, `sym.zeros((0, 8))`: as in files, a length of 0 is unknown.
+        # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
         arguments, outputs, states = inferred
         return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 

@@ -14,11 +14,9 @@ their own and point at the node they differentiate.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import count
 from typing import Any, NamedTuple, final
 
 from operad.errors import GraphError
@@ -29,7 +27,7 @@ class Node(ABC):
     """A step of a graph.
 
     Attributes:
-        name: Unique among a graph's variables; other nodes may share one, see `Graph.names`.
+        name: Unique among a graph's variables; for other nodes a label for people.
         attrs: What was said of it, as strings: the operator's parameters that were given, and the user's
             attributes (`__lr_mult__`, `__ctx_group__`, ...).
         inputs: What it reads.
@@ -52,8 +50,8 @@ class Node(ABC):
         """How many entries the node produces, hidden ones included."""
 
     @abstractmethod
-    def output_name(self, index: int, name: str) -> str:
-        """The name of output `index` where the node is called `name`."""
+    def output_name(self, index: int) -> str:
+        """The name of output `index`, as in `list_outputs`."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -67,8 +65,8 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name the entry has by its node's own name."""
-        return self.node.output_name(self.index, self.node.name)
+        """The entry's name, as in `list_outputs`."""
+        return self.node.output_name(self.index)
 
 
 @final
@@ -82,9 +80,9 @@ class Variable(Node):
         """One."""
         return 1
 
-    def output_name(self, index: int, name: str) -> str:
+    def output_name(self, index: int) -> str:
         """The variable's own name."""
-        return name
+        return self.name
 
 
 @final
@@ -123,9 +121,9 @@ class OpNode(Node):
         """The inputs that are auxiliary states, which the node updates."""
         return self.inputs[self.num_args :]
 
-    def output_name(self, index: int, name: str) -> str:
+    def output_name(self, index: int) -> str:
         """The node's name and the operator's name of the output: `fc1_output`."""
-        return f"{name}_{self.op.list_outputs()[index]}"
+        return f"{self.name}_{self.op.list_outputs()[index]}"
 
 
 @final
@@ -158,9 +156,9 @@ class BackwardNode(Node):
         """One gradient an argument."""
         return len(self.wanted)
 
-    def output_name(self, index: int, name: str) -> str:
+    def output_name(self, index: int) -> str:
         """The node's name and the argument's: `fc1_backward_weight_grad`."""
-        return f"{name}_{self.op.list_arguments()[index]}_grad"
+        return f"{self.name}_{self.op.list_arguments()[index]}_grad"
 
 
 def topological_order(outputs: Iterable[Entry], with_forward: bool = False) -> list[Node]:
@@ -263,31 +261,6 @@ class Graph:
                 raise GraphError(f"two variables are called {node.name!r}; rename one of them")
         return tuple(node for node in found.values() if (node in self._auxiliary) == auxiliary)
 
-    @cached_property
-    def names(self) -> Mapping[Node, str]:
-        """What every node is called in lists and files.
-
-        That is its own name; operators of one name are told apart by a number: `act`, `act_1`.
-        """
-        own = {node: node.name for node in self.nodes}
-        taken = {node.name for node in self.op_nodes}
-        seen: set[str] = set()
-        for node in self.op_nodes:
-            if node.name in seen:
-                own[node] = next(name for i in count(1) if (name := f"{node.name}_{i}") not in taken)
-                taken.add(own[node])
-                warnings.warn(
-                    f"two operators are called {node.name!r}; the later one is listed and saved as "
-                    f"{own[node]!r}, give it a name of its own",
-                    stacklevel=2,
-                )
-            seen.add(node.name)
-        return own
-
-    def entry_name(self, entry: Entry) -> str:
-        """The entry's name, as in `list_outputs`."""
-        return entry.node.output_name(entry.index, self.names[entry.node])
-
     def list_arguments(self) -> list[str]:
         """Names of the arguments."""
         return [node.name for node in self.arguments]
@@ -298,4 +271,4 @@ class Graph:
 
     def list_outputs(self) -> list[str]:
         """Names of the outputs."""
-        return [self.entry_name(entry) for entry in self.outputs]
+        return [entry.name for entry in self.outputs]

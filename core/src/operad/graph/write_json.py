@@ -35,7 +35,7 @@ def to_json(graph: Graph) -> str:
     for node in graph.nodes:
         rows.append(rows[-1] + node.num_outputs)
     document = {
-        "nodes": [_node_record(node, graph.names[node], ids, versions) for node in graph.nodes],
+        "nodes": [_node_record(node, ids, versions) for node in graph.nodes],
         "arg_nodes": [ids[node] for node in graph.nodes if isinstance(node, Variable)],
         "node_row_ptr": rows,
         "heads": [[ids[node], index, 0] for node, index in graph.outputs],
@@ -47,12 +47,13 @@ def to_json(graph: Graph) -> str:
     return json.dumps(document, indent=2)
 
 
-def _node_record(node: Node, name: str, ids: Mapping[Node, int], versions: Counter[Node]) -> dict[str, Any]:
+def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -> dict[str, Any]:
     if isinstance(node, BackwardNode):
-        raise GraphError(f"cannot write {name!r} to a file: it is a gradient; save the graph without it")
+        raise GraphError(f"cannot write {node.name!r} to a file: it is a gradient; save the graph without it")
     if isinstance(node, OpNode):
         versions.update(entry.node for entry in node.aux)
-    record: dict[str, Any] = {"op": node.op.name if isinstance(node, OpNode) else "null", "name": name}
+    op = node.op.name if isinstance(node, OpNode) else "null"
+    record: dict[str, Any] = {"op": op, "name": node.name}
     if node.attrs:
         record["attrs"] = node.attrs
     record["inputs"] = [[ids[other], index, versions[other]] for other, index in _in_call_order(node)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 
 from operad.errors import ArgumentError
-from operad.graph import Entry, Node, OpNode, Variable
+from operad.graph import Entry, Graph, Node, OpNode, Variable
 from operad.graph.ir import topological_order
 from operad.operator import OperatorProperty
 from operad.symbol import attribute
@@ -52,8 +54,15 @@ def apply(
     return OpNode(prop, node_name, entries, merged)
 
 
-def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> list[Entry]:
-    """The same graph with variables replaced by entries; untouched parts are shared."""
+def substitute(
+    outputs: Sequence[Entry], replacements: Mapping[Node, Entry], names: Mapping[Node, str] | None = None
+) -> list[Entry]:
+    """The same graph with variables replaced by entries; untouched parts are shared.
+
+    Args:
+        names: New names of operators.
+    """
+    names = names or {}
     moved: dict[Node, Node] = {}
 
     def move(entry: Entry) -> Entry:
@@ -64,11 +73,45 @@ def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> 
     for node in topological_order(outputs):
         if not isinstance(node, OpNode):
             continue
+        name = names.get(node, node.name)
         inputs = [move(entry) for entry in node.inputs]
         control_deps = [move(Entry(other)).node for other in node.control_deps]
-        if (inputs, control_deps) != (node.inputs, node.control_deps):
-            moved[node] = _copy(node, node.name, inputs, control_deps)
+        if (name, inputs, control_deps) != (node.name, node.inputs, node.control_deps):
+            moved[node] = _copy(node, name, inputs, control_deps)
     return [move(entry) for entry in outputs]
+
+
+def with_distinct_names(graph: Graph) -> Graph:
+    """The graph, in which no two variables and no two operators have one name.
+
+    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given.
+    """
+    operators = _second_names(graph.op_nodes)
+    variables = _second_names([node for node in graph.nodes if isinstance(node, Variable)])
+    if not operators and not variables:
+        return graph
+    new = {node: Entry(Variable(name, node.inputs, node.attrs)) for node, name in variables.items()}
+    return Graph(substitute(graph.outputs, new, operators))
+
+
+def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:
+    """New names of nodes whose names earlier ones have."""
+    taken = {node.name for node in nodes}
+    if len(taken) == len(nodes):
+        return {}
+    seen: set[str] = set()
+    found: dict[Node, str] = {}
+    for node in nodes:
+        if node.name in seen:
+            found[node] = next(name for i in count(1) if (name := f"{node.name}_{i}") not in taken)
+            taken.add(found[node])
+            warnings.warn(
+                f"two nodes are called {node.name!r}; the later one is listed and saved as {found[node]!r}, "
+                "give it a name of its own",
+                stacklevel=4,
+            )
+        seen.add(node.name)
+    return found
 
 
 def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:

@@ -34,7 +34,7 @@ from operad.ndarray import NDArray
 from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import renamed, substitute
+from operad.symbol.compose import renamed, substitute, with_distinct_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,8 +55,8 @@ class Symbol(SymbolArithmetic):
 
     @property
     def graph(self) -> Graph:
-        """The graph that computes the outputs."""
-        return Graph(self.entries)
+        """The graph that computes the outputs, in which names tell nodes apart."""
+        return with_distinct_names(Graph(self.entries))
 
     @property
     def name(self) -> str | None:
@@ -135,8 +135,7 @@ class Symbol(SymbolArithmetic):
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """Attributes of every node that has any, by node name."""
-        names = self.graph.names
-        return {name: attribute.with_mirrored(node.attrs) for node, name in names.items() if node.attrs}
+        return {node.name: attribute.with_mirrored(node.attrs) for node in self.graph.nodes if node.attrs}
 
     def _set_attr(self, **attrs: str) -> None:
         node = self.entries[0].node
@@ -152,7 +151,8 @@ class Symbol(SymbolArithmetic):
         Raises:
             ArgumentError: A name is not among the arguments, or there are too many or no symbols.
         """
-        arguments = {node.name: node for node in self.graph.arguments}
+        graph = self.graph
+        arguments = {node.name: node for node in graph.arguments}
         if len(args) > len(arguments):
             raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
         by_position = dict(zip(arguments, args, strict=False))
@@ -171,7 +171,7 @@ class Symbol(SymbolArithmetic):
                 raise ArgumentError(
                     f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
                 )
-        outputs = substitute(self.entries, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        outputs = substitute(graph.outputs, {arguments[key]: chosen[key].entries[0] for key in chosen})
         return Symbol(outputs if name is None else renamed(outputs, name))
 
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:

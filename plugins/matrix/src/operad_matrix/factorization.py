@@ -25,7 +25,7 @@ def _sides(rows: int, columns: int) -> Shape:
     return (rows, rows)
 
 
-@operator("linalg_gelqf")
+@operator("_linalg_gelqf")
 class Gelqf(MatrixOperator):
     """`A = L @ Q`, where L is lower triangular and the rows of Q are orthonormal.
 
