@@ -6,12 +6,14 @@ from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
 from operad.graph.infer import infer_shapes as infer_shapes
 from operad.graph.infer import infer_types as infer_types
+from operad.graph.ir import KNOWN_ATTRIBUTES as KNOWN_ATTRIBUTES
 from operad.graph.ir import BackwardNode as BackwardNode
 from operad.graph.ir import Entry as Entry
 from operad.graph.ir import Graph as Graph
 from operad.graph.ir import Node as Node
 from operad.graph.ir import OpNode as OpNode
 from operad.graph.ir import Variable as Variable
+from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import topological_order as topological_order
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan

@@ -17,10 +17,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 from operad.errors import GraphError
 from operad.operator import BackwardEntry, OperatorProperty
+
+KNOWN_ATTRIBUTES: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+"""The user's attributes that mean something; nodes keep them as `__ctx_group__` and so on."""
+
+
+def hidden_key(key: str) -> str:
+    """The key under which a node keeps an attribute: `lr_mult` -> `__lr_mult__`."""
+    return f"__{key}__" if key in KNOWN_ATTRIBUTES else key
 
 
 class Node(ABC):

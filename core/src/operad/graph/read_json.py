@@ -26,7 +26,7 @@ from operad.errors import (
     OperatorNotFoundError,
     ParamError,
 )
-from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
+from operad.graph.ir import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
 
 T = TypeVar("T")
@@ -39,8 +39,6 @@ _LISTED: Final = 20
 
 _SHOWN: Final = 60
 """Characters of a wrong value that a message shows."""
-
-_MIRRORED_KEYS: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
 def from_json(
@@ -252,23 +250,20 @@ def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
 
 def _mirrored(attrs: Mapping[str, str], params: Collection[str] = ()) -> dict[str, str]:
     """Known attributes under their present names: `lr_mult` is `__lr_mult__`, unless it is a parameter."""
-    return {
-        f"__{key}__" if key in _MIRRORED_KEYS and key not in params else key: value
-        for key, value in attrs.items()
-    }
+    return {key if key in params else hidden_key(key): value for key, value in attrs.items()}
 
 
 def _hand_down(attrs: dict[str, str], arguments: Sequence[str], inputs: Sequence[Entry]) -> dict[str, str]:
     """Give an operator's `weight_lr_mult` to its variable `weight`, where such attributes live now."""
     kept = dict(attrs)
     for key in attrs:
-        for mirrored in _MIRRORED_KEYS:
+        for mirrored in KNOWN_ATTRIBUTES:
             argument = key.removesuffix(f"_{mirrored}")
             if argument == key or argument not in arguments:
                 continue
             variable = inputs[arguments.index(argument)].node
             if isinstance(variable, Variable):
-                variable.attrs[f"__{mirrored}__"] = kept.pop(key)
+                variable.attrs[hidden_key(mirrored)] = kept.pop(key)
     return kept
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Final, final
+from typing import final
 
 from operad.errors import GraphError
+from operad.graph import KNOWN_ATTRIBUTES, hidden_key
 
 
 @final
@@ -34,17 +35,9 @@ class AttrScope:
         _stack.scopes.pop()
 
 
-_MIRRORED: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
-
-
 def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
     """`attrs`, and those that are mirrored under both of their keys."""
-    return {**attrs, **{key: attrs[f"__{key}__"] for key in _MIRRORED if f"__{key}__" in attrs}}
-
-
-def hidden_key(key: str) -> str:
-    """The key under which MXNet 1.x's files keep a known user attribute: `lr_mult` -> `__lr_mult__`."""
-    return f"__{key}__" if key in _MIRRORED else key
+    return {**attrs, **{key: attrs[f"__{key}__"] for key in KNOWN_ATTRIBUTES if f"__{key}__" in attrs}}
 
 
 def is_attribute(key: str) -> bool:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import ArgumentError
-from operad.graph import Entry
+from operad.graph import Entry, hidden_key
 from operad.ndarray import split_arguments
 from operad.operator import OperatorProperty
-from operad.symbol.attribute import hidden_key, is_attribute
+from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply
 from operad.symbol.symbol import Symbol
 

@@ -26,6 +26,7 @@ from operad.graph import (
     Variable,
     describe,
     from_json,
+    hidden_key,
     infer_shapes,
     infer_types,
     to_json,
@@ -127,7 +128,7 @@ class Symbol(SymbolArithmetic):
     def attr(self, key: str) -> str | None:
         """The attribute or given parameter `key` of the node behind the outputs, or None."""
         attrs = self.entries[0].node.attrs
-        return attrs.get(key, attrs.get(attribute.hidden_key(key)))
+        return attrs.get(key, attrs.get(hidden_key(key)))
 
     def list_attr(self) -> dict[str, str]:
         """The user's attributes and the given parameters of the node behind the outputs."""
@@ -141,7 +142,7 @@ class Symbol(SymbolArithmetic):
         node = self.entries[0].node
         check = attribute.check_of_operator if isinstance(node, OpNode) else attribute.check
         check(node.name, attrs)
-        node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
+        node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
 
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
@@ -343,7 +344,7 @@ def var(
         "__dtype__": None if dtype is None else type_flag(as_dtype(dtype)),
         "__init__": init.dumps() if hasattr(init, "dumps") else init,
     }
-    own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
+    own = {hidden_key(key): value for key, value in (attr or {}).items()}
     attribute.check(f"var {name!r}", own)
     own.update({key: str(value) for key, value in attrs.items()})
     own.update({key: str(value) for key, value in given.items() if value is not None})
