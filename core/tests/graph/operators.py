@@ -210,7 +210,9 @@ def var(name, **attrs):
 
 def apply(prop, name, *inputs, attrs=None, **params):
     """The first output of a new node."""
-    return Entry(OpNode(prop(**params), name, inputs, attrs))
+    op = prop(**params)
+    said = {key: op.get_params()[key] for key in params}
+    return Entry(OpNode(op, name, inputs, {**said, **(attrs or {})}))
 
 
 def ones_like_heads(outputs):

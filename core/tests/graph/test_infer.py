@@ -21,7 +21,7 @@ from core.tests.graph.operators import (
 from operad.errors import DTypeError, GraphError, ShapeError
 from operad.graph import Entry, Graph, gradient, infer_shapes, infer_types
 from operad.graph.infer import _ShapeSolver, _TypeSolver
-from operad.operator import OperatorProperty
+from operad.operator import OperatorProperty, param
 
 F32, F64, I32 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)
 
@@ -248,3 +248,22 @@ def test_a_missing_type_is_the_default_unless_something_else_follows():
     graph = Graph([apply(Add, "add", var("a"), apply(Tanh, "t", var("b")))])
     assert infer_types(graph, {}, F32).arguments == [F32, F32]
     assert infer_types(graph, {"b": F64}, F32).arguments == [F64, F64]
+
+
+class Filled(OperatorProperty):
+    """An array of a given shape, made of nothing."""
+
+    shape: tuple[int, ...] = param("shape")
+
+    def list_arguments(self):
+        return []
+
+    def infer_shape(self, in_shapes):
+        return [], [self.shape], []
+
+
+def test_a_length_of_0_in_an_array_made_of_nothing_is_unknown():
+    state = apply(Filled, "state", shape=(0, 5))
+    assert infer_shapes(Graph([state]), {}).outputs == [(None, 5)]
+    table = infer_shapes(Graph([apply(Add, "sum", state, var("x"))]), {"x": (16, None)})
+    assert table.arguments == table.outputs == [(16, 5)]

@@ -71,6 +71,7 @@ CAUSES: Final = (
     _finding(r"parameter '(?P<which>\w+)' is missing", "parameter {which} is required, MXNet has a default"),
     _finding(r"UFuncTypeError|Cannot cast ufunc", "the gradient of integers raises NumPy's UFuncTypeError"),
     _finding(r"^\w+:aliases: ", "names that MXNet also has for the operator are missing"),
+    _finding(r"^\w+:resaved: ", "MXNet's symbol file is not written again as it was"),
     _finding(r"^\w+:positional: ", "parameters by position come in another order"),
     _finding(r"^\w+:parameters: ", "the parameters are others"),
     _finding(r"^\w+:types: (?P<which>\w+): ", "parameter {which} is of another type"),

@@ -257,7 +257,12 @@ class _ShapeSolver(_Solver[tuple[int | None, ...]]):
         return unify_shapes(current, value, what)
 
     def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
-        return node.op.infer_shape(ins)
+        inferred = node.op.infer_shape(ins)
+        if ins or "shape" not in node.op.params:
+            return inferred
+        # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
+        arguments, outputs, states = inferred
+        return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 
     def _backward(
         self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]

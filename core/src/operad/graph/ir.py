@@ -18,11 +18,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 from operad.errors import GraphError
 from operad.graph.signature import signature
 from operad.operator import BackwardEntry, OperatorProperty
+
+KNOWN_ATTRIBUTES: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+"""The user's attributes that mean something; nodes keep them as `__ctx_group__` and so on."""
+
+
+def hidden_key(key: str) -> str:
+    """The key under which a node keeps an attribute: `lr_mult` -> `__lr_mult__`."""
+    return f"__{key}__" if key in KNOWN_ATTRIBUTES else key
 
 
 class Node:
@@ -30,7 +38,8 @@ class Node:
 
     Attributes:
         name: Unique among a graph's variables; for other nodes a label for people.
-        attrs: The user's attributes (`lr_mult`, `__ctx_group__`, ...), as strings.
+        attrs: What was said of it, as strings: the operator's parameters that were given, and the user's
+            attributes (`__lr_mult__`, `__ctx_group__`, ...).
         inputs: What it reads.
         control_deps: Nodes that must run before it although it reads none of their outputs.
         num_outputs: How many entries it produces, hidden ones included.

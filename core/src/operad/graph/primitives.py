@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -93,10 +93,6 @@ class CrossDeviceCopy(GraphPrimitive):
     name = "_cross_device_copy"
     device_type: str = param(str, default="", doc="Where the copy is; empty: where the array is.")
     device_id: int = param(int, default=0, ge=0, doc="Which of them.")
-
-
-PRIMITIVES: Final = {prop.name: prop for prop in (GradAdd, ZerosLike, CrossDeviceCopy)}
-"""The graph's own operators by name."""
 
 
 class _PrimitiveOperator(Operator):

@@ -1,4 +1,7 @@
-"""The user's arrays, and operators as functions of them."""
+"""The user's arrays, and operators as functions of them; as `od.ndarray`, MXNet's other name of `od.nd`."""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import invoke as invoke
@@ -14,3 +17,14 @@ from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
+
+
+def __getattr__(name: str) -> _Any:
+    """What is not of this package is of the face above it."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad.ndarray' has no attribute {name!r}")
+    return getattr(_import_module("operad.nd"), name)
+
+
+def __dir__() -> list[str]:
+    return dir(_import_module("operad.nd"))

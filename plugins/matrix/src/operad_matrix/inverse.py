@@ -12,7 +12,7 @@ from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, operator
 
 
-@operator("linalg_inverse")
+@operator("_linalg_inverse")
 class Inverse(MatrixOperator):
     """The inverse of each matrix.
 
@@ -44,7 +44,7 @@ class Inverse(MatrixOperator):
         return -multiplied(transposed(output), output_grad, transposed(output))
 
 
-@operator("linalg_det")
+@operator("_linalg_det")
 class Det(MatrixOperator):
     """The determinant of each matrix. The gradient of a singular matrix is 0, as in MXNet.
 
@@ -80,7 +80,7 @@ def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
     return np.sign(value), np.log(np.abs(value))
 
 
-@operator("linalg_slogdet")
+@operator("_linalg_slogdet")
 class SLogDet(MatrixOperator):
     """The sign of each matrix's determinant, and the logarithm of its absolute value.
 

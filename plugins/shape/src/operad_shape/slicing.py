@@ -17,6 +17,7 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import expect_number, normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 
@@ -41,6 +42,13 @@ def _part_shape(shape: Shape, begin: Indices, end: Indices, step: Indices) -> Sh
     return (*lengths, *shape[len(lengths) :])
 
 
+def _whole(slices: Slices, rank: int) -> list[Link]:
+    """Links of the axes that the slices of the leading ones take whole."""
+    every = [*slices, *[slice(None)] * (rank - len(slices))]
+    is_whole = [not cut.start and cut.stop is None and cut.step in (None, 1) for cut in every]
+    return [(axis, 1) if whole else None for axis, whole in enumerate(is_whole)]
+
+
 def _write_part(output_grad: Array, slices: Slices, data_grad: Array) -> None:
     """The gradient of a part: that of the output there, and 0 elsewhere."""
     data_grad[...] = 0
@@ -53,7 +61,7 @@ _STEP = param("indices", (), doc="Step on each leading axis; None: 1.")
 
 
 @operator("slice")
-class slice_(OperatorProperty):
+class slice_(LinkedAxes):
     """A part of the data, by begin, end and step on the leading axes.
 
     Shapes:
@@ -75,6 +83,11 @@ class slice_(OperatorProperty):
     functions: ClassVar = {"part": _part_shape}
     contract = contract_of_part(part)
 
+    def links(self, rank: int) -> Sequence[Link]:
+        """The axes that are taken whole."""
+        _part_shape((0,) * rank, self.begin, self.end, self.step)  # refuses what does not fit the rank
+        return _whole(_slices(self.begin, self.end, self.step), rank)
+
     def forward(data: Array, begin: Indices, end: Indices, step: Indices) -> Array:
         """The part."""
         return data[_slices(begin, end, step)]
@@ -95,7 +108,7 @@ def _cut(shape: Shape, axis: int, begin: int, end: int | None) -> Shape:
 
 
 @operator("slice_axis")
-class slice_axis(OperatorProperty):
+class slice_axis(LinkedAxes):
     """A part of the data along one axis.
 
     Shapes:
@@ -118,6 +131,10 @@ class slice_axis(OperatorProperty):
     contract = Contract(
         reference=lambda data, axis, begin, end: data.swapaxes(0, axis)[begin:end].swapaxes(0, axis)
     )
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """Every axis but the one that is cut, unless it is taken whole."""
+        return _whole(_along(self.axis, rank, self.begin, self.end), rank)
 
     def forward(data: Array, axis: int, begin: int, end: int | None) -> Array:
         """The part."""

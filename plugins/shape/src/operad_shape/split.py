@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+    unify_shapes,
+)
+from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import Arrays, normal_axis
 
 _SQUEEZE_AXIS = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
@@ -64,7 +76,7 @@ def _reference(
 
 
 @operator("SliceChannel")
-class SliceChannel(OperatorProperty):
+class SliceChannel(LinkedAxes):
     """Equal parts of the data along an axis.
 
     Shapes:
@@ -86,6 +98,27 @@ class SliceChannel(OperatorProperty):
     spec = "data:(*S) -> output[num_outputs]:(*part(S, 0, axis, squeeze_axis, num_outputs))"
     functions: ClassVar = {"part": _part}
     contract = Contract(reference=_reference)
+
+    def added_axes(self) -> int:
+        """One less, if it is squeezed out."""
+        return -int(self.squeeze_axis)
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes, the one that is cut in equal parts."""
+        place = normal_axis(self.axis, rank)
+        axes: list[Link] = [(axis, self.num_outputs if axis == place else 1) for axis in range(rank)]
+        return axes[:place] + axes[place + self.squeeze_axis :]
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """What the outputs say; an axis that is squeezed out is as long as there are outputs."""
+        (data,) = super().infer_shape_backward(in_shapes, out_shapes)
+        if data is not None and self.squeeze_axis:
+            place = normal_axis(self.axis, len(data))
+            cut = (*[None] * place, self.num_outputs, *[None] * (len(data) - place - 1))
+            data = unify_shapes(data, cut, f"{self.name}: data")
+        return [data]
 
     def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> list[Array]:
         """Every part."""

@@ -1,46 +1,35 @@
-"""Graphs as MXNet 1.x's `-symbol.json` text, both ways.
+"""Reading MXNet 1.x's `-symbol.json` text; `write_json` tells what it holds.
 
-A file lists nodes in topological order. Variables have the operator `null`; auxiliary states are
-variables at the end of a node's inputs. Operator parameters and the user's attributes share one
-mapping: what the operator declares is a parameter, everything else is kept as an attribute, so that
-parameters of MXNet which mean nothing here (`cudnn_tune`, `workspace`) survive a round trip.
-
-An input is (node, output, version). Versions count how often operators have updated a variable;
-they are written as MXNet writes them, and not needed to read.
+A node keeps all its attributes as the file has them; those that the operator declares are its
+parameters too. So parameters of MXNet that mean nothing here survive a round trip.
 
 Older spellings are read as well: `attr` and `param` for `attrs`, inputs and heads without version,
 `backward_source_id`, attributes such as `lr_mult` without underscores or as `weight_lr_mult` on the
 operator, operators' former names (`_Plus`, `_MulScalar`, `Softmax`), and files from before 0.9, which
-leave auxiliary states out.
+leave auxiliary states out. Operators that MXNet's own passes insert are read as what they compute.
 
-Source: nnvm/src/pass/saveload_json.cc and src/nnvm/legacy_json_util.cc; former names: `add_alias` in
+Source: src/nnvm/legacy_json_util.cc; former names: `add_alias` in
 src/operator/tensor/elemwise_binary_*.cc and src/operator/softmax_output.cc.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, final
 
 from operad import registry
 from operad.errors import (
     ArgumentError,
     FormatError,
-    GraphError,
     OperadError,
     OperatorNotFoundError,
     ParamError,
 )
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
-from operad.graph.primitives import PRIMITIVES
+from operad.graph.ir import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
 
 T = TypeVar("T")
-
-MXNET_VERSION: Final = 10901
-"""Written into files: they are MXNet 1.9.1's."""
 
 _UNCHECKED_COUNT: Final = 1024
 """So many inputs' names an operator may make before they are compared with the file."""
@@ -50,66 +39,6 @@ _LISTED: Final = 20
 
 _SHOWN: Final = 60
 """Characters of a wrong value that a message shows."""
-
-_MIRRORED_KEYS: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
-
-
-def to_json(graph: Graph) -> str:
-    """The graph as text that MXNet 1.x and `from_json` read.
-
-    Parameters that have their default value are left out.
-
-    Raises:
-        GraphError: The graph has backward nodes, which files cannot carry.
-    """
-    ids = {node: index for index, node in enumerate(graph.nodes)}
-    versions: Counter[Node] = Counter()
-    rows = [0]
-    for node in graph.nodes:
-        rows.append(rows[-1] + node.num_outputs)
-    document = {
-        "nodes": [_node_record(node, ids, versions) for node in graph.nodes],
-        "arg_nodes": [ids[node] for node in graph.nodes if isinstance(node, Variable)],
-        "node_row_ptr": rows,
-        "heads": [[ids[node], index, 0] for node, index in graph.outputs],
-        "attrs": {"mxnet_version": ["int", MXNET_VERSION]},
-    }
-    import json  # noqa: PLC0415 - lazy: 2 ms that import need not pay
-
-    return json.dumps(document, indent=2)
-
-
-def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -> dict[str, Any]:
-    if isinstance(node, BackwardNode):
-        raise GraphError(f"cannot write {node.name!r} to a file: it is a gradient; save the graph without it")
-    if isinstance(node, OpNode):
-        versions.update(entry.node for entry in node.aux)
-    record: dict[str, Any] = {
-        "op": node.op.name if isinstance(node, OpNode) else "null",
-        "name": node.name,
-        "attrs": {**node.attrs, **(_given_params(node.op) if isinstance(node, OpNode) else {})},
-        "inputs": [[ids[other], index, versions[other]] for other, index in _in_call_order(node)],
-    }
-    if not record["attrs"]:
-        del record["attrs"]
-    if node.control_deps:
-        record["control_deps"] = [ids[other] for other in node.control_deps]
-    return record
-
-
-def _in_call_order(node: Node) -> list[Entry]:
-    places = node.op.input_places() if isinstance(node, OpNode) else None
-    if places is None:
-        return node.inputs
-    ordered = dict(zip(places, node.inputs, strict=True))
-    return [ordered[place] for place in range(len(places))]
-
-
-def _given_params(op: OperatorProperty) -> dict[str, str]:
-    declared = type(op).params
-    return {
-        name: text for name, text in op.get_params().items() if getattr(op, name) != declared[name].default
-    }
 
 
 def from_json(
@@ -253,7 +182,7 @@ class _Reader:
     def _operator_node(self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str]) -> OpNode:
         where = f"node {name!r} of {self._source}"
         try:
-            prop = PRIMITIVES[op_name] if op_name in PRIMITIVES else self._operator(op_name)
+            prop = self._operator(op_name)
         except OperadError as error:
             error.add_note(f"asked for by {where}")
             raise
@@ -274,8 +203,7 @@ class _Reader:
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
         elif (places := op.input_places()) is not None:
             inputs = [inputs[place] for place in places]
-        own = {key: value for key, value in attrs.items() if key not in declared}
-        return OpNode(op, name, inputs, _mirrored(_hand_down(own, arguments, inputs)))
+        return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
 
 
 def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int) -> OperatorProperty:
@@ -297,6 +225,7 @@ def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int)
 _PRESENT_NAMES: Final = {
     "_plus": "elemwise_add", "_add": "elemwise_add", "_minus": "elemwise_sub", "_sub": "elemwise_sub",
     "_mul": "elemwise_mul", "_div": "elemwise_div", "Softmax": "SoftmaxOutput",
+    "_grad_add": "elemwise_add", "_cross_device_copy": "_copy",
 }  # fmt: skip
 
 
@@ -319,22 +248,22 @@ def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
     return attrs
 
 
-def _mirrored(attrs: Mapping[str, str]) -> dict[str, str]:
-    """Known attributes under their present names: `lr_mult` is `__lr_mult__`."""
-    return {f"__{key}__" if key in _MIRRORED_KEYS else key: value for key, value in attrs.items()}
+def _mirrored(attrs: Mapping[str, str], params: Collection[str] = ()) -> dict[str, str]:
+    """Known attributes under their present names: `lr_mult` is `__lr_mult__`, unless it is a parameter."""
+    return {key if key in params else hidden_key(key): value for key, value in attrs.items()}
 
 
 def _hand_down(attrs: dict[str, str], arguments: Sequence[str], inputs: Sequence[Entry]) -> dict[str, str]:
     """Give an operator's `weight_lr_mult` to its variable `weight`, where such attributes live now."""
     kept = dict(attrs)
     for key in attrs:
-        for mirrored in _MIRRORED_KEYS:
+        for mirrored in KNOWN_ATTRIBUTES:
             argument = key.removesuffix(f"_{mirrored}")
             if argument == key or argument not in arguments:
                 continue
             variable = inputs[arguments.index(argument)].node
             if isinstance(variable, Variable):
-                variable.attrs[f"__{mirrored}__"] = kept.pop(key)
+                variable.attrs[hidden_key(mirrored)] = kept.pop(key)
     return kept
 
 
