@@ -42,6 +42,9 @@ def apply(
         inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
         for key in names
     ]
+    for key, entry in zip(names, entries, strict=True):
+        if key in prop.initializers and isinstance(entry.node, Variable):
+            entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
 
 
