@@ -33,8 +33,9 @@ def _integral_of_slope(data: Array, scalar: float) -> Array:
 
 @unary(
     "smooth_l1",
-    accepts="floating",
-    scalar=Scalar("sigma", default=1.0, above=0.0, doc="The pieces meet where |x| is 1 / sigma²."),
+    accepts="number",
+    integers_as="float64",
+    scalar=Scalar("sigma", default=1.0, doc="The pieces meet where |x| is 1 / sigma²."),
     contract=Contract(reference=_integral_of_slope),
 )
 def smooth_l1(x: Array, sigma: float, output: Array) -> None:
