@@ -54,10 +54,11 @@ def truncated(value: Any, dtype: DType) -> Any:
 
     What no integer of the type can be is undefined in C, and whatever the processor makes of it.
     """
-    if getattr(value, "dtype", np.result_type(value)).kind != "f":
+    value = np.float64(value) if isinstance(value, float) else value
+    if getattr(value, "dtype", dtype).kind != "f":
         return value
     with np.errstate(invalid="ignore"):
-        return dtype.type(value) if isinstance(value, float) else value.astype(dtype)
+        return value.astype(dtype)
 
 
 def wrapped(value: float, dtype: DType) -> int:
