@@ -145,6 +145,8 @@ class OperatorProperty(ABC):
         is_stateful: True: every node gets an operator of its own.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
             parameters; a call may then give None for one that is absent. None: there are no such tensors.
+        initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
+            the tensor's name.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -155,6 +157,7 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     key_var_num_args: ClassVar[str | None] = None
+    initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -51,6 +51,9 @@ def apply(
     entries = [
         inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=merged)) for key in names
     ]
+    for key, entry in zip(names, entries, strict=True):
+        if key in prop.initializers and isinstance(entry.node, Variable):
+            entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
 
 

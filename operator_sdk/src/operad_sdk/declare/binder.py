@@ -59,6 +59,9 @@ class BoundOperator(Operator):
         self._params = prop.function_params(in_types)
         ins, outs, states = len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states())
         wide = widened_types(prop.compute_dtype, prop.integers_as)
+        for dtype in in_types[:1]:
+            if prop.promote(dtype) != dtype:
+                wide.setdefault(dtype, prop.promote(dtype))
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
@@ -66,12 +69,16 @@ class BoundOperator(Operator):
         self._forward = Step(self, forward, layout, wide)
         self._gradients: list[Step] | None = None
         if gradients is not None:
-            gradients = [] if prop.is_flat_for_integers and in_types[0].kind in "iu" else gradients
+            is_flat = prop.is_flat_for_integers and prop.promote(in_types[0]).kind in "iu"
+            gradients = [] if is_flat else gradients
             # invariant: a gradient's are [*in_data, *out_data, *out_grad, *in_grad, *aux_states, *extras]
             firsts = {IN_DATA: 0, OUT_DATA: ins, OUT_GRAD: ins + outs, IN_GRAD: ins + 2 * outs}
             firsts |= {AUX: 2 * (ins + outs), EXTRA: 2 * (ins + outs) + states}
             names = [f"{name}_grad" for name in prop.list_arguments()]
-            layout = Layout(firsts, IN_GRAD, typed, prop.broadcast_arguments, names)
+            is_pointwise = prop.is_elementwise or bool(prop.broadcast_arguments)
+            layout = Layout(
+                firsts, IN_GRAD, typed, prop.broadcast_arguments, names, is_pointwise=is_pointwise
+            )
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             computed = {place for bound in gradients for place in bound.targets}
             self._zero = [place for place in range(ins) if place not in computed]

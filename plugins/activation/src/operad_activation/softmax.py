@@ -70,7 +70,9 @@ class _AlongAxis(OperatorProperty):
     axis = param(int, -1, doc="The axis along which exponentials are summed.")
     temperature = param(float, None, gt=0, doc="Divides data first; left out: 1.")
     dtype = param("dtype", None, doc="Element type of the output; left out: that of data.")
-    use_length = param(bool, False, doc="Take the argument length, how many elements of each line count.")
+    use_length = param(
+        bool, False, optional=True, doc="Take the argument length, how many elements of each line count."
+    )
 
     spec = "data:(*S), length:any(*lines(S, axis)) if use_length -> output:dtype(*S)"
     functions = {"lines": _lines}

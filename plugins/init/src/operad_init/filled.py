@@ -35,7 +35,10 @@ ones = define(
 )  # fmt: skip
 full = define(
     "_full", _SPEC, _fill, summary="`value` everywhere.", example=("shape=(2,)", "value=1.5", "[1.5, 1.5]"),
-    params={**_PARAMS, "value": param(float, doc="The value of every element.")},
+    params={
+        **_PARAMS, "shape": param("shape", None, doc="Shape of the output; it cannot be left out."),
+        "value": param(float, doc="The value of every element."),
+    },
     reference=lambda shape, value: value * np.ones(shape),
     source="InitOpWithScalarParam, src/operator/tensor/init_op.h.",
 )  # fmt: skip

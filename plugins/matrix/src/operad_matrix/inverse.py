@@ -50,7 +50,7 @@ class Det(MatrixOperator):
 
     Shapes:
         A: (..., N, N).
-        output: (...); (1,) for a single matrix.
+        output0: (...); (1,) for a single matrix.
 
     Example:
         >>> import operad as od
@@ -60,7 +60,7 @@ class Det(MatrixOperator):
     Source: _linalg_det, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output:(*number_shape(S))"
+    spec = "A:(*S, N, N) -> output0:(*number_shape(S))"
     functions = {"number_shape": number_shape}
     contract = Contract(
         inputs={"A": REGULAR}, reference=lambda A: np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
@@ -70,9 +70,9 @@ class Det(MatrixOperator):
         """LAPACK's factorization."""
         return np.linalg.det(A)
 
-    def A_grad(output_grad: Array, A: Array, output: Array) -> Array:
-        """`d/d A = output_grad * output * A.T**-1`."""
-        return _scaled_inverse(output_grad * output, A, output == 0)
+    def A_grad(output0_grad: Array, A: Array, output0: Array) -> Array:
+        """`d/d A = output0_grad * output0 * A.T**-1`."""
+        return _scaled_inverse(output0_grad * output0, A, output0 == 0)
 
 
 def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:

@@ -8,8 +8,6 @@ from typing import ClassVar
 from operad_sdk import (
     Array,
     Contract,
-    DType,
-    InferredTypes,
     OperatorProperty,
     Shape,
     ShapeError,
@@ -18,7 +16,7 @@ from operad_sdk import (
     param,
 )
 from operad_shape.linked import Link, LinkedAxes
-from operad_shape.rearrange import expect_number, normal_axis
+from operad_shape.rearrange import normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 
 Indices = Sequence[int | None]
@@ -146,6 +144,10 @@ class slice_axis(LinkedAxes):
 
 
 def _leading(data: Shape, like: Shape, axes: Shape) -> Shape:
+    if not axes and len(data) != len(like):
+        raise ShapeError(
+            f"shape_like has shape {like}, expected {len(data)} axes as in data {data}; or give axes"
+        )
     named = [normal_axis(axis, len(data)) for axis in axes] or range(len(like))
     if max(named, default=-1) >= min(len(data), len(like)):
         raise ShapeError(f"data {data} and shape_like {like} do not both have axes {tuple(named)}")
@@ -252,11 +254,6 @@ class slice_assign_scalar(OperatorProperty):
     functions: ClassVar = {"with_part": _with_part}
     inplace = "data -> output"
     contract = contract_of_part(with_number)
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The data's; the number must be of that type."""
-        expect_number(self.name, in_types[0], scalar=self.scalar)
-        return super().infer_type(in_types)
 
     def forward(
         data: Array, scalar: float, begin: Indices, end: Indices, step: Indices, output: Array

@@ -91,8 +91,11 @@ def _signsgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
-    """`weight = (1 - lr wd) weight - lr sign(grad)`; neither rescaling nor clipping changes a sign."""
-    np.subtract((1 - lr * wd) * weight, lr * np.sign(grad), out=out)
+    """`weight = (1 - lr wd) weight - lr sign(grad)`, where the sign of NaN is 0.
+
+    Neither rescaling nor clipping changes a sign.
+    """
+    np.subtract((1 - lr * wd) * weight, lr * np.nan_to_num(np.sign(grad)), out=out)
 
 
 signsgd_update = update(
@@ -109,11 +112,11 @@ def _signum(
 ) -> None:  # fmt: skip
     """`mom = momentum mom - (1 - momentum) (grad + wd weight)`, the negative of an average gradient.
 
-    Then `weight = (1 - lr wd_lh) weight + lr sign(mom)`.
+    Then `weight = (1 - lr wd_lh) weight + lr sign(mom)`, where the sign of NaN is 0.
     """
     mom *= momentum
     mom -= (1 - momentum) * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
-    np.add((1 - lr * wd_lh) * weight, lr * np.sign(mom), out=out)
+    np.add((1 - lr * wd_lh) * weight, lr * np.nan_to_num(np.sign(mom)), out=out)
 
 
 signum_update = update(
