@@ -1,11 +1,19 @@
-"""The user's arrays, and operators as functions of them; as `od.ndarray`, MXNet's other name of `od.nd`."""
+"""Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
-from importlib import import_module as _import_module
+from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
+from operad import registry as _registry
 from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
+from operad.ndarray.face import Found as _Found
+from operad.ndarray.face import arange as arange
+from operad.ndarray.face import concatenate as concatenate
+from operad.ndarray.face import eye as eye
+from operad.ndarray.face import full as full
+from operad.ndarray.face import ones as ones
+from operad.ndarray.face import zeros as zeros
 from operad.ndarray.function import operator_function as operator_function
 from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.ndarray import NDArray as NDArray
@@ -18,13 +26,12 @@ from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
 
+_found = _registry.follow(_Found(globals()))
 
-def __getattr__(name: str) -> _Any:
-    """What is not of this package is of the face above it."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.ndarray' has no attribute {name!r}")
-    return getattr(_import_module("operad.nd"), name)
+
+def __getattr__(name: str) -> _Callable[..., _Any]:
+    return _found.find(name)
 
 
 def __dir__() -> list[str]:
-    return dir(_import_module("operad.nd"))
+    return sorted({*globals(), *_registry.list_operators()})
