@@ -175,3 +175,25 @@ def test_equal_parameters_have_one_invoker_whatever_their_run_time_values():
     (one, first), (other, second) = (find_invoker(scaled_at_run_time, {"rate": r}) for r in (0.25, 0.75))
     assert one is other
     assert (first, second) == ((0.25,), (0.75,))
+
+
+def test_one_declaration_may_serve_two_operators_under_two_names():
+    shared = param(float, 1.0, run_time=True)
+
+    class First(scaled_at_run_time):
+        kernels = scaled_at_run_time.kernels
+        rate = shared
+
+    class Second(scaled_at_run_time):
+        kernels = scaled_at_run_time.kernels
+        speed = shared
+
+    x = od.nd.array(X)
+    try:
+        for op in (First, Second):
+            registry.register(op)
+        np.testing.assert_array_equal(od.nd.First(x, rate=2.0).asnumpy(), 2 * X)
+        np.testing.assert_array_equal(od.nd.Second(x, rate=3.0, speed=5.0).asnumpy(), 3 * X)
+    finally:
+        for op in (First, Second):
+            registry.unregister(op.name)

@@ -49,18 +49,15 @@ class Recipe:
 
     Attributes:
         entries: Which arguments and outputs, in order.
-        inputs: Indices of the arguments among them; `outputs` likewise, which follow.
+        places: Where they stand among all inputs and then all outputs.
     """
 
-    __slots__ = ("entries", "inputs", "outputs")
+    __slots__ = ("entries", "places")
 
-    def __init__(self, reads: Sequence[BackwardEntry]) -> None:
-        self.inputs = tuple(index for kind, index in reads if kind == "in_data")
-        self.outputs = tuple(index for kind, index in reads if kind == "out_data")
-        self.entries = [
-            *[BackwardEntry("in_data", index) for index in self.inputs],
-            *[BackwardEntry("out_data", index) for index in self.outputs],
-        ]
+    def __init__(self, reads: Sequence[BackwardEntry], num_inputs: int) -> None:
+        firsts = {"in_data": 0, "out_data": num_inputs}
+        self.entries = [entry for entry in reads if entry.kind in firsts]
+        self.places = tuple([firsts[kind] + index for kind, index in self.entries])
 
 
 @final
@@ -127,7 +124,8 @@ class Plan(Recordable):
         )
         self.out_spec = out_specs[0]
         self.structure = self
-        self._last_bound: Plan | None = None
+        # One tuple, replaced whole, so that threads agree on what they see.
+        self._last_bound: tuple[tuple[Any, ...], Plan | None] = ((), None)
         self.recipes: dict[tuple[bool, ...], Recipe] = {}
 
     def _choose_direct(self) -> None:
@@ -142,9 +140,9 @@ class Plan(Recordable):
             ParamError: A value does not fit.
         """
         assert self.run_time is not None
-        last = self._last_bound
-        if last is not None and last.run_time is not None and last.run_time.are(given):
-            return last
+        last, made = self._last_bound
+        if made is not None and self.run_time.are_alike(last, given):
+            return made
         prop = self.prop.rebound(self.run_time.named(given))
         made = object.__new__(Plan)
         made.__dict__.update(self.__dict__)
@@ -152,9 +150,9 @@ class Plan(Recordable):
         made.operator = self.operator.rebound(prop) or prop.create_operator(
             self.ctx, self.in_shapes, self._in_types
         )
-        made.run_time = RunTime(prop, given)
+        made.run_time = RunTime(prop)
         made._choose_direct()
-        self._last_bound = made
+        self._last_bound = (given, made)
         return made
 
     def run(
@@ -225,7 +223,8 @@ class Plan(Recordable):
             return self.recipes[wanted]
         except KeyError:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
-            made = self.recipes[wanted] = Recipe(self.prop.backward_dependency(flows) if any(flows) else ())
+            reads = self.prop.backward_dependency(flows) if any(flows) else ()
+            made = self.recipes[wanted] = Recipe(reads, self.num_inputs)
             return made
 
 

@@ -32,24 +32,27 @@ class RunTime:
 
     Args:
         prop: The operator's property.
-        given: The values it has; None where its calls will bring them.
     """
 
-    __slots__ = ("_is_number", "_last", "_name", "_params")
+    __slots__ = ("_is_number", "_last", "_name", "_names", "_params")
 
-    def __init__(self, prop: OperatorProperty, given: tuple[Any, ...] | None = None) -> None:
+    def __init__(self, prop: OperatorProperty) -> None:
         declared = type(prop).params
         self._name = prop.name
-        self._params = tuple(param for name, param in declared.items() if name in declared.run_time)
+        # By name, since one declaration may serve several operators under several names.
+        found = {name: param for name, param in declared.items() if name in declared.run_time}
+        self._names, self._params = tuple(found), tuple(found.values())
         # The usual case: one number, of which any will do.
         self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
-        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = (given or (ABSENT,), None)
+        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = ((), None)
 
-    def are(self, given: tuple[Any, ...]) -> bool:
-        """Whether these are the very values that came last."""
-        last = self._last[0]
-        return len(last) == len(given) and all(map(is_, last, given))
+    def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
+        """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
+        if self._is_number:
+            number, other = given[0], last[0]
+            return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
+        return all(map(is_, last, given))
 
     def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:
         """The values as `operator.direct_with_values` takes them.
@@ -60,25 +63,18 @@ class RunTime:
             ParamError: A value does not fit.
         """
         last, found = self._last
-        if self._is_number:
-            # Equal numbers other than zeros, which have signs, are one value whatever their types.
-            number = given[0]
-            if found is not None and number is not ABSENT and (number is last[0] or number == last[0] != 0):
-                return found
-            parsed = given if number.__class__ is float else (self._parsed(self._params[0], number),)
-        elif found is not None and len(last) == len(given) and all(map(is_, last, given)):
+        if found is not None and self.are_alike(last, given):
             return found
-        else:
-            parsed = tuple(map(self._parsed, self._params, given))
+        is_plain = self._is_number and given[0].__class__ is float
+        parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
         found = operator.run_time_values(parsed)
         self._last = (given, found)
         return found
 
     def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:
         """The values that were given, by name."""
-        return {
-            param.name: value for param, value in zip(self._params, given, strict=True) if value is not ABSENT
-        }
+        named = zip(self._names, given, strict=True)
+        return {name: value for name, value in named if value is not ABSENT}
 
     def _parsed(self, param: Param, value: Any) -> Any:
         if value is ABSENT:

@@ -25,6 +25,8 @@ from operad.imperative.versions import overwritten
 
 _numbers: Final = count()
 _entry_of: Final = attrgetter("_autograd")
+_ONE: Final = (True,)
+_new: Final = object.__new__
 _version_of: Final = attrgetter("_chunk.var.version")
 
 
@@ -107,23 +109,43 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     Raises:
         BindError: An input shares memory with a recorded result that it is not.
     """
-    entries = tuple(map(_entry_of, inputs[: plan.num_args]))
-    if not all(entries):
-        refuse_aliases(plan.name, inputs[: plan.num_args])
-    if not any(entries):
-        return
-    wanted = tuple(map(bool, entries))
+    num_args = plan.num_args
+    entries = (inputs[0]._autograd,) if num_args == 1 else tuple(map(_entry_of, inputs[:num_args]))
+    if None in entries:
+        refuse_aliases(plan.name, inputs[:num_args])
+        if not any(entries):
+            return
+    wanted = _ONE if num_args == 1 else tuple(map(bool, entries))
     try:
         recipe = plan.recipes[wanted]
     except KeyError:
         recipe = plan.recipe(wanted)
-    saved = []
-    for i in recipe.inputs:
-        saved.append(inputs[i].detach())  # noqa: PERF401 - a comprehension is a call, here and below
-    for i in recipe.outputs:
-        saved.append(outputs[i].detach())  # noqa: PERF401 - as above
-    aux = inputs[plan.num_args :]
-    node = TapeNode(plan, entries, saved, [x.detach() for x in aux] if aux else ())
+    # Written out as in `hot`: what constructors do, in one call.
+    saved, versions = [], []
+    arrays = (*inputs, *outputs)
+    for place in recipe.places:
+        array = arrays[place]
+        chunk = array._chunk
+        if chunk.note is not None:
+            kept = array.detach()
+        else:
+            kept = _new(array.__class__)
+            kept._chunk = chunk
+            kept._data = array._data
+            kept._spec = array._spec
+            kept._autograd = None
+        saved.append(kept)
+        versions.append(chunk.var.version)
+    node = _new(TapeNode)
+    node.number = next(_numbers)
+    node.plan = plan
+    node.inputs = entries
+    node.saved = saved
+    node.versions = versions
+    node.aux = [x.detach() for x in inputs[num_args:]] if len(inputs) > num_args else ()
+    if plan.num_visible == 1:
+        outputs[0]._autograd = (node, 0)
+        return
     for i in range(plan.num_visible):
         outputs[i]._autograd = (node, i)
 
