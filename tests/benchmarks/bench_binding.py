@@ -1,11 +1,12 @@
-"""What binding costs per operator: forward alone, and with the backward of every operator."""
+"""What compiling costs per operator: binding, and the backward pass of a tape, new or seen before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import operad as od
-from operad import sym
+from operad import autograd, sym
+from operad.autograd import program
 from tests.benchmarks.case import Case
 
 _SHAPE = (16, 32)
@@ -46,6 +47,30 @@ def _binding(net: od.Symbol, grad_req: str, **shapes: tuple[int, ...]) -> Callab
     return run
 
 
+def _backward(count: int) -> Callable[[], object]:
+    """The backward pass of a recorded chain."""
+    x = od.nd.ones((16, 16))
+    x.attach_grad()
+    y = x
+    with autograd.record():
+        for _ in range(count // 2):
+            y = od.nd.tanh(y) + 1.0
+
+    def run() -> object:
+        y.backward(retain_graph=True)
+        return od.waitall()
+
+    return run
+
+
+def _new_structure(run: Callable[[], object]) -> Callable[[], object]:
+    def forgetful() -> object:
+        program.forget()
+        return run()
+
+    return forgetful
+
+
 def cases() -> list[Case]:
     """In microseconds per operator."""
     found = []
@@ -58,4 +83,7 @@ def cases() -> list[Case]:
     shapes = {"state": (32, 200), **{f"x{t}": (32, 200) for t in range(35)}}
     run = _binding(_unrolled(35, 200), "write", **shapes)
     found.append(Case("bind 35 steps of a recurrent network, with gradients", run, 35 * 4))
+    run = _backward(200)
+    found.append(Case("backward of 200 recorded operators, seen before", run, 200))
+    found.append(Case("backward of 200 recorded operators, a new structure", _new_structure(run), 200))
     return found

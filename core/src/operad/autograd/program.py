@@ -157,7 +157,8 @@ class _Passes:
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         """Plan the memory of gradients; recorded values, and what functions read, have arrays."""
         count = len(self.heads) + len(self.wanted)
-        recorded = Graph(graph.outputs[:count]).nodes
+        # In depth-first order what the outputs need, which is what was recorded, comes first.
+        recorded = graph.nodes[: 1 + max(graph.node_ids[entry.node] for entry in graph.outputs[:count])]
         apart = [Entry(node, index) for node in recorded for index in range(node.num_outputs)]
         for node in graph.nodes:
             if isinstance(node, BackwardNode) and _is_function(node):
@@ -331,6 +332,11 @@ def backward_program(
             _programs.clear()
         found = _programs[key] = BackwardProgram(tape, heads, wanted, requests)
     return found
+
+
+def forget() -> None:
+    """Compile every structure anew when it next comes."""
+    _programs.clear()
 
 
 def _structure(

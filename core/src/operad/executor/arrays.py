@@ -8,30 +8,10 @@ from typing import Any
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import BindError, ShapeError
-from operad.graph import Graph, infer_shapes
+from operad.errors import BindError
 from operad.imperative import Spec, Use, clash
 from operad.ndarray import NDArray, empty
-from operad.operator import PartialShape, Shape, is_known
-
-
-def complete_shapes(
-    graph: Graph, shapes: Mapping[str, PartialShape]
-) -> tuple[dict[str, Shape], dict[str, Shape]]:
-    """Shapes of all arguments and auxiliary states, by name.
-
-    Raises:
-        ShapeError: They contradict each other or do not follow from those given.
-    """
-    table = infer_shapes(graph, shapes)
-    args = dict(zip(graph.list_arguments(), table.arguments, strict=True))
-    aux = dict(zip(graph.list_auxiliary_states(), table.auxiliary, strict=True))
-    unknown = [f"{name}: {shape}" for name, shape in {**args, **aux}.items() if not is_known(shape)]
-    if unknown:
-        raise ShapeError(
-            f"reshape: shapes do not follow from those given ({', '.join(unknown)}); give more of them"
-        )
-    return args, aux  # type: ignore[return-value]  # all known
+from operad.operator import Shape
 
 
 def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: Spec) -> NDArray:
@@ -78,9 +58,11 @@ class Refit:
         self._partial_shaping = partial_shaping
         self._allow_up_sizing = allow_up_sizing
 
-    def all(self, arrays: Mapping[str, Any], shapes: Mapping[str, Shape]) -> dict[str, Any]:
+    def all(self, arrays: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
         """Every array with its new shape; None stays None."""
-        return {name: None if x is None else self._one(name, x, shapes[name]) for name, x in arrays.items()}
+        return {
+            name: None if x is None else self._one(name, x, specs[name].shape) for name, x in arrays.items()
+        }
 
     def _one(self, name: str, array: NDArray, shape: Shape) -> NDArray:
         if array.shape == shape:

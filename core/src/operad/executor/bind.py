@@ -99,7 +99,7 @@ def simple_bind(
     req = _requests(grad_req, names)
     _check_names("type_dict", types, [*names, *graph.list_auxiliary_states()])
     program = compiled(graph, ctx, req, shapes, types, group2ctx or {})
-    specs = {name: program.spec(entry) for name, entry in program.variables.items()}
+    specs = program.specs
     arg_dict, grad_dict, aux_dict, pool = {}, {}, {}, None
     if shared_exec is not None:
         arg_dict, grad_dict, aux_dict = shared_exec.arg_dict, shared_exec.grad_dict, shared_exec.aux_dict

@@ -19,7 +19,7 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
-from operad.executor.arrays import Refit, complete_shapes, part_of
+from operad.executor.arrays import Refit, part_of
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
@@ -101,9 +101,8 @@ class Executor:
         program = self._program
         bound: dict[int, NDArray] = {}
         for name, array in arrays.items():
-            entry = program.variables[name]
-            _check_context(name, array, program.spec(entry).ctx)
-            bound[entry] = array
+            _check_context(name, array, program.specs[name].ctx)
+            bound[program.variables[name]] = array
         for name, entry in program.gradients.items():
             grad = self.grad_dict[name]
             assert grad is not None
@@ -313,22 +312,17 @@ class Executor:
                 f"reshape: unknown argument {unknown[0]!r}; expected some of {', '.join(self.arg_dict)}"
             )
         given = {name: tuple(shape) for name, shape in shapes.items()}
-        arg_shapes, aux_shapes = complete_shapes(self._graph, given)
-        refit = Refit(given, partial_shaping, allow_up_sizing)
-        args, aux = refit.all(self.arg_dict, arg_shapes), refit.all(self.aux_dict, aux_shapes)
-        grads = refit.all(self.grad_dict, arg_shapes)
-        types = {name: array.dtype for name, array in {**args, **aux}.items()}
-        program = compiled(
-            self._graph, self._ctx, self._grad_req, {**arg_shapes, **aux_shapes}, types, self._group2ctx
-        )
+        types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
+        program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)
+        refit, specs = Refit(given, partial_shaping, allow_up_sizing), program.specs
         made = Executor(
             self._graph,
             self._ctx,
             program,
-            args,
-            grads,
+            refit.all(self.arg_dict, specs),
+            refit.all(self.grad_dict, specs),
             self._grad_req,
-            aux,
+            refit.all(self.aux_dict, specs),
             self._group2ctx,
             self.pool,
             self.outputs,

@@ -8,9 +8,9 @@ An operator is asked once for each combination of its signature and what is know
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar, final
 
-from operad.graph.ir import BackwardNode, Graph, OpNode, Variable
+from operad.graph.ir import BackwardNode, Graph, Node, OpNode, Variable
 
 V = TypeVar("V")
 Inferred = tuple[Sequence[V | None], ...]
@@ -32,50 +32,73 @@ def propagate(
         is_known: Whether nothing is left to learn about a value.
         default: For the first argument of a node that would otherwise stay unknown.
     """
-    values: list[V | None] = [None] * graph.first_entries[-1]
-    answers: dict[tuple[Hashable, tuple[V | None, ...]], Inferred[V] | None] = {}
+    found = _Propagation(graph, infer, is_known, default)
+    is_settled = all(
+        found.visit_variable(number, given(node)) if isinstance(node, Variable) else found.visit(number, node)
+        for number, node in enumerate(graph.nodes)
+    )
+    return found.values if is_settled else None
 
-    def answer(node: OpNode, args: Sequence[int]) -> Inferred[V] | None:
-        ins = [values[entry] for entry in args]
+
+@final
+class _Propagation(Generic[V]):
+    """Values of entries while nodes are visited; a visit says whether it settled all it touches."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        infer: Callable[[OpNode, list[V | None]], Inferred[V]],
+        is_known: Callable[[V | None], bool],
+        default: V | None,
+    ) -> None:
+        self.values: list[V | None] = [None] * graph.first_entries[-1]
+        self._graph = graph
+        self._infer = infer
+        self._is_known = is_known
+        self._default = default
+        self._answers: dict[tuple[Hashable, tuple[V | None, ...]], Inferred[V] | None] = {}
+
+    def visit_variable(self, number: int, value: V | None) -> bool:
+        self.values[self._graph.first_entries[number]] = value
+        return True  # its readers may know more
+
+    def visit(self, number: int, node: Node) -> bool:
+        first, inputs = self._graph.first_entries[number], self._graph.input_ids[number]
+        if isinstance(node, BackwardNode):
+            targets, sources = _gradients(self._graph, node, first, inputs)
+            return self._learn_all(targets, [self.values[source] for source in sources])
+        assert isinstance(node, OpNode)
+        args = inputs[: node.num_args]
+        found = self._answer(node, args)
+        unknown = [] if found is None or self._default is None else [value is None for value in found[0]]
+        if True in unknown:
+            self.values[args[unknown.index(True)]] = self._default
+            found = self._answer(node, args)
+        if found is None:
+            return False
+        outputs = range(first, first + node.num_outputs)
+        targets = [*args, *outputs, *inputs[node.num_args :]]
+        return self._learn_all(targets, [*found[0], *found[1], *found[2]])
+
+    def _answer(self, node: OpNode, args: Sequence[int]) -> Inferred[V] | None:
+        ins = [self.values[entry] for entry in args]
         key = (node.signature, tuple(ins))
-        if key not in answers:
+        if key not in self._answers:
             try:
-                answers[key] = infer(node, ins)
+                self._answers[key] = self._infer(node, ins)
             except Exception:  # noqa: BLE001 - the solver meets it again, and says where
-                answers[key] = None
-        return answers[key]
+                self._answers[key] = None
+        return self._answers[key]
 
-    def learn(entry: int, value: V | None) -> bool:
+    def _learn_all(self, entries: Sequence[int], values: Sequence[V | None]) -> bool:
+        return len(entries) == len(values) and all(map(self._learn, entries, values))
+
+    def _learn(self, entry: int, value: V | None) -> bool:
         """Whether the entry is known now and `value` agrees."""
-        current = values[entry]
+        current = self.values[entry]
         if current is None:
-            values[entry] = current = value
-        return is_known(current) and (value is None or value is current or value == current)
-
-    for node, first, inputs in zip(graph.nodes, graph.first_entries, graph.input_ids, strict=False):
-        targets: Sequence[int]
-        learnt: Sequence[V | None]
-        if isinstance(node, OpNode):
-            args = inputs[: node.num_args]
-            found = answer(node, args)
-            unknown = [] if found is None or default is None else [v is None for v in found[0]]
-            if True in unknown:
-                values[args[unknown.index(True)]] = default
-                found = answer(node, args)
-            if found is None:
-                return None
-            targets = [*args, *range(first, first + node.num_outputs), *inputs[node.num_args :]]
-            learnt = [*found[0], *found[1], *found[2]]
-        elif isinstance(node, BackwardNode):
-            targets, sources = _gradients(graph, node, first, inputs)
-            learnt = [values[source] for source in sources]
-        else:
-            assert isinstance(node, Variable)
-            values[first] = given(node)
-            continue
-        if len(targets) != len(learnt) or not all(map(learn, targets, learnt)):
-            return None
-    return values
+            self.values[entry] = current = value
+        return self._is_known(current) and (value is None or value is current or value == current)
 
 
 def _gradients(

@@ -12,13 +12,13 @@ predecessors are those it needs, the one before it in its partition, and all of 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
 from operad.context import Context, cpu
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
-from operad.graph.primitives import GraphPrimitive
+from operad.graph.primitives import PRIMITIVES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 def reads_values(node: Node) -> bool:
     """Whether the node reads the values of its inputs; some operators look only at their shapes."""
-    return not (isinstance(node, OpNode) and isinstance(node.op, GraphPrimitive) and not node.op.reads_values)
+    return not (isinstance(node, OpNode) and node.op.__class__ in _SHAPES_ONLY)
+
+
+_SHAPES_ONLY: Final = frozenset(op for op in PRIMITIVES.values() if not op.reads_values)
 
 
 def values_read(node: Node) -> Sequence[Entry]:

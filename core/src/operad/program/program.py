@@ -116,6 +116,11 @@ class Program:
         node = self.graph.node_ids[self.graph.entries[entry].node]
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
 
+    @cached_property
+    def specs(self) -> dict[str, Spec]:
+        """Shape, type and context of every variable, by name."""
+        return {name: self.spec(entry) for name, entry in self.variables.items()}
+
     def entry_range(self, step: int) -> range:
         """The entries that a step makes."""
         return range(self.graph.first_entries[step], self.graph.first_entries[step + 1])
