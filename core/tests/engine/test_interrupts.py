@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_hundreds_of_interrupts_leave_the_engine_whole(kind: str) -> None:
 
 
 def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> None:
-    held: list[Callable[[], None]] = []
+    held: SimpleQueue[Callable[[], None]] = SimpleQueue()
     main = threading.main_thread().ident or 0
 
     def press() -> None:
@@ -124,7 +125,7 @@ def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> No
         signal.pthread_kill(main, signal.SIGINT)
 
     var = threaded.new_variable()
-    threaded.push_async(lambda _, done: held.append(done), CTX, (), (var,))
+    threaded.push_async(lambda _, done: held.put(done), CTX, (), (var,))
     presser = threading.Thread(target=press)
     presser.start()
     try:
@@ -132,7 +133,7 @@ def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> No
             threaded.wait_for_var(var)
     finally:
         presser.join()
-        held.pop()()
+        held.get()()
     threaded.wait_for_all()
 
 
