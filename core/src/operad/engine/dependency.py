@@ -343,14 +343,10 @@ class DependencyEngine(Engine):
         """See `Engine.wait_for_all`."""
         self._prepare_to_wait("waiting for all operations")
         engine = self._in_force()
-        engine._drain()
-        engine._queue.failures.raise_unread()
-
-    def _drain(self) -> None:
-        """Return when nothing is pending."""
-        queue = self._queue
-        self._runner.help(lambda: not queue.pending)
-        self._dispatcher.wait_until(lambda: not queue.pending)
+        queue = engine._queue
+        engine._runner.help(lambda: not queue.pending)
+        engine._dispatcher.wait_until(lambda: not queue.pending)
+        queue.failures.raise_unread()
 
     # Profiling.
 
