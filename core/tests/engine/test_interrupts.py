@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from queue import SimpleQueue
 
 import pytest
 
 from operad.context import cpu
 from operad.engine import ThreadedEngine, interrupts
 from operad.engine.dependency import DependencyEngine
-from operad.engine.thread import OPERATION, OUTSIDE, STEP, local
+from operad.engine.thread import OPERATION, OUTSIDE, STEP, local, wait_for
 from operad.errors import BlockingInOperatorError
 
 pytestmark = pytest.mark.serial
@@ -114,18 +116,16 @@ def test_hundreds_of_interrupts_leave_the_engine_whole(kind: str) -> None:
 
 
 def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> None:
-    free, started = threading.Event(), threading.Event()
-
-    def hold(_: object) -> None:
-        started.set()
-        free.wait()
+    held: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    main = threading.main_thread().ident or 0
 
     def press() -> None:
-        started.wait()
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        while sys._current_frames()[main].f_code is not wait_for.__code__:
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
 
     var = threaded.new_variable()
-    threaded.push_sync(hold, CTX, (), (var,))
+    threaded.push_async(lambda _, done: held.put(done), CTX, (), (var,))
     presser = threading.Thread(target=press)
     presser.start()
     try:
@@ -133,7 +133,7 @@ def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> No
             threaded.wait_for_var(var)
     finally:
         presser.join()
-        free.set()
+        held.get()()
     threaded.wait_for_all()
 
 
@@ -201,7 +201,7 @@ def test_a_push_that_interrupted_a_step_never_waits_for_room(
     engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     var, ran = engine.new_variable(), []
-    monkeypatch.setattr(engine, "_max_pending", 1)
+    monkeypatch.setattr(engine._run_ahead, "max_pending", 1)
 
     def push() -> None:
         for number in range(10):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from operad.context import cpu
-from operad.engine import ThreadedEngine, dependency, gate
+from operad.engine import ThreadedEngine, run_ahead
 
 CTX = cpu()
 
@@ -15,8 +15,8 @@ CTX = cpu()
 @pytest.fixture
 def limited(threaded: ThreadedEngine, monkeypatch: pytest.MonkeyPatch) -> ThreadedEngine:
     """An engine of at most 8 pending operations, or 100 bytes."""
-    monkeypatch.setattr(threaded, "_max_pending", 8)
-    monkeypatch.setattr(threaded, "_max_pending_bytes", 100)
+    monkeypatch.setattr(threaded._run_ahead, "max_pending", 8)
+    monkeypatch.setattr(threaded._run_ahead, "max_bytes", 100)
     return threaded
 
 
@@ -37,11 +37,11 @@ def most_pending(engine: ThreadedEngine, count: int, size_bytes: int) -> tuple[i
 
 
 def test_pending_operations_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 2000, 0)[0] <= 8 + dependency._MAX_NOTES
+    assert most_pending(limited, 2000, 0)[0] <= 8 + run_ahead.MAX_NOTES
 
 
 def test_pending_bytes_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * dependency._MAX_NOTES
+    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * run_ahead.MAX_NOTES
 
 
 def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> None:
@@ -50,7 +50,7 @@ def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> No
 
 def test_dropped_results_do_not_hold_more_than_the_limit(threaded: ThreadedEngine) -> None:
     megabyte = 1 << 20
-    threaded._max_pending_bytes = 64 * megabyte
+    threaded._run_ahead.max_bytes = 64 * megabyte
     assert most_pending(threaded, 1000, megabyte)[1] <= 128 * megabyte
 
 
@@ -97,9 +97,9 @@ def test_a_signal_handler_is_known_on_the_stack() -> None:
     seen = []
 
     def handler(*_: object) -> None:
-        seen.append(gate.is_interruption())
+        seen.append(run_ahead.is_interruption())
 
     before = signal.signal(signal.SIGUSR1, handler)
     signal.raise_signal(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, before)
-    assert (seen, gate.is_interruption()) == ([True], False)
+    assert (seen, run_ahead.is_interruption()) == ([True], False)

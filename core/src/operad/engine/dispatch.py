@@ -113,7 +113,7 @@ class Dispatcher:
 
     # Waiting for something of the whole queue.
 
-    def wait_until(self, is_over: Callable[[], bool], timeout_s: float = -1) -> None:
+    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
         event = new_event()
         self.lock.do(self._watch, is_over, event)

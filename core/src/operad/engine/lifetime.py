@@ -24,7 +24,7 @@ from operad.engine.thread import OPERATION, local
 
 
 class Lifetime(Protocol):
-    """What an engine must do to survive a fork and end well."""
+    """What brings an engine through a fork and to its end."""
 
     def hold_for_fork(self) -> None:
         """Finish what is pending and stand still."""

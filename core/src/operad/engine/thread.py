@@ -13,6 +13,8 @@ from operad.engine.interrupts import may_interrupt
 if TYPE_CHECKING:
     from operad.engine.bulk import Bulk
 
+_SLICE_S: Final = 0.2
+
 OUTSIDE: Final = 0
 OPERATION: Final = 1
 STEP: Final = 2
@@ -47,6 +49,11 @@ class ThreadState:
         context.run(np.seterr, all="ignore")
         self.run = context.run
 
+    def flush(self) -> None:
+        """Push the group that the thread is collecting."""
+        if self.bulk is not None:
+            self.bulk.flush()
+
 
 class _Local(threading.local):
     def __init__(self) -> None:
@@ -64,6 +71,14 @@ def new_event() -> threading.Lock:
 
 
 @may_interrupt
-def wait_for(event: threading.Lock, timeout_s: float = -1) -> None:
-    """Wait until `event` is set, or `timeout_s` have passed (-1: for ever)."""
-    event.acquire(True, timeout_s)
+def wait_for(event: threading.Lock, timeout_s: float | None = None) -> None:
+    """Wait until `event` is set, or `timeout_s` have passed.
+
+    In slices: a signal that comes between the last bytecode and the system call would otherwise be
+    handled when the wait is over.
+    """
+    if timeout_s is not None:
+        event.acquire(True, timeout_s)
+        return
+    while not event.acquire(True, _SLICE_S):
+        pass
