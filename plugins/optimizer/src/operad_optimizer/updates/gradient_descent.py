@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from operad_optimizer.updates import references
@@ -87,6 +89,9 @@ mp_nag_mom_update = mixed(
 )  # fmt: skip
 
 
+_NO_SIGN: Final = "NaN has no sign: 0, as in MXNet"
+
+
 def _signsgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
@@ -100,7 +105,7 @@ def _signsgd(
 
 signsgd_update = update(
     "signsgd_update", _signsgd, ("[1, 2]", "[10, -10]", "lr=0.5", "[0.5, 2.5]"), "SignSGDKernel",
-    reference=references.sign_sgd,
+    reference=references.sign_sgd, nan_policy=_NO_SIGN,
 )  # fmt: skip
 
 
@@ -121,5 +126,5 @@ def _signum(
 
 signum_update = update(
     "signum_update", _signum, ("[1, 2]", "[10, -10]", "[0, 0]", "lr=0.5", "momentum=0.9", "[0.5, 2.5]"),
-    "SignumKernel", reference=references.signum,
+    "SignumKernel", reference=references.signum, nan_policy=_NO_SIGN,
 )  # fmt: skip
