@@ -18,7 +18,7 @@ import numpy as np
 
 from operad.context import Context, cpu
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
-from operad.graph.primitives import PRIMITIVES
+from operad.graph.primitives import CrossDeviceCopy, GradAdd, ZerosLike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def reads_values(node: Node) -> bool:
     return not (isinstance(node, OpNode) and node.op.__class__ in _SHAPES_ONLY)
 
 
-_SHAPES_ONLY: Final = frozenset(op for op in PRIMITIVES.values() if not op.reads_values)
+_SHAPES_ONLY: Final = frozenset(op for op in (GradAdd, ZerosLike, CrossDeviceCopy) if not op.reads_values)
 
 
 def values_read(node: Node) -> Sequence[Entry]:
