@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from operad.config import settings
 from operad.context import Context, cpu
@@ -24,8 +23,6 @@ from operad.engine.standstill import StandStill
 from operad.engine.thread import OUTSIDE, local, new_event, wait_for
 from operad.engine.var import Var, WaitBlock
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
-
-_CPU: Final = cpu()
 
 
 class DependencyEngine(Engine):
@@ -315,7 +312,7 @@ class DependencyEngine(Engine):
         if self._is_settled(var, write) and var.failure is None:
             return
         event = new_event()
-        block = WaitBlock(var, _CPU, write, event.release)
+        block = WaitBlock(var, cpu(), write, event.release)
         self._dispatcher.submit(block)
         wait_for(event)
         if block.failure is not None:
