@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from operad import errors as errors
     from operad import nd as nd
     from operad import operator as operator
+    from operad import profiler as profiler
     from operad import random as random
     from operad import registry as registry
     from operad import sym as sym
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_LAZY_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
+_LAZY_FACES = ("autograd", "engine", "nd", "operator", "profiler", "random", "registry")
 _LAZY_NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",

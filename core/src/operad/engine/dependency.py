@@ -1,21 +1,7 @@
-"""The engine: a dependency queue, a runner, and what a program may ask of both.
-
-*The inline path.* Where nothing conflicts, `run_inline` claims the variables under the queue's lock, lets
-go of it, and calls the function in the calling thread: no conflicting operation can start meanwhile, and
-neither a block nor a queue entry is made. Other threads' pushes and waits go on beside it.
-
-*Standing still.* A fork, the end of the process, `stop` and `set` need the engine at rest. They close a
-gate for pushes of other threads, and wait until nothing runs that could run by itself. That is not
-"nothing pending": an asynchronous operation may be pending for ever.
-
-*Running ahead.* A push that would have too many operations or bytes pending waits until some are done.
-Only threads outside the engine do; operations, finalizers and signal handlers never, and nobody where
-nothing runs, because the thread that waits may be the one that completes what is pending.
-"""
+"""The engine: a dependency queue, a runner, and what a program may ask of both."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,18 +13,19 @@ from operad.engine import interrupts, lifetime
 from operad.engine.base import Engine, ProfileHook
 from operad.engine.budget import ThreadBudget
 from operad.engine.bulk import Bulk
-from operad.engine.dispatch import Dispatcher, Runner, without_first_frame
-from operad.engine.failure import Failure, note_on, push_site
-from operad.engine.gate import Gate, is_interruption
-from operad.engine.interrupts import calls_operations, is_ctrl_c
+from operad.engine.dispatch import Dispatcher, Runner
+from operad.engine.failure import push_site
+from operad.engine.inline import InlinePath
 from operad.engine.intra_op import PartFn, intra_op_pool
+from operad.engine.lock import BULK, DELETION, PROFILER, STOP
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
-from operad.engine.thread import OPERATION, OUTSIDE, STEP, local, new_event, wait_for
-from operad.engine.var import Var, WaitBlock, settle
+from operad.engine.run_ahead import RunAhead
+from operad.engine.standstill import StandStill
+from operad.engine.thread import OUTSIDE, local, new_event, wait_for
+from operad.engine.var import Var, WaitBlock
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
 
 _CPU: Final = cpu()
-_REST_POLL_S: Final = 0.01
 
 
 class DependencyEngine(Engine):
@@ -61,16 +48,16 @@ class DependencyEngine(Engine):
         self._dispatcher = Dispatcher(runner)
         self._queue = self._dispatcher.queue
         self.lock = self._dispatcher.lock
-        self._gate = Gate()
+        self._stand_still = StandStill(self._dispatcher, runner)
+        self._inline = InlinePath(self._dispatcher)
         self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
         self._profiles_all = False
         self._is_stopped = False
         self._successor: DependencyEngine | None = None
-        self._max_pending = options.max_pending
-        self._max_pending_bytes = options.max_pending_bytes
+        self._run_ahead = RunAhead(self._dispatcher, options.max_pending, options.max_pending_bytes)
         budget.apply_if_restricted()
         interrupts.install()
-        lifetime.watch(self)
+        lifetime.watch(self._stand_still)
 
     # Pushing.
 
@@ -157,19 +144,15 @@ class DependencyEngine(Engine):
             var.version += 1
         if has_blockers and (bulk := self._bulk) is not None and bulk.join(block):
             return
-        queue = self._queue
-        if (
-            queue.pending >= self._max_pending
-            or queue.pending_bytes + block.size_bytes > self._max_pending_bytes
-        ):
-            self._wait_for_room(block.size_bytes)
+        if self._run_ahead.is_too_far(block.size_bytes):
+            self._run_ahead.wait_for_room(block.size_bytes)
         self._dispatcher.submit(block)
 
     def _admits(self, block: OprBlock) -> bool:
         """See to what stands in the way of a push; False if another engine has taken it."""
         if self._deferred:
             self._delete_deferred()
-        self._gate.pass_through()
+        self._stand_still.gate.pass_through()
         if self._successor is not None:
             self._successor._push(block)
             return False
@@ -178,20 +161,6 @@ class DependencyEngine(Engine):
         if self._profiles_all:
             block.profiling = True
         return True
-
-    def _wait_for_room(self, size_bytes: int) -> None:
-        """Wait until a push of `size_bytes` is not too far ahead of what is done."""
-        queue = self._queue
-        if local.state.inside != OUTSIDE or not queue.running or is_interruption():
-            return
-
-        def has_room() -> bool:
-            if not queue.running:
-                return True
-            total_bytes = queue.pending_bytes + size_bytes
-            return queue.pending <= self._max_pending // 2 and total_bytes <= self._max_pending_bytes
-
-        self._dispatcher.wait_until(has_room)
 
     # Inside an operation.
 
@@ -220,7 +189,6 @@ class DependencyEngine(Engine):
 
     # The inline path.
 
-    @calls_operations
     def run_inline(
         self,
         fn: Callable[..., object],
@@ -231,53 +199,9 @@ class DependencyEngine(Engine):
         name: str | None,
     ) -> bool:
         """See `Engine.run_inline`."""
-        thread = local.state
-        if thread.inside or (self.lock.blockers and not self._may_run_inline()):
-            return False
-        seq = self._claim(const_vars, mutable_vars)
-        if not seq:
-            return False
-        # invariant: from the claim on, `thread.inside` is OPERATION. Nothing that interrupts this
-        # thread waits for the claimed variables, and every way out of here gives them back.
-        failure = None
-        start_s = time.perf_counter() if self._profiles_all else 0.0
-        try:
-            thread.run(fn, *args)
-        except BaseException as error:  # noqa: BLE001 - waits raise it
-            failure = _inline_failure(fn, name, error, seq)
-        finally:
-            thread.inside = OUTSIDE
-            self._dispatcher.end_claim(const_vars, mutable_vars, failure)
-        if self._profiles_all:
-            self._dispatcher.report(_title(fn, name), ctx, start_s)
-        if failure is not None and is_ctrl_c(failure.error):
-            raise KeyboardInterrupt
-        return True
-
-    def _claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
-        """Claim variables, and be inside an operation if that succeeded; its place in the push order."""
-        thread, lock = local.state, self.lock
-        seq = 0
-        thread.inside = STEP
-        try:
-            if lock.mutex.acquire(False):
-                try:
-                    if lock.inbox:
-                        lock.read_inbox()
-                    seq = self._queue.claim(const_vars, mutable_vars)
-                finally:
-                    lock.mutex.release()
-        finally:
-            thread.inside = OPERATION if seq else OUTSIDE
-        if lock.inbox or lock.has_after:
-            lock.catch_up()
-        return seq
-
-    def _may_run_inline(self) -> bool:
-        """Whether nothing but the profiler is in the way, after what a finalizer asked for was done."""
         if self._deferred:
             self._delete_deferred()
-        return all(blocker == _PROFILER for blocker in self.lock.blockers)
+        return self._inline.run(fn, args, ctx, const_vars, mutable_vars, name)
 
     def fail_inline(
         self,
@@ -288,11 +212,7 @@ class DependencyEngine(Engine):
         error: BaseException,
     ) -> None:
         """Store the error of a function that the hot path called under the lock. Under the lock."""
-        queue = self._queue
-        queue.seq += 1
-        failure = _inline_failure(fn, name, error, queue.seq)
-        queue.failures.record(failure)
-        settle(mutable_vars, failure)
+        self._inline.fail(fn, mutable_vars, name, error)
 
     # Grouping.
 
@@ -303,15 +223,15 @@ class DependencyEngine(Engine):
             raise EngineError(f"bulk({size}): a group has at least 1 member")
         thread = local.state
         outer = thread.bulk
-        _flush()
-        self.lock.blockers.append(_BULK)
+        local.state.flush()
+        self.lock.blockers.append(BULK)
         thread.bulk = Bulk(size, self, self._push_group, outer)
         try:
             yield
         finally:
-            _flush()
+            local.state.flush()
             thread.bulk = outer
-            self._in_force().lock.blockers.remove(_BULK)
+            self._in_force().lock.blockers.remove(BULK)
 
     @property
     def _bulk(self) -> Bulk | None:
@@ -336,7 +256,7 @@ class DependencyEngine(Engine):
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
         if self.lock.blockers:
-            _flush()
+            local.state.flush()
         engine = self._in_force()
         block = OprBlock(Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx)
         is_inline = not ctx.is_gpu and engine.is_idle(var)
@@ -353,7 +273,7 @@ class DependencyEngine(Engine):
     def defer_delete(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
         """See `Engine.defer_delete`."""
         self._deferred.append((delete_fn, ctx, var))
-        self.lock.blockers.append(_DELETION)
+        self.lock.blockers.append(DELETION)
 
     def _delete_deferred(self) -> None:
         while True:
@@ -361,16 +281,17 @@ class DependencyEngine(Engine):
                 request = self._deferred.popleft()
             except IndexError:  # another thread took the last one
                 return
-            self.lock.blockers.remove(_DELETION)
+            self.lock.blockers.remove(DELETION)
             self.delete_variable(*request)
 
     # Waiting.
 
     def wait_for_var(self, var: Var) -> None:
         """See `Engine.wait_for_var`."""
+        lock = self.lock
         if (
-            not self.lock.blockers
-            and self.lock.is_quiet
+            # In this order: see `CombiningLock.is_quiet`.
+            not (lock.blockers or lock.inbox or lock.mutex.locked())
             and var.holders >= 0
             and not var.queue
             and var.failure is None
@@ -387,16 +308,18 @@ class DependencyEngine(Engine):
         self._prepare_to_wait(f"waiting for {var!r}")
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
-        engine = self._in_force()
-        engine._runner.help(lambda: engine._is_settled(var, write))
-        if engine._is_settled(var, write) and var.failure is None:
+        if self._successor is not None:
+            self._in_force()._wait(var, write)
+            return
+        self._runner.help(lambda: self._is_settled(var, write))
+        if self._is_settled(var, write) and var.failure is None:
             return
         event = new_event()
         block = WaitBlock(var, _CPU, write, event.release)
-        engine._dispatcher.submit(block)
+        self._dispatcher.submit(block)
         wait_for(event)
         if block.failure is not None:
-            error = engine._queue.failures.error_of(block.failure)
+            error = self._queue.failures.error_of(block.failure)
             try:
                 raise error
             finally:
@@ -412,9 +335,9 @@ class DependencyEngine(Engine):
                 f"{doing} inside an operation or a step of the engine would never end; name the variable "
                 "in const_vars and use its data directly, and wait in no finalizer or signal handler"
             )
-        if self._deferred:
+        if self.lock.blockers:
             self._delete_deferred()
-        _flush()
+            local.state.flush()
 
     def wait_for_all(self) -> None:
         """See `Engine.wait_for_all`."""
@@ -444,37 +367,9 @@ class DependencyEngine(Engine):
         """See `Engine.profile_all`."""
         if is_on != self._profiles_all:
             self._profiles_all = is_on
-            (self.lock.blockers.append if is_on else self.lock.blockers.remove)(_PROFILER)
+            (self.lock.blockers.append if is_on else self.lock.blockers.remove)(PROFILER)
 
-    # Standing still.
-
-    def _stand_still(self) -> bool:
-        """Close the gate and return when nothing runs; False if this thread closed it before."""
-        if not self._gate.close():
-            return False
-        self.lock.blockers.append(_GATE)
-        try:
-            self._rest()
-        except BaseException:
-            self._go_on()
-            raise
-        return True
-
-    def _go_on(self) -> None:
-        self.lock.blockers.remove(_GATE)
-        self._gate.open()
-
-    def _rest(self) -> None:
-        queue = self._queue
-
-        def is_at_rest() -> bool:
-            return not queue.running
-
-        while True:
-            self._runner.help(is_at_rest)
-            self._dispatcher.wait_until(is_at_rest, _REST_POLL_S)
-            if self.lock.is_quiet and is_at_rest():
-                return  # no more is looked at than this: at the end of the process no worker starts
+    # Ending.
 
     def stop(self) -> None:
         """See `Engine.stop`."""
@@ -485,23 +380,19 @@ class DependencyEngine(Engine):
         if self._is_stopped:
             return
         self._prepare_to_wait("stopping the engine")
-        while True:
-            self._stand_still()
-            if not self._queue.pending:
-                break
-            # Asynchronous operations: what completes them may be held at the gate.
-            self._go_on()
-            self._dispatcher.wait_until(lambda: not self._queue.pending, _REST_POLL_S)
+        self._stand_still.begin_with_nothing_pending()
         self._is_stopped = True
         self._successor = successor
         blockers = self.lock.blockers
         if successor is not None:
             self._dispatcher.redirect = successor._dispatcher.submit
-            while _BULK in blockers:
-                successor.lock.blockers.append(_BULK)
-                blockers.remove(_BULK)
-        blockers.append(_STOP)
-        self._go_on()
+            successor.profile_hook = self.profile_hook
+            successor.profile_all(self._profiles_all)
+            while BULK in blockers:
+                successor.lock.blockers.append(BULK)
+                blockers.remove(BULK)
+        blockers.append(STOP)
+        self._stand_still.end()
         self._runner.end()
         self._budget.lift()
         self._queue.failures.raise_unread()
@@ -512,69 +403,3 @@ class DependencyEngine(Engine):
         while engine._successor is not None:
             engine = engine._successor
         return engine
-
-    def hold_for_fork(self) -> None:
-        """Come to rest, unless called inside the engine, and keep the lock (`lifetime`)."""
-        thread = local.state
-        if thread.inside == STEP:
-            return  # this thread may hold the lock already, and goes on in both processes
-        if thread.inside == OUTSIDE:
-            _flush()
-            self._stand_still()
-        self.lock.mutex.acquire()
-        while thread.inside == OUTSIDE and (self.lock.inbox or self._queue.running):
-            self.lock.mutex.release()
-            self._rest()
-            self.lock.mutex.acquire()
-
-    def release_after_fork(self) -> None:
-        """The parent goes on."""
-        thread = local.state
-        if thread.inside == STEP:
-            return
-        self.lock.mutex.release()
-        self.lock.catch_up()
-        if thread.inside == OUTSIDE:
-            self._go_on()
-
-    def renew_after_fork(self) -> None:
-        """The child starts without workers, pending work or memory of the other threads."""
-        is_in_step = local.state.inside == STEP
-        self._gate = Gate()
-        self.lock.blockers[:] = [word for word in self.lock.blockers if word not in {_GATE, _BULK}]
-        bulk = local.state.bulk
-        while bulk is not None:
-            self.lock.blockers.append(_BULK)
-            bulk = bulk.outer
-        self._dispatcher.renew(is_in_step)
-
-    def finish_at_exit(self) -> list[Failure]:
-        """Run what can run without another thread's `on_complete`; the failures nobody waited for."""
-        if not (self._is_stopped or local.state.inside):
-            _flush()
-            if self._stand_still():
-                self._go_on()
-        return self._queue.failures.unread()
-
-
-_BULK: Final = "bulk"
-_DELETION: Final = "deletion"
-_GATE: Final = "gate"
-_PROFILER: Final = "profiler"
-_STOP: Final = "stop"
-
-
-def _flush() -> None:
-    """Push the group that this thread is collecting."""
-    bulk = local.state.bulk
-    if bulk is not None:
-        bulk.flush()
-
-
-def _title(fn: Callable[..., object], name: str | None) -> str:
-    return name or getattr(fn, "__qualname__", None) or "operation"
-
-
-def _inline_failure(fn: Callable[..., object], name: str | None, error: BaseException, seq: int) -> Failure:
-    note = note_on(_title(fn, name), push_site(), False)
-    return Failure(without_first_frame(error), seq, note)

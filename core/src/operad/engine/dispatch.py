@@ -14,7 +14,7 @@ from operad.engine.completion import Completion
 from operad.engine.failure import Failure, alive, note_on
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import CombiningLock
-from operad.engine.operation import GROUP, Opr, OprBlock, RunContext, SyncFn
+from operad.engine.operation import GROUP, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var, inherited, settle
 
@@ -139,25 +139,22 @@ class Dispatcher:
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt
 
+    @calls_operations
     def call(self, block: OprBlock, run_ctx: RunContext) -> Failure | None:
         """Call a synchronous block's function, or those of a group; the failure if it raised."""
         opr = block.opr
         if opr.kind == GROUP:
             self._call_members(opr.parts, run_ctx)
             return None
+        failure = None
         start_s = time.perf_counter() if block.profiling else 0.0
-        failure = self._call_function(block, opr.fn, run_ctx)
+        try:
+            local.state.run(opr.fn, run_ctx)
+        except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
+            failure = self.failed(block, error)
         if block.profiling:
             self.report(opr.title, block.ctx, start_s)
         return failure
-
-    @calls_operations
-    def _call_function(self, block: OprBlock, fn: SyncFn, run_ctx: RunContext) -> Failure | None:
-        try:
-            local.state.run(fn, run_ctx)
-        except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
-            return self.failed(block, error)
-        return None
 
     def _call_members(self, parts: tuple[OprBlock, ...], run_ctx: RunContext) -> None:
         for part in parts:
@@ -181,7 +178,7 @@ class Dispatcher:
         is_interrupted = False
         try:
             local.state.run(block.opr.fn, run_ctx, completion)
-        except BaseException as error:  # noqa: BLE001 - as in `_call_function`
+        except BaseException as error:  # noqa: BLE001 - as in `call`
             is_interrupted = is_ctrl_c(error)
             if not completion.close(error):
                 self.record_apart(block, error)

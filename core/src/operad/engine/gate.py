@@ -1,13 +1,8 @@
-"""Holding pushes back: while the engine stands still, and while pushers run too far ahead of it."""
+"""Holding other threads' pushes back while the engine stands still."""
 
 from __future__ import annotations
 
-import gc
-import signal
-import sys
 import threading
-import weakref
-from types import CodeType, FrameType
 from typing import final
 
 from operad.engine.thread import OUTSIDE, ThreadState, local, new_event, wait_for
@@ -60,25 +55,3 @@ class Gate:
             if not self._is_closed or held is not self._held:
                 continue
             wait_for(event)
-
-
-def is_interruption() -> bool:
-    """Whether a finalizer, a collector's callback or a signal handler is on the calling thread's stack.
-
-    It may have interrupted anything, and so must not be made to wait for other threads. Slow; asked
-    only before a thread would wait.
-    """
-    handlers = _handlers()
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "__del__" or code in handlers:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _handlers() -> set[CodeType]:
-    found = [signal.getsignal(number) for number in signal.valid_signals()]
-    called = [*found, *gc.callbacks, weakref.finalize.__call__]
-    return {code for handler in called if isinstance(code := getattr(handler, "__code__", None), CodeType)}

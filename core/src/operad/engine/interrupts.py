@@ -6,15 +6,18 @@ arrangement of `try` closes all such gaps. So where that handler is in force, th
 another in its place, which looks at the interrupted stack:
 
 * in code of the engine (or a module that says `protect(__file__)`), and in what that code calls, it
-  raises nothing, and sends the signal again half a millisecond later;
+  raises nothing: a trace function on the frame that called the engine raises at that frame's next line,
+  and takes itself away. In case that line is far (`map(engine.push, ...)`), or a debugger traces already,
+  the signal is sent again half a millisecond later, too;
 * in a blocked wait it raises at once, since a wait may be left at any point;
 * in an operation that this thread runs it raises there. The operation fails, the engine finishes its
   step and raises the same KeyboardInterrupt again from the call that ran the operation;
 * anywhere else it does what Python's handler does.
 
 The signal is sent, not simulated (`_thread.interrupt_main`), so that it wakes a main thread that has begun
-to sleep meanwhile. Nothing is paid where nobody presses Ctrl-C. A handler that the program installed
-is left alone. Source: this is the deferral that trio's KI protection makes, by the same means.
+to sleep meanwhile. Refused: sending it again alone; a loop that does little but push is nearly always
+in the engine, and took seconds to be hit outside. Nothing is paid where nobody presses Ctrl-C, and a
+handler that the program installed is left alone.
 """
 
 from __future__ import annotations
@@ -22,11 +25,12 @@ from __future__ import annotations
 import _thread
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, final
 
 _RETRY_S: Final = 0.0005
 _FOLDER: Final = os.path.dirname(__file__) + os.sep
@@ -68,10 +72,36 @@ def is_ctrl_c(error: BaseException) -> bool:
     return hasattr(error, _MARK)
 
 
+@final
+class _Deferral:
+    """What of a deferred signal is still to come.
+
+    Attributes:
+        is_due: Whether KeyboardInterrupt is still to be raised.
+        is_sent: Whether the next signal is one that was sent again.
+    """
+
+    is_due = False
+    is_sent = False
+
+
+_deferral: Final = _Deferral()
+
+
 def _on_sigint(number: int, frame: FrameType | None) -> None:
-    if _is_in_step(frame):
-        _thread.start_new_thread(_send_later, ())
+    is_old = _deferral.is_sent and not _deferral.is_due  # it was raised while it was sent again
+    _deferral.is_sent = False
+    if not is_old:
+        _handle(number, frame)
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    if frame is not None and _is_in_step(frame):
+        _defer(frame)
         return
+    _deferral.is_due = False
+    if sys.gettrace() is _ignore:
+        sys.settrace(None)
     if _is_in_operation(frame):
         error = KeyboardInterrupt()
         setattr(error, _MARK, True)
@@ -79,10 +109,35 @@ def _on_sigint(number: int, frame: FrameType | None) -> None:
     signal.default_int_handler(number, frame)
 
 
+def _defer(step: FrameType) -> None:
+    """See to it that the signal is handled once `step` has returned to whoever called the engine."""
+    _deferral.is_due = True
+    caller: FrameType | None = step
+    while caller is not None and _is_in_step(caller):
+        caller = caller.f_back
+    if caller is not None and sys.gettrace() is None:
+        caller.f_trace = _deliver
+        sys.settrace(_ignore)  # a frame's own trace function is called only where there is a global one
+    _thread.start_new_thread(_send_later, ())
+
+
+def _ignore(*_: object) -> None:
+    """Trace no further frames."""
+
+
+def _deliver(frame: FrameType, *_: object) -> None:
+    frame.f_trace = None
+    if _deferral.is_due:
+        _handle(signal.SIGINT, frame)
+
+
 def _send_later() -> None:
     time.sleep(_RETRY_S)
     main = threading.main_thread().ident
-    if main is not None and hasattr(signal, "pthread_kill"):
+    if not _deferral.is_due or main is None:
+        return
+    _deferral.is_sent = True
+    if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)
     else:
         _thread.interrupt_main()

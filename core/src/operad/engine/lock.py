@@ -54,9 +54,16 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad.engine.thread import STEP, local
+
+BULK: Final = "bulk"
+DELETION: Final = "deletion"
+GATE: Final = "gate"
+PROFILER: Final = "profiler"
+STOP: Final = "stop"
+"""The words in `CombiningLock.blockers`."""
 
 Step = Callable[[Any, Any], object]
 

@@ -47,6 +47,11 @@ class ThreadState:
         context.run(np.seterr, all="ignore")
         self.run = context.run
 
+    def flush(self) -> None:
+        """Push the group that the thread is collecting."""
+        if self.bulk is not None:
+            self.bulk.flush()
+
 
 class _Local(threading.local):
     def __init__(self) -> None:

@@ -173,8 +173,10 @@ class DependencyQueue:
             settle(opr.mutable_vars, failure)
         elif alive and opr.kind != GROUP:
             settle(opr.mutable_vars, None)
+        if opr.kind == DELETE:
+            opr.mutable_vars[0].close()
         ready: list[OprBlock] = []
-        self._release(block, ready)
+        self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
         return self._advance(ready) if ready else ready
 
     def claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
@@ -206,37 +208,46 @@ class DependencyQueue:
         if failure is not None:
             self.failures.record(failure)
             settle(mutable_vars, failure)
-        self.pending -= 1
         self.running -= 1
         ready: list[OprBlock] = []
-        _give_back(const_vars, mutable_vars, ready)
+        self._release(const_vars, mutable_vars, 0, ready)
         return self._advance(ready) if ready else ready
 
     def _advance(self, ready: list[OprBlock]) -> list[OprBlock]:
         """Of the ready blocks, those to run; the others are done with here, and what they free follows."""
         runnable = []
         for block in ready:  # grows while it is walked
-            if block.opr.kind == WAIT:
+            opr = block.opr
+            failure = inherited(block)
+            if opr.kind == WAIT:
                 assert isinstance(block, WaitBlock)
                 block.arrive()
-                self._release(block, ready)
-                continue
-            failure = inherited(block)
-            if failure is not None:
-                settle(block.opr.mutable_vars, failure)
-                self._release(block, ready)
+            elif failure is not None:
+                settle(opr.mutable_vars, failure)
             else:
                 runnable.append(block)
+                continue
+            self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
         self.running += len(runnable)
         return runnable
 
-    def _release(self, block: OprBlock, ready: list[OprBlock]) -> None:
-        opr = block.opr
+    def _release(
+        self,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        size_bytes: int,
+        ready: list[OprBlock],
+    ) -> None:
         self.pending -= 1
-        self.pending_bytes -= block.size_bytes
-        if opr.kind == DELETE:
-            opr.mutable_vars[0].close()
-        _give_back(opr.const_vars, opr.mutable_vars, ready)
+        self.pending_bytes -= size_bytes
+        for var in const_vars:
+            var.holders -= 1
+            if var.queue and var.holders == 0:
+                _grant(var, ready)
+        for var in mutable_vars:
+            var.holders = 0
+            if var.queue:
+                _grant(var, ready)
 
 
 def inherited(block: OprBlock) -> Failure | None:
@@ -254,17 +265,6 @@ def settle(mutable_vars: Sequence[Var], failure: Failure | None) -> None:
     """Mark what a block that holds its variables would have written: spoilt, or clean again."""
     for var in mutable_vars:
         var.failure = failure
-
-
-def _give_back(const_vars: Sequence[Var], mutable_vars: Sequence[Var], ready: list[OprBlock]) -> None:
-    for var in const_vars:
-        var.holders -= 1
-        if var.queue and var.holders == 0:
-            _grant(var, ready)
-    for var in mutable_vars:
-        var.holders = 0
-        if var.queue:
-            _grant(var, ready)
 
 
 def _enter(block: OprBlock, var: Var, is_write: bool) -> None:

@@ -15,9 +15,15 @@ taken, and one bad import stops the rest.
 from __future__ import annotations
 
 import importlib
+import locale
 import re
 import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, NoReturn, final
+
+import numpy as np
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
@@ -176,7 +182,8 @@ def _resolve(entry: Entry) -> object:
     parts = _VALUE.fullmatch(entry.value)
     if parts is None:
         raise _Unusable(f"its value {entry.value!r} is not of the form 'module:attribute'")
-    found: object = importlib.import_module(parts["module"])
+    with _kept_settings():
+        found: object = importlib.import_module(parts["module"])
     for attribute in (parts["path"] or "").split(".") if parts["path"] else ():
         if not hasattr(found, attribute):
             raise _Unusable(f"{entry.value!r} does not exist{_nearest(found, parts['module'], attribute)}")
@@ -187,6 +194,21 @@ def _resolve(entry: Entry) -> object:
         what = f"class {found.__name__}" if isinstance(found, type) else type(found).__name__
         raise _Unusable(f"{entry.value!r} is of the wrong kind ({what}), expected {kind.expected}")
     return adapted
+
+
+@contextmanager
+def _kept_settings() -> Iterator[None]:
+    """Undo what a module's import does to NumPy's error state, the warning filters and the locale.
+
+    They are the program's, and would change the results of operators that have nothing to do with it.
+    """
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        with np.errstate(), warnings.catch_warnings():
+            yield
+    finally:
+        if locale.setlocale(locale.LC_ALL) != before:
+            locale.setlocale(locale.LC_ALL, before)
 
 
 def _nearest(found: object, module: str, attribute: str) -> str:
