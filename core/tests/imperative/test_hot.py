@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import sys
 import threading
 
@@ -125,7 +127,7 @@ def test_the_naive_engine_has_no_hot_path():
     nd.tanh(x)
     engine.set("naive")
     try:
-        plan = next(iter(nd.tanh.__globals__["plans"].values()))
+        plan = next(iter(nd.tanh.__globals__["__plans"].values()))
         assert hot.apply_small(plan, x, None, (), 0) is None
         np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
     finally:
@@ -234,6 +236,29 @@ class TestRecycledBlocks:
             y = nd.tanh(y)
             assert self.new()._data is not data
         del y
+
+    def test_a_result_too_large_to_recycle_takes_no_block_of_another_size(self):
+        wide, small = np.ones(700), nd.empty((700, 8))
+        x = nd.array(wide, dtype="float64")
+        nd.tanh(x)
+        handle = small._chunk.handle
+        del small
+        result = nd.tanh(x)
+        assert result._chunk.handle is not handle
+        np.testing.assert_array_equal(result.asnumpy(), np.tanh(wide))
+
+    def test_debug_mode_keeps_to_its_own_sizes(self):
+        program = (
+            "import gc, numpy as np, operad as od\n"
+            "x, large = od.nd.array(np.ones((4, 4))), od.nd.empty((50, 50))\n"
+            "for _ in range(3):\n"
+            "    od.nd.tanh(x)\n"
+            "del large\n"
+            "assert (od.nd.tanh(x).asnumpy() == np.tanh(np.float32(1))).all()\n"
+            "assert od.storage.get().stats(od.cpu()).in_use_bytes < 10000\n"
+        )
+        environment = {**os.environ, "OPERAD_DEBUG": "1"}
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
 
     def test_many_threads_never_share_a_block(self):
         wrong = []

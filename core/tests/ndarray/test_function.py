@@ -143,6 +143,32 @@ class Typed(OperatorProperty):
         return list(in_shapes), [in_shapes[0]], []
 
 
+class Attending(Operator):
+    """`plan` times the query."""
+
+    def __init__(self, prop, *_):
+        self._prop = prop
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        np.multiply(in_data[0], self._prop.plan, out=out_data[0])
+
+
+class Attend(OperatorProperty):
+    """Names that a generated function might use itself."""
+
+    kernels = (Kernel("attend.array", Attending),)
+    plan = param(int, 1)
+    ratio = param(float, 0.0)
+    cls = param(str, "")
+    values = param("floats", ())
+
+    def list_arguments(self):
+        return ["query", "key", "state"]
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+
 def outcome(make, **params):
     """The parameters as they were understood, signs of zero included, or the refusal."""
     try:
@@ -224,6 +250,20 @@ class TestGenerated:
                 np.testing.assert_array_equal(B.named_here().asnumpy(), expected)
             finally:
                 registry.unregister("named_here")
+
+    @pytest.mark.parametrize("name", ["attend", "lambda", "an operator"])
+    def test_no_name_of_an_operator_gets_in_its_way(self, name):
+        registry.register(Attend, name)
+        try:
+            function = getattr(nd, name)
+            for _ in range(2):
+                result = function(X, W, B, plan=2, ratio=3.0)
+                np.testing.assert_array_equal(result.asnumpy(), 2 * X.asnumpy())
+            result = function(key=W, out=None, query=X, state=B, plan=4)
+            np.testing.assert_array_equal(result.asnumpy(), 4 * X.asnumpy())
+            assert function.__name__ == name
+        finally:
+            registry.unregister(name)
 
     @pytest.mark.parametrize("values", ALIKE[:2], ids=["one", "zero"])
     @pytest.mark.parametrize("name", ["ratio", "count", "flag", "text", "floats", "axis"])

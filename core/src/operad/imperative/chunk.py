@@ -93,11 +93,16 @@ def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
     return found if found is not None else _small.setdefault(key, deque())
 
 
+def recycles(limbo: deque[Handle]) -> bool:
+    """Whether the blocks in `limbo` are all of one size, for the next array of that size."""
+    return limbo is not _large
+
+
 def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
     """An idle block with a variable, out of `limbo` or from the storage."""
     if _large:
         bury(_large)
-    if limbo is not _large:
+    if recycles(limbo):
         try:
             handle = limbo.pop()
         except IndexError:

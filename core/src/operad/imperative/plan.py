@@ -12,6 +12,7 @@ from operad.context import Context
 from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
+from operad.imperative.chunk import recycles
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
@@ -120,6 +121,7 @@ class Plan(Recordable):
             and self.operator.is_ufunc
             and len(out_specs) == 1
             and num_args in (1, 2)
+            and recycles(out_specs[0].limbo)
             and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
         )
         self.out_spec = out_specs[0]

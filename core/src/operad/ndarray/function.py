@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from keyword import iskeyword, kwlist
 from typing import Any, Final, final
 
 from operad import registry
@@ -54,21 +55,25 @@ class OperatorFunction:
         self.op = op
         self.cls = cls
         self.arrays = array_names(op)
-        self._params = {name: declared for name, declared in op.params.items() if name not in _COMMON}
+        self._word = name if name.isidentifier() and not iskeyword(name) else "operator"
+        reserved = {*_COMMON, *kwlist}
+        self._params = {name: declared for name, declared in op.params.items() if name not in reserved}
         self._plans: dict[Any, Plan] = {}
 
     def generated(self) -> Callable[..., Any]:
         """The function."""
         source = self._source()
         filename = f"<operad.nd.{self.name}>"
+        # The names that an operator cannot have begin with two underscores.
         names: dict[str, Any] = {
-            "ABSENT": ABSENT, "apply": apply, "apply_small": apply_small, "call": self.call, "cls": self.cls,
-            "plans": self._plans, "state": state, "typed": _typed,
+            "__ABSENT": ABSENT, "__apply": apply, "__apply_small": apply_small, "__call": self.call,
+            "__cls": self.cls, "__plans": self._plans, "__state": state, "__typed": _typed,
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        made: Any = names[self.name]
+        made: Any = names[self._word]
+        made.__name__ = made.__qualname__ = self.name
         made.__module__ = "operad.nd"
         made.__doc__ = documented(self.op)
         made.__signature__ = signature(self.op, self.arrays, [*self._params], _COMMON)
@@ -76,37 +81,41 @@ class OperatorFunction:
         return made  # type: ignore[no-any-return]  # it is a function, and has attributes
 
     def _source(self) -> str:
-        words = "".join(f", {name}=ABSENT" for name in self._params)
-        given = "".join(f"{name!r}: {name}, " for name in self._params) + "**others"
+        words = "".join(f", {name}=__ABSENT" for name in self._params)
+        given = "".join(f"{name!r}: {name}, " for name in self._params) + "**__others"
         values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
-        keys = ["state.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
+        keys = ["__state.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
         if self.arrays is None:
-            takes, arrays, every, rest = "*arrays", "arrays", "arrays", "False"
-            keys.append("*[array._spec for array in arrays]")
+            takes, arrays, every, rest = "*__arrays", "__arrays", "__arrays", "False"
+            keys.append("*[array._spec for array in __arrays]")
         else:
-            listed = ", ".join(self.arrays)
-            takes = "".join(f"{name}=ABSENT, " for name in self.arrays) + ("/, *rest" if listed else "*rest")
-            arrays, rest = f"({listed},)" if listed else "()", "rest"
-            every = f"{arrays} + rest"
-            keys += [f"{name}._spec" for name in self.arrays]
+            # By position alone, so what they are called here is for readers of tracebacks.
+            taken = {*self._params, *_COMMON, *kwlist}
+            listed = [
+                a if a.isidentifier() and a not in taken else f"__{i}" for i, a in enumerate(self.arrays)
+            ]
+            takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
+            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
+            every = f"{arrays} + __rest"
+            keys += [f"{name}._spec" for name in listed]
         lines = [
-            f"def {self.name}({takes}{words}, out=None, name=None, ctx=None, **others):",
+            f"def {self._word}({takes}{words}, out=None, name=None, ctx=None, **__others):",
             "    try:",
-            f"        key = ({', '.join(keys)},)",
-            "        plan = plans.get(key)",
+            f"        __key = ({', '.join(keys)},)",
+            "        __plan = __plans.get(__key)",
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
-            "        key = plan = None",
-            f"    if plan is None or {rest} or others:",
-            f"        return call(key, {every}, {{{given}}}, out, ctx)",
-            f"    return apply(plan, {arrays}[:plan.num_inputs], out, ({values}), key[0], cls)",
+            "        __key = __plan = None",
+            f"    if __plan is None or {rest} or __others:",
+            f"        return __call(__key, {every}, {{{given}}}, out, ctx)",
+            f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
         ]
         if self.arrays is not None and len(self.arrays) in (1, 2):
-            pair = f"{self.arrays[0]}, None" if len(self.arrays) == 1 else ", ".join(self.arrays)
+            pair = f"{listed[0]}, {listed[1] if len(listed) == 2 else None}"
             lines[-1:-1] = [
-                "    if plan.is_small and out is None:",
-                f"        made = apply_small(plan, {pair}, ({values}), key[0])",
-                "        if made is not None:",
-                "            return made",
+                "    if __plan.is_small and out is None:",
+                f"        __made = __apply_small(__plan, {pair}, ({values}), __key[0])",
+                "        if __made is not None:",
+                "            return __made",
             ]
         return "\n".join(lines) + "\n"
 
@@ -136,7 +145,7 @@ def _key_part(name: str, declared: Param) -> str:
         return f"{name}.__class__"
     if declared.type in (int, bool, str, "dtype"):
         return f"{name}, {name}.__class__"
-    return f"{name} if {name} is ABSENT else typed({name})"
+    return f"{name} if {name} is __ABSENT else __typed({name})"
 
 
 def _typed(value: Any) -> Any:

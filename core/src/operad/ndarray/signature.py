@@ -31,6 +31,7 @@ def signature(
     """Arrays, then parameters, then what every function takes."""
     kind = inspect.Parameter
     by_name = [kind(name, kind.KEYWORD_ONLY, default=None) for name in common]
+    params = [name for name in params if name != op.key_var_num_args]
     words = [
         (name, kind.empty if op.params[name].is_required else op.params[name].default) for name in params
     ]

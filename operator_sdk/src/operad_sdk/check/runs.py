@@ -94,7 +94,7 @@ class ImperativeRun(Run):
 
     def _call(self, invoke: Invoker) -> Sequence[NDArray]:
         # Without inputs the context is not known from them.
-        found = invoke([*self.inputs, *self.states], ctx=cpu())
+        found = invoke([*self.inputs, *self.states], ctx=cpu(), cls=NDArray)
         return found if isinstance(found, list) else [found]
 
 
