@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # Slow to import (each more than a millisecond), and not needed before something is done.
 HEAVY = {
     "ast", "click", "cupy", "dataclasses", "difflib", "hypothesis", "importlib.metadata", "inspect", "json",
@@ -34,12 +36,12 @@ def test_importing_operad_imports_little():
     assert len(modules) <= 40
 
 
-def test_the_imperative_face_needs_no_graph():
+def test_the_imperative_face_needs_neither_symbols_nor_executors():
     # With fewer threads than the machine has, the engine looks for BLAS pools to limit.
     unlimited = "import os; os.environ['OPERAD_NUM_THREADS'] = str(os.cpu_count())"
     modules = imported_by(f"{unlimited}; import operad as od; od.nd.empty(2)")
     assert not {
-        name for name in modules if name.split(".")[:2] in (["operad", "graph"], ["operad", "symbol"])
+        name for name in modules if name.split(".")[:2] in (["operad", "executor"], ["operad", "symbol"])
     }
     assert not modules & (HEAVY - {"pathlib", "urllib.parse"})  # a setting is a path
 
@@ -52,4 +54,26 @@ def test_every_face_is_there_when_asked_for():
         "assert od.Executor and od.AttrScope and od.name.Prefix and od.autograd.record and od.random.seed\n"
         "od.waitall(); assert od.engine.get() and od.registry and od.cpu() is od.context.cpu(0)\n"
         "assert 'nd' in dir(od) and 'sym' in dir(od)"
+    )
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "od.AttrScope", "od.name", "od.Symbol", "od.NDArray", "od.Executor", "od.autograd", "od.sym",
+        "od.symbol", "od.nd", "od.ndarray",
+    ],
+)  # fmt: skip
+def test_mxnets_spellings_of_the_faces_are_the_faces_whatever_was_touched_first(first):
+    imported_by(
+        f"import operad as od; {first}\n"
+        "assert od.symbol is od.sym and od.symbol.Variable is od.sym.var and 'zeros' in dir(od.symbol)\n"
+        "assert od.ndarray.zeros is od.nd.zeros and 'zeros' in dir(od.ndarray)\n"
+        "from operad import ndarray, symbol\n"
+        "import operad.symbol as by_package, operad.sym as by_name, operad.ndarray as arrays\n"
+        "assert symbol is by_package is by_name is od.sym and arrays is ndarray is od.ndarray\n"
+        "for face in (symbol, ndarray):\n"
+        "    try: face.no_such_operator\n"
+        "    except AttributeError: pass\n"
+        "    else: raise AssertionError(face)"
     )

@@ -1,8 +1,10 @@
-"""Dispatch: one small imperative operation, one recorded, one chain of them in an executor."""
+"""Dispatch: small imperative operations, recorded ones, one chain of them in an executor."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -33,27 +35,68 @@ def _torch_repeated(call: Callable[[], object]) -> Callable[[], None]:
 
 def cases() -> list[Case]:
     """Each beside PyTorch eager, in microseconds an operation."""
-    values = np.random.default_rng(0).standard_normal((SIDE, SIDE)).astype(np.float32)
-    x = od.nd.array(values)
     torch = optional_module("torch")
+    values = np.random.default_rng(0).standard_normal((SIDE, SIDE)).astype(np.float32)
+    return [*_calls(values, torch), *_recorded_cases(values, torch), *_bound(values, torch)]
+
+
+def _calls(values: np.ndarray, torch: Any) -> list[Case]:
+    x, target = od.nd.array(values), od.nd.array(values)
+    data, weight, bias = (od.nd.array(np.ones(shape)) for shape in ((32, 64), (64, 64), (64,)))
+    t = peers = None
+    if torch is not None:
+        t, out = torch.from_numpy(values), torch.from_numpy(values.copy())
+        linear = [torch.ones(shape) for shape in ((32, 64), (64, 64), (64,))]
+        peers = {
+            "tanh": lambda: torch.tanh(t), "add": lambda: t + t, "scale": lambda: t * 2.5,
+            "fresh": lambda: t * next(numbers), "view": lambda: t[1:3],
+            "out": lambda: torch.add(t, t, out=out),
+            "dense": lambda: torch.nn.functional.linear(*linear), "sgd": lambda: out.add_(t, alpha=-0.1),
+        }  # fmt: skip
+    numbers = (0.5 * number for number in count())
+    nd = od.nd
+    ours = {
+        "tanh": ("nd.tanh(x)", lambda: nd.tanh(x)),
+        "add": ("x + x", lambda: x + x),
+        "scale": ("x * 2.5", lambda: x * 2.5),
+        "fresh": ("x * a new number", lambda: x * next(numbers)),
+        "view": ("x[1:3]", lambda: x[1:3]),
+        "out": ("nd.elemwise_add(x, x, out=y)", lambda: nd.elemwise_add(x, x, out=target)),
+        "sgd": ("nd.sgd_update(y, x, out=y)", lambda: nd.sgd_update(target, x, out=target, lr=0.1)),
+        "dense": ("nd.FullyConnected, 32x64 by 64x64",
+                  lambda: nd.FullyConnected(data, weight, bias, num_hidden=64)),
+    }  # fmt: skip
+    made = [
+        Case(name if "32x64" in name else f"{name}, 16x16", _repeated(call), REPEATS,
+             peers and _torch_repeated(peers[key]))
+        for key, (name, call) in ours.items()
+    ]  # fmt: skip
+    rate = "nd.sgd_update with a new lr, 16x16"
+    new_rate = _repeated(lambda: nd.sgd_update(target, x, out=target, lr=1 / (1 + next(numbers))))
+    return [*made, Case(rate, new_rate, REPEATS)]
+
+
+def _recorded_cases(values: np.ndarray, torch: Any) -> list[Case]:
+    x = od.nd.array(values)
     t = None if torch is None else torch.from_numpy(values)
-    tanh = od.nd.tanh
     return [
-        Case("nd.tanh(x), 16x16", _repeated(lambda: tanh(x)), REPEATS,
-             None if t is None else _torch_repeated(lambda: torch.tanh(t))),
-        Case("x + x, 16x16", _repeated(lambda: x + x), REPEATS,
-             None if t is None else _torch_repeated(lambda: t + t)),
-        Case("x * 2.5, 16x16", _repeated(lambda: x * 2.5), REPEATS,
-             None if t is None else _torch_repeated(lambda: t * 2.5)),
-        Case("recorded chain of 100, forward + backward", _recorded(x), REPEATS,
-             None if t is None else _torch_recorded(torch, t)),
+        Case("recorded chain of 100, forward", _recorded(x, False), REPEATS,
+             None if t is None else _torch_recorded(torch, t, False)),
+        Case("recorded chain of 100, forward + backward", _recorded(x, True), REPEATS,
+             None if t is None else _torch_recorded(torch, t, True)),
+    ]  # fmt: skip
+
+
+def _bound(values: np.ndarray, torch: Any) -> list[Case]:
+    t = None if torch is None else torch.from_numpy(values)
+    return [
         Case("bound chain of 1000, forward", _chain(values, train=False), CHAIN,
              None if t is None else _torch_chain(torch, t)),
         Case("bound chain of 1000, forward + backward", _chain(values, train=True), CHAIN),
     ]  # fmt: skip
 
 
-def _recorded(x: od.NDArray) -> Callable[[], None]:
+def _recorded(x: od.NDArray, with_backward: bool) -> Callable[[], None]:
     leaf = x.copy()
     leaf.attach_grad()
 
@@ -62,13 +105,15 @@ def _recorded(x: od.NDArray) -> Callable[[], None]:
             y = leaf
             for i in range(REPEATS):
                 y = od.nd.tanh(y) if i % 2 else y + 1.0
-        y.backward()
-        leaf.grad.wait_to_read()
+        if with_backward:
+            y.backward()
+            leaf.grad.wait_to_read()
+        y.wait_to_read()
 
     return run
 
 
-def _torch_recorded(torch: object, t: object) -> Callable[[], None]:
+def _torch_recorded(torch: Any, t: Any, with_backward: bool) -> Callable[[], None]:
     leaf = t.clone().requires_grad_()
     ones = torch.ones_like(leaf)
 
@@ -77,7 +122,8 @@ def _torch_recorded(torch: object, t: object) -> Callable[[], None]:
         y = leaf
         for i in range(REPEATS):
             y = torch.tanh(y) if i % 2 else y + 1.0
-        y.backward(ones)
+        if with_backward:
+            y.backward(ones)
 
     return run
 

@@ -56,6 +56,8 @@ def record_facts(worker: Worker, op: str) -> dict[str, Any]:
     cases = catalogue()[op]
     if cases and not isinstance(names := worker.ask("names", cases[0].id), Refusal):
         facts.update(names)
+    if cases and not isinstance(symbol := worker.ask("symbol", cases[0].id), Refusal):
+        facts["symbol"] = symbol
     if cases and (cases[0].inputs or "dtype" in facts["types"]):
         answers = {name: worker.ask("dtype", op, name) for name in DTYPES}
         facts["dtypes"] = {

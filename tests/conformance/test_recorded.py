@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conformance.recorded import differences, faults, signature, store
+from tests.conformance.recorded import differences, faults, files, signature, store
 from tests.conformance.recorded.case import Case, digest, exactly, normal
 from tests.conformance.recorded.causes import cause_of
-from tests.conformance.recorded.checks import Check
+from tests.conformance.recorded.checks import UNSEEN, Check
 from tests.conformance.recorded.compute import given_outputs, with_dtype
 from tests.conformance.recorded.operad_peer import Operad
 from tests.conformance.recorded.outcome import Outcome, Refusal, array_difference, difference
@@ -78,6 +79,33 @@ def test_what_is_saved_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_equal(vars(one.forward), vars(outcome))
     np.testing.assert_equal(one.add, {0: value + 2})
     np.testing.assert_equal(vars(one.bound), vars(bound))
+
+
+def test_verdicts_that_are_saved_are_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "VERDICTS", tmp_path / "files.json")
+    verdicts = {"tanh": {"one": store.Verdict("12345678", store.SAME), "two": store.Verdict("0", "refused")}}
+
+    store.Record(verdicts={**verdicts, "sin": {}}).save_verdicts()
+
+    assert store.load().verdicts == verdicts
+
+
+def test_the_digest_of_files_changes_with_what_they_say_and_not_with_values() -> None:
+    case = Case("clip", "example", [normal(2, 3)], {"a_min": 0.0, "a_max": 1.0})
+    scaled = dataclasses.replace(case, inputs=[normal(2, 3, scale=2.0)])
+    longer = dataclasses.replace(case, inputs=[normal(2, 4)])
+    wider = dataclasses.replace(case, params={"a_min": 0.0, "a_max": 2.0})
+
+    told = [files.digest(files.write(Operad(), one)) for one in (case, scaled, longer, wider)]
+
+    assert told[0] == told[1]
+    assert len({*told}) == 3
+
+
+def test_files_that_mxnet_was_not_given_are_never_listed_as_a_difference() -> None:
+    check = Check("tanh/example:files", "tanh", "files", lambda: UNSEEN)
+
+    assert "tanh" not in updated([(check, check.run())], differences.Matcher([]))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import DTypeError, ParamError
 from operad_sdk.testing import check_forward, gradient_check
 from operad_smooth_l1 import smooth_l1
 
@@ -57,11 +56,11 @@ def test_symbol_and_array_agree_bitwise() -> None:
     np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), x.grad.asnumpy())
 
 
-def test_sigma_must_be_positive() -> None:
-    with pytest.raises(ParamError, match="smooth_l1: parameter 'scalar' is 0"):
-        od.nd.smooth_l1(od.nd.array([1.0]), scalar=0)
+def test_the_first_piece_is_everything_where_sigma_is_zero() -> None:
+    assert od.nd.smooth_l1(od.nd.array([1.0, -2.0]), scalar=0).asnumpy().tolist() == [0, 0]
 
 
-def test_integers_are_refused() -> None:
-    with pytest.raises(DTypeError, match="smooth_l1"):
-        od.nd.smooth_l1(od.nd.array([1], dtype="int32"))
+def test_integers_are_rounded_towards_zero_and_sigma_too() -> None:
+    x = od.nd.array([3, 4, -2, 1], dtype="int32")
+    assert od.nd.smooth_l1(x, scalar=2.5).asnumpy().tolist() == [2, 3, 1, 0]
+    assert od.nd.smooth_l1(x, scalar=0.5).asnumpy().tolist() == [0, 0, 0, 0]

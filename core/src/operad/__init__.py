@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from operad import errors as errors
     from operad import nd as nd
     from operad import operator as operator
+    from operad import profiler as profiler
     from operad import random as random
     from operad import registry as registry
     from operad import sym as sym
@@ -34,16 +35,19 @@ if TYPE_CHECKING:
     from operad.symbol import Symbol as Symbol
     from operad.symbol import name as name
 
+    ndarray = nd
     symbol = sym
 
 __version__ = "0.2.0"
 
-_LAZY_FACES = ("autograd", "engine", "nd", "operator", "random", "registry")
+_LAZY_FACES = (
+    "autograd", "engine", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym", "symbol"
+)  # fmt: skip
 _LAZY_NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",
     "NDArray": "operad.nd",
-    "Symbol": "operad.sym",
+    "Symbol": "operad.symbol",
     "name": "operad.symbol",
     "waitall": "operad.nd",
 }
@@ -51,10 +55,6 @@ _LAZY_NAMES = {
 
 def __getattr__(name: str) -> _Any:
     """A face or name of the core, else a face that a plugin adds."""
-    if name in ("sym", "symbol"):
-        # MXNet has both names for the face; the package behind it is called `operad.symbol` as well.
-        globals()["sym"] = globals()["symbol"] = _import_module("operad.sym")
-        return globals()[name]
     if name in _LAZY_FACES:
         return _import_module(f"operad.{name}")
     if name in _LAZY_NAMES:
@@ -66,4 +66,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_FACES, *_LAZY_NAMES, "sym", "symbol"})
+    return sorted({*globals(), *_LAZY_FACES, *_LAZY_NAMES})

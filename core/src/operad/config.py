@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _available_cores() -> int:
+def available_cores() -> int:
+    """How many cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError("expected a whole number of at least 1")
-    return number
+def _at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise ValueError(f"expected a whole number of at least {least}")
+        return number
+
+    return parse
 
 
-def _non_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError("expected a whole number of at least 0")
-    return number
+_positive, _non_negative = _at_least(1), _at_least(0)
 
 
 def _flag(text: str) -> bool:
-    values = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False, "": False}
-    if text.strip().lower() not in values:
+    word = text.strip().lower()
+    if word not in ("1", "true", "on", "0", "false", "off", ""):
         raise ValueError("expected 0 or 1")
-    return values[text.strip().lower()]
+    return word in ("1", "true", "on")
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -80,12 +80,16 @@ class Option(NamedTuple):
 OPTIONS: Final = (
     Option("engine", "OPERAD_ENGINE", _one_of("threaded", "naive"), lambda: "threaded",
            "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
-    Option("num_threads", "OPERAD_NUM_THREADS", _positive, _available_cores,
+    Option("num_threads", "OPERAD_NUM_THREADS", _positive, available_cores,
            "Threads that engine workers and the libraries below them use together; default: usable cores."),
     Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 1 << 18,
            "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
     Option("parallel_cost", "OPERAD_PARALLEL_COST", _non_negative, lambda: 20_000_000,
            "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`."),
+    Option("max_pending", "OPERAD_MAX_PENDING", _positive, lambda: 100_000,
+           "Operations that may be pending before a push from outside the engine waits."),
+    Option("max_pending_bytes", "OPERAD_MAX_PENDING_BYTES", _non_negative, lambda: 256 << 20,
+           "Bytes that pending operations may hold before a push from outside the engine waits."),
     Option("pool", "OPERAD_POOL", _flag, lambda: True,
            "Whether freed memory is pooled for reuse."),
     Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
@@ -115,6 +119,8 @@ class Settings:
     num_threads: int
     inline_cost: int
     parallel_cost: int
+    max_pending: int
+    max_pending_bytes: int
     pool: bool
     pool_limit_bytes: int
     debug: bool
@@ -125,22 +131,13 @@ class Settings:
     mapper: str
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        _refuse_unknown(environ)
+        for problem in _unknown(environ):
+            raise ConfigError(problem)
         for option in OPTIONS:
-            text = environ.get(option.variable)
-            setattr(self, option.field, option.default() if text is None else _parsed(option, text))
-
-
-def _parsed(option: Option, text: str) -> Any:
-    try:
-        return option.parse(text)
-    except ValueError as error:
-        raise ConfigError(f"{option.variable}={text!r}: {error}; {option.doc}") from error
-
-
-def _refuse_unknown(environ: Mapping[str, str]) -> None:
-    for problem in _unknown(environ):
-        raise ConfigError(problem)
+            reading = _read(option, environ)
+            if reading.problem is not None:
+                raise ConfigError(reading.problem)
+            setattr(self, option.field, reading.value)
 
 
 def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
@@ -175,16 +172,17 @@ class Reading(NamedTuple):
 
 def readings() -> list[Reading]:
     """Every setting as the environment has it now, unusable ones included; raises nothing."""
-    found = []
-    for option in OPTIONS:
-        text, problem = os.environ.get(option.variable), None
-        value = option.default()
-        try:
-            value = value if text is None else _parsed(option, text)
-        except ConfigError as error:
-            problem = str(error)
-        found.append(Reading(option, text, value, problem))
-    return found
+    return [_read(option, os.environ) for option in OPTIONS]
+
+
+def _read(option: Option, environ: Mapping[str, str]) -> Reading:
+    text = environ.get(option.variable)
+    if text is None:
+        return Reading(option, None, option.default(), None)
+    try:
+        return Reading(option, text, option.parse(text), None)
+    except ValueError as error:
+        return Reading(option, text, option.default(), f"{option.variable}={text!r}: {error}; {option.doc}")
 
 
 def unknown_settings() -> list[str]:

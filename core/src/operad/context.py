@@ -8,7 +8,7 @@ every device takes its array module from `Context.xp`.
 from __future__ import annotations
 
 import threading
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -62,10 +62,10 @@ class Context:
     @classmethod
     def from_type_id(cls, type_id: int, device_id: int) -> Context:
         """The context that a `.params` file calls `(type_id, device_id)`."""
-        for name, number in _DEVICE_TYPE_IDS.items():
-            if number == type_id:
-                return cls(name, device_id)
-        raise ContextError(f"unknown device type number {type_id}; expected one of 1, 2, 3")
+        names = {number: name for name, number in _DEVICE_TYPE_IDS.items()}
+        if type_id not in names:
+            raise ContextError(f"unknown device type number {type_id}; expected one of 1, 2, 3")
+        return cls(names[type_id], device_id)
 
     @property
     def is_gpu(self) -> bool:
@@ -88,17 +88,11 @@ class Context:
         return f"{self.device_type}({self.device_id})"
 
     def __enter__(self) -> Context:
-        stack = _default_stack()
-        stack.append(self)
+        _defaults.stack.append(self)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _default_stack().pop()
+    def __exit__(self, *_: object) -> None:
+        _defaults.stack.pop()
 
 
 class _Defaults(threading.local):
@@ -107,10 +101,6 @@ class _Defaults(threading.local):
 
 
 _defaults = _Defaults()
-
-
-def _default_stack() -> list[Context]:
-    return _defaults.stack
 
 
 def current_context() -> Context:

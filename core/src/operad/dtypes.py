@@ -15,21 +15,11 @@ DType = np.dtype[Any]
 
 DEFAULT_DTYPE: Final[DType] = np.dtype(np.float32)
 
-_TYPE_FLAGS: Final[dict[str, int]] = {
-    "float32": 0,
-    "float64": 1,
-    "float16": 2,
-    "uint8": 3,
-    "int32": 4,
-    "int8": 5,
-    "int64": 6,
-    "bool": 7,
-    "int16": 8,
-    "uint16": 9,
-    "uint32": 10,
-    "uint64": 11,
-}
-_FLAG_NAMES: Final = {flag: name for name, flag in _TYPE_FLAGS.items()}
+_NAMES: Final = (
+    "float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool", "int16", "uint16", "uint32",
+    "uint64",
+)  # fmt: skip
+"""In the order of MXNet's numbers."""
 
 
 def as_dtype(value: object) -> DType:
@@ -38,7 +28,7 @@ def as_dtype(value: object) -> DType:
     Raises:
         DTypeError: It names no element type, or one operad does not store.
     """
-    if isinstance(value, np.dtype) and value.isnative and value.name in _TYPE_FLAGS:
+    if isinstance(value, np.dtype) and value.isnative and value.name in _NAMES:
         return value
     if value is None:  # which NumPy takes for float64
         raise DTypeError("None is not an element type")
@@ -46,16 +36,14 @@ def as_dtype(value: object) -> DType:
         dtype: DType = np.dtype(value)  # type: ignore[call-overload]  # anything may be asked
     except (TypeError, ValueError, SyntaxError) as error:
         raise DTypeError(f"{value!r} is not an element type") from error
-    if dtype.name not in _TYPE_FLAGS:
-        raise DTypeError(
-            f"element type {dtype.name!r} is not supported; expected one of {', '.join(_TYPE_FLAGS)}"
-        )
+    if dtype.name not in _NAMES:
+        raise DTypeError(f"element type {dtype.name!r} is not supported; expected one of {', '.join(_NAMES)}")
     return dtype.newbyteorder("=")
 
 
 def type_flag(dtype: DType) -> int:
     """MXNet's number for `dtype`."""
-    return _TYPE_FLAGS[as_dtype(dtype).name]
+    return _NAMES.index(as_dtype(dtype).name)
 
 
 def from_type_flag(flag: int) -> DType:
@@ -64,9 +52,9 @@ def from_type_flag(flag: int) -> DType:
     Raises:
         DTypeError: The number is unknown.
     """
-    if flag not in _FLAG_NAMES:
-        raise DTypeError(f"unknown MXNet type number {flag}; expected 0..{max(_FLAG_NAMES)}")
-    return np.dtype(_FLAG_NAMES[flag])
+    if flag not in range(len(_NAMES)):
+        raise DTypeError(f"unknown MXNet type number {flag}; expected 0..{len(_NAMES) - 1}")
+    return np.dtype(_NAMES[flag])
 
 
 def is_floating(dtype: DType) -> bool:

@@ -7,6 +7,9 @@ which named thing, what was expected, what was found, and the next step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
 
 class OperadError(Exception):
     """Root of every error raised on purpose by operad and its plugins."""
@@ -34,6 +37,10 @@ class ParamError(OperadError, ValueError):
 
 class ArgumentError(OperadError, TypeError):
     """A call has too many, too few or wrongly named tensor arguments."""
+
+
+class UnknownParameterError(ArgumentError, ValueError):
+    """Values were given for a name that an executor does not have."""
 
 
 class IndexOutOfRangeError(OperadError, IndexError):
@@ -72,6 +79,34 @@ class EngineStoppedError(EngineError):
     """Work was pushed to an engine after `stop`."""
 
 
+class OperatorError(OperadError):
+    """An operation failed. What is raised is also an instance of the class that the operation raised.
+
+    So both `except OperadError` and, say, `except numpy.linalg.LinAlgError` catch it. Its cause is the
+    exception itself, with the operation's traceback; notes say which operator, node and plugin, and
+    where it was pushed.
+
+    Attributes:
+        raised: The class that the operation raised; None where no class can derive from both.
+    """
+
+    raised: ClassVar[type[Exception] | None] = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickling: classes made at run time cannot be found by name."""
+        if self.raised is None:
+            return type(self), self.args, vars(self)
+        return _remade, (self.raised, self.args, vars(self))
+
+
+class OperatorGroupError(OperatorError, ExceptionGroup[OperadError]):
+    """Several operations failed independently; `exceptions` holds their errors in push order."""
+
+    def derive(self, excs: Sequence[OperadError]) -> OperatorGroupError:  # type: ignore[override]  # of ours
+        """A group of some of them, as `except*` makes it."""
+        return OperatorGroupError(self.message, excs)
+
+
 class StorageError(OperadError, RuntimeError):
     """A storage handle was freed twice or used after it was freed."""
 
@@ -102,3 +137,27 @@ class DuplicateOperatorError(PluginError):
 
 class OperatorNotFoundError(OperadError, AttributeError):
     """No installed plugin provides an operator of that name."""
+
+
+_operator_errors: Final[dict[type[Exception], type[OperatorError]]] = {}
+
+
+def operator_error_class(raised: type[Exception]) -> type[OperatorError]:
+    """The class of operator errors that are also instances of `raised`, where there can be one."""
+    found = _operator_errors.get(raised)
+    if found is None:
+        members = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
+        try:
+            found = type(f"Operator{raised.__name__}", (OperatorError, raised), members)
+        except TypeError:  # it cannot be derived from
+            found = OperatorError
+        _operator_errors[raised] = found
+    return found
+
+
+def _remade(raised: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> OperatorError:
+    wanted = operator_error_class(raised)
+    made = wanted.__new__(wanted, *args)
+    made.args = args
+    made.__dict__.update(state)
+    return made

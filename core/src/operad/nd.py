@@ -1,90 +1,9 @@
-"""Imperative arrays and operators: `od.nd.tanh(x)`.
+"""MXNet's short name of `operad.ndarray`: the same module, whichever was imported first."""
 
-Every installed operator is a function of this module, found when it is first asked for. Names that
-begin with `_` work too.
-"""
+import sys
 
-from __future__ import annotations
+import operad.ndarray
+from operad.ndarray import *  # noqa: F403 - for readers of types; at run time the next line replaces all
+from operad.ndarray import __getattr__ as __getattr__
 
-from collections.abc import Callable
-from typing import Any
-
-from operad import registry
-from operad.context import Context
-from operad.ndarray import NDArray as NDArray
-from operad.ndarray import array as array
-from operad.ndarray import dumps as dumps
-from operad.ndarray import empty as empty
-from operad.ndarray import from_dlpack as from_dlpack
-from operad.ndarray import load as load
-from operad.ndarray import loads as loads
-from operad.ndarray import operator_function
-from operad.ndarray import save as save
-from operad.ndarray import waitall as waitall
-
-
-def zeros(shape: Any, ctx: Context | None = None, dtype: object = None, **params: Any) -> NDArray:
-    """A new array of zeros; the operator `_zeros` of operad-init."""
-    return _filled("_zeros", ctx, shape=shape, dtype=dtype, **params)
-
-
-def ones(shape: Any, ctx: Context | None = None, dtype: object = None, **params: Any) -> NDArray:
-    """A new array of ones; the operator `_ones` of operad-init."""
-    return _filled("_ones", ctx, shape=shape, dtype=dtype, **params)
-
-
-def full(
-    shape: Any, val: float, ctx: Context | None = None, dtype: object = None, out: Any = None
-) -> NDArray:
-    """A new array filled with `val`; the operator `_full` of operad-init."""
-    return _filled("_full", ctx, shape=shape, value=val, dtype=dtype, out=out)
-
-
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1.0,
-    repeat: int = 1,
-    infer_range: bool = False,
-    ctx: Context | None = None,
-    dtype: object = None,
-) -> NDArray:
-    """Evenly spaced values in [start, stop), or [0, start); the operator `_arange` of operad-init."""
-    if infer_range:
-        stop = None
-    elif stop is None:
-        start, stop = 0, start
-    return _filled("_arange", ctx, start=start, stop=stop, step=step, repeat=repeat, dtype=dtype)
-
-
-def eye(
-    N: int,  # noqa: N803 - MXNet's name, as is M
-    M: int = 0,  # noqa: N803
-    k: int = 0,
-    ctx: Context | None = None,
-    dtype: object = None,
-) -> NDArray:
-    """A matrix with ones on diagonal `k`; the operator `_eye` of operad-init."""
-    return _filled("_eye", ctx, N=N, M=M, k=k, dtype=dtype)
-
-
-def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
-    given = {key: value for key, value in params.items() if value is not None}
-    made: NDArray = operator_function(op)(ctx=ctx, **given)
-    return made
-
-
-def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
-    """The arrays joined along an axis; the operator `Concat` of operad-shape."""
-    joined: NDArray = operator_function("Concat")(*arrays, dim=axis)
-    return joined
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.nd' has no attribute {name!r}")
-    return operator_function(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.list_operators()})
+sys.modules[__name__] = operad.ndarray

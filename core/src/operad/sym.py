@@ -1,39 +1,9 @@
-"""Symbols and symbolic operators: `od.sym.FullyConnected(data, num_hidden=10)`.
+"""MXNet's short name of `operad.symbol`: the same module, whichever was imported first."""
 
-Every installed operator is a function of this module, found when it is first asked for.
-"""
+import sys
 
-from __future__ import annotations
+import operad.symbol
+from operad.symbol import *  # noqa: F403 - for readers of types; at run time the next line replaces all
+from operad.symbol import __getattr__ as __getattr__
 
-from collections.abc import Callable
-from typing import Any
-
-from operad import registry
-from operad.symbol import Group as Group
-from operad.symbol import Symbol as Symbol
-from operad.symbol import load as load
-from operad.symbol import load_json as load_json
-from operad.symbol import symbol_function
-from operad.symbol import var as var
-
-Variable = var
-
-
-def zeros(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
-    """A symbol of zeros; the operator `_zeros` of operad-init."""
-    return symbol_function("_zeros")(shape=shape, dtype=dtype, **attrs)
-
-
-def ones(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
-    """A symbol of ones; the operator `_ones` of operad-init."""
-    return symbol_function("_ones")(shape=shape, dtype=dtype, **attrs)
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.sym' has no attribute {name!r}")
-    return symbol_function(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.list_operators()})
+sys.modules[__name__] = operad.symbol

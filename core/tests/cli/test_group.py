@@ -61,13 +61,12 @@ def test_help_lists_the_commands_of_plugins_under_their_names(commands, run):
 
 
 def test_help_spells_out_what_would_steer_a_terminal(site, run):
-    site.install("evil", "1.0\x1b[2J", commands={"bad": "evil_commands:bad"})
+    site.install("evil", commands={"bad": "evil_commands:bad"})
     source = 'def bad():\n    """Clear \x1b[2J the screen."""\n'
     site.write("evil_commands", source)
     registry.refresh()
     text = run("--help").stdout
     assert "\x1b" not in text
-    assert r"Commands of evil 1.0\x1b[2J" in text
     assert r"Clear \x1b[2J the screen." in text
 
 

@@ -43,6 +43,11 @@ def test_an_installation_without_operators_says_what_to_install(site, run, monke
     assert done.stdout == "no operator is installed; all of operad's: pip install operad-standard\n"
 
 
+def test_safe_mode_says_that_nothing_was_read(acme, run, set_environment):
+    set_environment(SAFE="1")
+    assert run("ops").stdout == "OPERAD_SAFE=1 reads no plugin, so there is no operator; unset it\n"
+
+
 def test_a_plugin_can_be_asked_for_by_any_spelling(acme, run_json):
     assert len(run_json("ops", "--plugin", "Acme_Ops")["operators"]) == 3
     assert run_json("ops", "--plugin", "other")["operators"] == []

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
-from operad import nd, registry, sym
+from operad import nd, registry
 from operad.cli.calls import call_of
 from operad.cli.stubs.faces import names_of, stub_of
 from operad.cli.stubs.operators import array_stub, symbol_stub, type_text
 from operad.operator import OperatorProperty, param
+from operad.symbol import face
 
 PROGRAM = """
 import operad as od
@@ -86,7 +87,7 @@ def test_an_operator_that_cannot_be_loaded_is_left_out_and_said_so(acme, run, ru
     assert "lost" not in definitions((tmp_path / "operad" / "nd.pyi").read_text())
 
 
-@pytest.mark.parametrize("module", [nd, sym])
+@pytest.mark.parametrize("module", [nd, face])
 def test_a_face_declares_all_its_own_names(module):
     stub = stub_of(module, without=("__getattr__", "__dir__"))
     public = {name for name in names_of(module) if not name.startswith("_")}

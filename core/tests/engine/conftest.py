@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from operad.engine import NaiveEngine, ThreadedEngine
-from operad.engine.ordered import OrderedEngine
+from operad.engine.dependency import DependencyEngine
 
-_MAKERS: dict[str, Callable[[], OrderedEngine]] = {
+_MAKERS: dict[str, Callable[[], DependencyEngine]] = {
     "naive": NaiveEngine,
     "threaded-1": lambda: ThreadedEngine(1),
     "threaded-2": lambda: ThreadedEngine(2),
@@ -18,7 +18,7 @@ _MAKERS: dict[str, Callable[[], OrderedEngine]] = {
 
 
 @pytest.fixture(params=_MAKERS)
-def engine(request: pytest.FixtureRequest) -> Iterator[OrderedEngine]:
+def engine(request: pytest.FixtureRequest) -> Iterator[DependencyEngine]:
     made = _MAKERS[request.param]()
     yield made
     made.stop()

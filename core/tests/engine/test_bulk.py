@@ -6,31 +6,31 @@ import pytest
 
 from operad.context import cpu
 from operad.engine import FnProperty, ThreadedEngine
-from operad.engine.ordered import OrderedEngine
+from operad.engine.dependency import DependencyEngine
 from operad.errors import EngineError
 
 CTX = cpu()
 
 
-def added(engine: OrderedEngine) -> int:
+def added(engine: DependencyEngine) -> int:
     """Blocks that the queue ever took in, members of groups not counted."""
     return engine.blocks_added  # type: ignore[attr-defined]
 
 
 @pytest.fixture
-def counted(engine: OrderedEngine, monkeypatch: pytest.MonkeyPatch) -> OrderedEngine:
+def counted(engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch) -> DependencyEngine:
     engine.blocks_added = 0  # type: ignore[attr-defined]
-    submit = engine._submit
+    submit = engine._dispatcher.submit
 
     def counting(block) -> None:
         engine.blocks_added += 1  # type: ignore[attr-defined]
         submit(block)
 
-    monkeypatch.setattr(engine, "_submit", counting)
+    monkeypatch.setattr(engine._dispatcher, "submit", counting)
     return engine
 
 
-def test_a_full_group_is_pushed_as_one_operation(counted: OrderedEngine) -> None:
+def test_a_full_group_is_pushed_as_one_operation(counted: DependencyEngine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(3):
         for number in range(7):
@@ -41,7 +41,7 @@ def test_a_full_group_is_pushed_as_one_operation(counted: OrderedEngine) -> None
     assert log == list(range(7))
 
 
-def test_a_wait_by_the_same_thread_pushes_the_group(counted: OrderedEngine) -> None:
+def test_a_wait_by_the_same_thread_pushes_the_group(counted: DependencyEngine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(log.append, CTX, (), (var,))
@@ -50,7 +50,7 @@ def test_a_wait_by_the_same_thread_pushes_the_group(counted: OrderedEngine) -> N
         assert len(log) == 1
 
 
-def test_an_asynchronous_push_pushes_the_group_first(counted: OrderedEngine) -> None:
+def test_an_asynchronous_push_pushes_the_group_first(counted: DependencyEngine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(lambda _: log.append("sync"), CTX, (), (var,))
@@ -61,7 +61,7 @@ def test_an_asynchronous_push_pushes_the_group_first(counted: OrderedEngine) -> 
 
 
 @pytest.mark.parametrize("other", [{"ctx": cpu(1)}, {"priority": 5}, {"prop": FnProperty.CPU_PRIORITIZED}])
-def test_a_push_of_another_kind_pushes_the_group_first(counted: OrderedEngine, other: dict) -> None:
+def test_a_push_of_another_kind_pushes_the_group_first(counted: DependencyEngine, other: dict) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
@@ -71,7 +71,7 @@ def test_a_push_of_another_kind_pushes_the_group_first(counted: OrderedEngine, o
     assert log == [0, 1]
 
 
-def test_cached_operators_join_a_group(counted: OrderedEngine) -> None:
+def test_cached_operators_join_a_group(counted: DependencyEngine) -> None:
     log, var = [], counted.new_variable()
     opr = counted.new_operator(log.append, (), (var,))
     with counted.bulk(10):
@@ -82,7 +82,9 @@ def test_cached_operators_join_a_group(counted: OrderedEngine) -> None:
     assert len(log) == 2
 
 
-def test_members_that_read_what_others_write_are_ordered_against_the_outside(counted: OrderedEngine) -> None:
+def test_members_that_read_what_others_write_are_ordered_against_the_outside(
+    counted: DependencyEngine,
+) -> None:
     log = []
     a, b = counted.new_variable(), counted.new_variable()
     with counted.bulk(10):
@@ -103,7 +105,7 @@ def test_the_inline_path_and_is_idle_see_the_open_group(threaded: ThreadedEngine
     assert threaded.is_idle(var)
 
 
-def test_deleting_pushes_the_group_first(counted: OrderedEngine) -> None:
+def test_deleting_pushes_the_group_first(counted: DependencyEngine) -> None:
     var, log = counted.new_variable(), []
     with counted.bulk(10):
         counted.push_sync(lambda _: log.append("used"), CTX, (), (var,))
@@ -112,7 +114,7 @@ def test_deleting_pushes_the_group_first(counted: OrderedEngine) -> None:
     assert log == ["used", "deleted"]
 
 
-def test_scopes_nest(counted: OrderedEngine) -> None:
+def test_scopes_nest(counted: DependencyEngine) -> None:
     var, log = counted.new_variable(), []
     with counted.bulk(10):
         counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
@@ -123,6 +125,6 @@ def test_scopes_nest(counted: OrderedEngine) -> None:
     assert log == [0, 1, 2]
 
 
-def test_a_group_without_room_is_refused(engine: OrderedEngine) -> None:
+def test_a_group_without_room_is_refused(engine: DependencyEngine) -> None:
     with pytest.raises(EngineError, match="at least 1"), engine.bulk(0):
         pass

@@ -12,7 +12,7 @@ import pytest
 from operad import engine as engines
 from operad.context import cpu
 from operad.engine import NaiveEngine, ThreadedEngine, current
-from operad.errors import EngineError
+from operad.errors import BlockingInOperatorError, EngineError
 
 CTX = cpu()
 
@@ -91,3 +91,82 @@ def test_importing_the_engine_imports_neither_threadpoolctl_nor_logging() -> Non
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("wrong", [3, None, NaiveEngine, object()])
+def test_what_is_no_engine_is_refused(wrong: object) -> None:
+    with pytest.raises(
+        EngineError, match=r"unknown engine .*; expected one of naive, threaded, or an engine"
+    ):
+        engines.set(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["threaded", "naive"])
+@pytest.mark.parametrize("change", [engines.stop, lambda: engines.set("naive")])
+def test_a_change_inside_an_operation_is_refused_before_anything_happens(kind: str, change) -> None:
+    engine = engines.set(kind)
+    for run in (
+        lambda fn: engine.push_sync(fn, CTX, (), (engine.new_variable(),)),
+        lambda fn: engine.run_inline(fn, (None,), CTX, (), (engine.new_variable(),), None),
+    ):
+        run(lambda _: change())
+        with pytest.raises(BlockingInOperatorError, match="inside an operation"):
+            engine.wait_for_all()
+        assert engines.get() is engine
+    ran: list[object] = []
+    engine.push_sync(ran.append, CTX)
+    engine.wait_for_all()
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [("threaded", "naive"), ("naive", "threaded")])
+def test_what_other_threads_push_during_a_change_is_run_in_order(first: str, second: str) -> None:
+    engines.set(first)
+    over, logs = threading.Event(), [[], [], []]
+
+    def push(log: list[int]) -> None:
+        var, number = engines.get().new_variable(), 0
+        while not over.is_set():
+            engine = engines.get()
+            engine.push_sync(lambda _, number=number: log.append(number), CTX, (), (var,))
+            if number % 7 == 0:
+                engine.wait_for_var(var)
+                assert len(log) == number + 1
+            number += 1
+        engines.get().wait_for_var(var)
+        assert log == list(range(number))
+        log.append(-1)
+
+    threads = [threading.Thread(target=push, args=(log,)) for log in logs]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        engines.set(second)
+        engines.set(first)
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert [log[-1] for log in logs] == [-1] * 3
+
+
+def test_a_change_while_an_asynchronous_operation_is_pending_waits_for_it() -> None:
+    engine, held, ran = engines.set("threaded"), [], []
+    var, started = engine.new_variable(), threading.Event()
+
+    def start(_: object, done) -> None:
+        held.append(done)
+        started.set()
+
+    def complete() -> None:
+        started.wait()
+        engines.get().push_sync(lambda _: ran.append("other"), CTX)  # passes the gate, or is held for a while
+        held.pop()()
+
+    engine.push_async(start, CTX, (), (var,))
+    engine.push_sync(lambda _: ran.append("after"), CTX, (var,), ())
+    thread = threading.Thread(target=complete)
+    thread.start()
+    new = engines.set("threaded")
+    thread.join()
+    new.wait_for_all()
+    assert sorted(ran) == ["after", "other"]

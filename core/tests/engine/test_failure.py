@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import traceback
 from collections.abc import Callable
@@ -11,8 +12,9 @@ import pytest
 
 from operad.context import cpu
 from operad.engine import NaiveEngine, RunContext, ThreadedEngine
-from operad.engine.ordered import OrderedEngine
+from operad.engine.dependency import DependencyEngine
 from operad.engine.var import Var
+from operad.errors import OperadError, OperatorError, OperatorGroupError, ShapeError
 
 CTX = cpu()
 
@@ -24,7 +26,7 @@ def raising(error: BaseException):
     return fn
 
 
-def chain(engine: OrderedEngine, error: BaseException) -> tuple[Var, Var, Var]:
+def chain(engine: DependencyEngine, error: BaseException) -> tuple[Var, Var, Var]:
     a, b, c = (engine.new_variable(name) for name in "abc")
     engine.push_sync(raising(error), CTX, (), (a,), name="a")
     engine.push_sync(lambda _: None, CTX, (a,), (b,), name="b")
@@ -32,7 +34,7 @@ def chain(engine: OrderedEngine, error: BaseException) -> tuple[Var, Var, Var]:
     return a, b, c
 
 
-def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: OrderedEngine) -> None:
+def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: DependencyEngine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     other, ran = engine.new_variable(), []
     engine.push_sync(ran.append, CTX, (), (other,))
@@ -44,13 +46,13 @@ def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: Ordere
 
 @pytest.mark.parametrize("first", [0, 1, 2])
 def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every_wait(
-    engine: OrderedEngine, first: int
+    engine: DependencyEngine, first: int
 ) -> None:
     error = ValueError("boom")
     variables = chain(engine, error)
     with pytest.raises(ValueError, match="boom") as caught:
         engine.wait_for_var(variables[first])
-    assert caught.value is error
+    assert caught.value.__cause__ is error
     for var in (*variables, *variables):
         for wait in (engine.wait_for_var, engine.wait_to_write):
             with pytest.raises(ValueError, match=r"^boom"):
@@ -58,7 +60,7 @@ def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every
     engine.wait_for_all()
 
 
-def test_wait_for_all_raises_the_chain_once(engine: OrderedEngine) -> None:
+def test_wait_for_all_raises_the_chain_once(engine: DependencyEngine) -> None:
     variables = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
@@ -68,14 +70,14 @@ def test_wait_for_all_raises_the_chain_once(engine: OrderedEngine) -> None:
             engine.wait_for_var(var)
 
 
-def test_wait_for_all_keeps_quiet_about_what_a_variable_has_raised(engine: OrderedEngine) -> None:
+def test_wait_for_all_keeps_quiet_about_what_a_variable_has_raised(engine: DependencyEngine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_var(a)
     engine.wait_for_all()
 
 
-def test_raising_again_adds_neither_traceback_nor_notes(engine: OrderedEngine) -> None:
+def test_raising_again_adds_neither_traceback_nor_notes(engine: DependencyEngine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     raised = []
     for _ in range(5):
@@ -94,7 +96,7 @@ def test_raising_again_adds_neither_traceback_nor_notes(engine: OrderedEngine) -
     assert len({id(error) for error in raised}) == 5
 
 
-def test_a_copy_has_the_causes_of_the_original(engine: OrderedEngine) -> None:
+def test_a_copy_has_the_causes_of_the_original(engine: DependencyEngine) -> None:
     var = engine.new_variable()
 
     def fail(_: RunContext) -> None:
@@ -107,7 +109,8 @@ def test_a_copy_has_the_causes_of_the_original(engine: OrderedEngine) -> None:
     for _ in range(3):
         with pytest.raises(ValueError, match="boom") as caught:
             engine.wait_for_var(var)
-        assert repr(caught.value.__cause__) == "KeyError('cause')"
+        assert repr(caught.value.__cause__) == "ValueError('boom')"
+        assert repr(caught.value.__cause__.__cause__) == "KeyError('cause')"
 
 
 class AwkwardError(Exception):
@@ -118,21 +121,15 @@ class AwkwardError(Exception):
         self.axis = axis
 
 
-class UncopyableError(Exception):
-    def __reduce_ex__(self, _: object) -> str:
-        raise TypeError("not to be copied")
+class FinalError(Exception):
+    """An error whose class cannot be derived from."""
 
-    def __new__(cls, *args: object) -> UncopyableError:
-        if args == ():
-            raise TypeError("made once only")
-        made = super().__new__(cls, *args)
-        made.args = ()
-        return made
+    def __init_subclass__(cls) -> None:
+        raise TypeError("not to be derived from")
 
 
 ERRORS = {
     "constructor of its own": lambda: AwkwardError((2, 3), 7),
-    "uncopyable": lambda: UncopyableError("no"),
     "OSError": lambda: OSError(2, "no such file", "a.rec"),
     "UnicodeError": lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
     "SystemExit": lambda: SystemExit(3),
@@ -143,26 +140,74 @@ ERRORS = {
 
 @pytest.mark.parametrize("make", ERRORS.values(), ids=ERRORS)
 def test_errors_of_any_class_raise_again_as_they_are(
-    engine: OrderedEngine, make: Callable[[], BaseException]
+    engine: DependencyEngine, make: Callable[[], BaseException]
 ) -> None:
     error = make()
-    var, text, state = engine.new_variable(), repr(error), dict(vars(error))
+    var, state = engine.new_variable(), dict(vars(error))
     engine.push_sync(raising(error), CTX, (), (var,))
     for _ in range(3):
         with pytest.raises(type(error)) as caught:
             engine.wait_for_var(var)
-        assert repr(caught.value) == text
+        assert caught.value.args == error.args
         assert str(caught.value) == str(error)
         assert {key: value for key, value in vars(caught.value).items() if key != "__notes__"} == state
+        assert isinstance(caught.value, OperadError) == isinstance(error, Exception)
 
 
-def test_wait_to_write_raises_too(engine: OrderedEngine) -> None:
+def test_an_error_of_a_final_class_is_told_by_an_operator_error(engine: DependencyEngine) -> None:
+    error, var = FinalError("no"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    for _ in range(2):
+        with pytest.raises(OperatorError, match=r"^FinalError: no"):
+            engine.wait_for_var(var)
+
+
+def test_the_cause_is_the_exception_itself_at_the_first_raise(engine: DependencyEngine) -> None:
+    error, var = ValueError("boom"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    with pytest.raises(OperatorError) as caught:
+        engine.wait_for_var(var)
+    assert caught.value.__cause__ is error
+    assert type(caught.value).__name__ == "OperatorValueError"
+
+
+def test_an_operad_error_is_raised_as_it_is(engine: DependencyEngine) -> None:
+    error, var = ShapeError("(2, 3)"), engine.new_variable()
+    engine.push_sync(raising(error), CTX, (), (var,))
+    with pytest.raises(ShapeError) as caught:
+        engine.wait_for_var(var)
+    assert caught.value is error
+
+
+def test_several_failures_are_an_operad_error_and_a_group(engine: DependencyEngine) -> None:
+    for error in (ValueError("one"), KeyError("two")):
+        engine.push_sync(raising(error), CTX, (), (engine.new_variable(),))
+    with pytest.raises(OperatorGroupError) as caught:
+        engine.wait_for_all()
+    assert [type(error.__cause__) for error in caught.value.exceptions] == [ValueError, KeyError]
+    part = caught.value.subgroup(KeyError)
+    assert isinstance(part, OperatorGroupError)
+    assert len(part.exceptions) == 1
+
+
+def test_an_operator_error_survives_pickling(engine: DependencyEngine) -> None:
+    var = engine.new_variable()
+    engine.push_sync(raising(np.linalg.LinAlgError("singular")), CTX, (), (var,))
+    with pytest.raises(OperadError) as caught:
+        engine.wait_for_var(var)
+    read = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(read, np.linalg.LinAlgError)
+    assert isinstance(read, OperatorError)
+    assert str(read) == "singular"
+
+
+def test_wait_to_write_raises_too(engine: DependencyEngine) -> None:
     _, _, c = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_to_write(c)
 
 
-def test_functions_that_read_a_failed_variable_do_not_run(engine: OrderedEngine) -> None:
+def test_functions_that_read_a_failed_variable_do_not_run(engine: DependencyEngine) -> None:
     a, b, ran = engine.new_variable(), engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
     engine.push_sync(ran.append, CTX, (a,), (b,))
@@ -172,7 +217,7 @@ def test_functions_that_read_a_failed_variable_do_not_run(engine: OrderedEngine)
     assert ran == []
 
 
-def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: OrderedEngine) -> None:
+def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: DependencyEngine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     engine.push_sync(ran.append, CTX, (), (var,))
@@ -182,7 +227,7 @@ def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: Or
         engine.wait_for_all()
 
 
-def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine: OrderedEngine) -> None:
+def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine: DependencyEngine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     for _ in range(2):
@@ -196,7 +241,7 @@ def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine:
     assert len(ran) == 1
 
 
-def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: OrderedEngine) -> None:
+def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: DependencyEngine) -> None:
     kept, scratch, ran = engine.new_variable("kept"), engine.new_variable("scratch"), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (scratch,))
     engine.push_sync(ran.append, CTX, (), (kept, scratch), reads_mutable=[kept])
@@ -213,7 +258,7 @@ def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: 
         engine.wait_for_all()
 
 
-def test_readers_are_skipped_after_the_failure_was_raised_too(engine: OrderedEngine) -> None:
+def test_readers_are_skipped_after_the_failure_was_raised_too(engine: DependencyEngine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
     d, ran = engine.new_variable(), []
     with pytest.raises(ValueError, match="boom"):
@@ -225,7 +270,7 @@ def test_readers_are_skipped_after_the_failure_was_raised_too(engine: OrderedEng
     assert ran == []
 
 
-def test_the_inline_path_is_closed_while_a_variable_carries_a_failure(engine: OrderedEngine) -> None:
+def test_the_inline_path_is_closed_while_a_variable_carries_a_failure(engine: DependencyEngine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
     ran = []
     for _ in range(2):
@@ -254,7 +299,9 @@ def test_a_failure_holds_on_the_next_engine_too() -> None:
     assert ran == []
 
 
-def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(engine: OrderedEngine) -> None:
+def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(
+    engine: DependencyEngine,
+) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     engine.push_sync(raising(ValueError("first")), CTX, (), (a,))
     engine.push_sync(raising(KeyError("second")), CTX, (), (b,))
@@ -267,7 +314,7 @@ def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(eng
     engine.wait_for_all()
 
 
-def test_wait_for_all_groups_several_failures_in_push_order(engine: OrderedEngine) -> None:
+def test_wait_for_all_groups_several_failures_in_push_order(engine: DependencyEngine) -> None:
     for text in ("one", "two", "three"):
         engine.push_sync(raising(ValueError(text)), CTX, (), (engine.new_variable(),))
     with pytest.raises(ExceptionGroup) as caught:
@@ -319,7 +366,7 @@ def test_whether_an_operation_is_skipped_does_not_depend_on_the_wait(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
 def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(
-    engine: OrderedEngine, error: BaseException
+    engine: DependencyEngine, error: BaseException
 ) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(error), CTX, (), (var,))
@@ -330,7 +377,7 @@ def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(
     assert len(ran) == 1
 
 
-def test_inline_errors_surface_at_the_wait_with_the_push_site(engine: OrderedEngine) -> None:
+def test_inline_errors_surface_at_the_wait_with_the_push_site(engine: DependencyEngine) -> None:
     var, reader, ran = engine.new_variable(), engine.new_variable(), []
     assert engine.run_inline(raising(ValueError("boom")), (), CTX, (), (var,), "tanh 'act'")
     engine.push_sync(ran.append, CTX, (var,), (reader,))
@@ -384,19 +431,19 @@ def test_the_note_of_a_naive_failure_names_the_push_site(naive: NaiveEngine) -> 
     assert "test_failure.py:" in caught.value.__notes__[0]
 
 
-def test_notes_that_the_operation_added_itself_are_kept(engine: OrderedEngine) -> None:
+def test_notes_that_the_operation_added_itself_are_kept(engine: DependencyEngine) -> None:
     error = ValueError("boom")
     error.add_note("while reading part 7")
     var = engine.new_variable()
     engine.push_sync(raising(error), CTX, (), (var,), name="read")
-    with pytest.raises(ValueError, match="boom"):
+    with pytest.raises(ValueError, match="boom") as caught:
         engine.wait_for_var(var)
-    own, added = error.__notes__
+    own, added = caught.value.__notes__
     assert own == "while reading part 7"
     assert added.startswith("read failed")
 
 
-def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: OrderedEngine) -> None:
+def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: DependencyEngine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
     with engine.bulk(10):
@@ -410,7 +457,7 @@ def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: OrderedEngin
     engine.wait_for_all()
 
 
-def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: OrderedEngine) -> None:
+def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: DependencyEngine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
@@ -425,13 +472,13 @@ def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: Or
         engine.wait_for_all()
 
 
-def test_a_failed_deletion_surfaces_at_wait_for_all(engine: OrderedEngine) -> None:
+def test_a_failed_deletion_surfaces_at_wait_for_all(engine: DependencyEngine) -> None:
     engine.delete_variable(raising(ValueError("boom")), CTX, engine.new_variable())
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
 
 
-def test_a_deletion_runs_though_the_variable_failed(engine: OrderedEngine) -> None:
+def test_a_deletion_runs_though_the_variable_failed(engine: DependencyEngine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     engine.delete_variable(ran.append, CTX, var)
@@ -440,7 +487,7 @@ def test_a_deletion_runs_though_the_variable_failed(engine: OrderedEngine) -> No
     assert len(ran) == 1
 
 
-def test_stop_raises_what_nobody_heard_of(engine: OrderedEngine) -> None:
+def test_stop_raises_what_nobody_heard_of(engine: DependencyEngine) -> None:
     engine.push_sync(raising(ValueError("boom")), CTX, (), (engine.new_variable(),))
     with pytest.raises(ValueError, match="boom"):
         engine.stop()

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad.context import cpu
-from operad.engine.failure import Failure, alive
-from operad.engine.operation import DELETE, Block, Opr
-from operad.engine.var import DependencyQueue, Var, Waiter
+from operad.engine.failure import Failure, FailureLog, alive
+from operad.engine.operation import DELETE, Opr, OprBlock
+from operad.engine.var import DependencyQueue, Var, WaitBlock
 
 
-def block(reads: list[Var], writes: list[Var], reads_mutable: bool = False, kind: int = 0) -> Block:
-    return Block(Opr(lambda _: None, reads, writes, reads_mutable=reads_mutable, kind=kind), cpu())
+def block(reads: list[Var], writes: list[Var], reads_mutable: bool = False, kind: int = 0) -> OprBlock:
+    return OprBlock(Opr(lambda _: None, reads, writes, reads_mutable=reads_mutable, kind=kind), cpu())
 
 
-def failure_of(failed: Block, text: str = "boom") -> Failure:
+def failure_of(failed: OprBlock, text: str = "boom") -> Failure:
     return Failure(ValueError(text), failed.seq, "note")
 
 
@@ -87,7 +87,7 @@ def test_a_failure_skips_the_chain_and_leaves_one_unread_record() -> None:
     assert queue.finish(bad, record) == []
     assert queue.pending == 0
     assert a.failure is b.failure is c.failure is record
-    assert list(queue.unread) == [record]
+    assert queue.failures.unread() == [record]
 
 
 def test_a_chain_of_ten_thousand_is_skipped_without_recursion() -> None:
@@ -109,7 +109,7 @@ def test_a_successful_overwrite_makes_clean_again() -> None:
     assert queue.add(good)
     queue.finish(good)
     assert var.failure is None
-    assert len(queue.unread) == 1
+    assert len(queue.failures.unread()) == 1
 
 
 def test_an_update_of_a_failed_variable_is_skipped() -> None:
@@ -132,7 +132,7 @@ def test_after_a_failed_overwrite_the_later_failure_is_to_blame_and_both_are_unr
     two = failure_of(second)
     queue.finish(second, two)
     assert var.failure is two
-    assert list(queue.unread) == [one, two]
+    assert queue.failures.unread() == [one, two]
 
 
 def test_of_failures_that_meet_the_one_pushed_first_is_passed_on() -> None:
@@ -157,7 +157,7 @@ def test_a_block_is_skipped_whether_or_not_the_failure_was_raised_before() -> No
     queue.add(holder)
     before, after = block([a, gate], [b]), block([a, gate], [c])
     queue.add(before)
-    queue.surface(record)
+    queue.failures.error_of(record)
     queue.add(after)
     assert queue.finish(holder) == []
     assert b.failure is c.failure is record
@@ -170,12 +170,13 @@ def test_a_failure_is_unread_until_it_surfaces_and_surfaces_each_time() -> None:
     record = failure_of(bad)
     queue.finish(bad, record)
     original = record.error
-    assert queue.surface(record) is original
-    assert not queue.unread
+    first = queue.failures.error_of(record)
+    assert first.__cause__ is original
+    assert not queue.failures.unread()
     for _ in range(2):
-        again = queue.surface(record)
-        assert again is not original
-        assert repr(again) == repr(original)
+        again = queue.failures.error_of(record)
+        assert again is not first
+        assert repr(again) == repr(first)
 
 
 def test_nobody_looks_for_failures_once_no_variable_carries_one() -> None:
@@ -185,23 +186,25 @@ def test_nobody_looks_for_failures_once_no_variable_carries_one() -> None:
     queue.add(bad)
     queue.finish(bad, failure_of(bad))
     assert len(alive) == before + 1
-    queue.unread.clear()
+    queue.failures = FailureLog()
     good = block([], [var])
     queue.add(good)
     queue.finish(good)
     assert len(alive) == before
 
 
-def test_a_waiter_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
+def test_a_wait_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
     queue, var = DependencyQueue(), Var()
-    bad, waiter, good = block([], [var]), Waiter(var, cpu(), False), block([], [var])
+    arrived: list[bool] = []
+    waiter = WaitBlock(var, cpu(), False, lambda: arrived.append(True))
+    bad, good = block([], [var]), block([], [var])
     queue.add(bad)
     assert not queue.add(waiter)
     queue.add(good)
-    assert not waiter.done
+    assert not arrived
     record = failure_of(bad)
     assert queue.finish(bad, record) == [good]
-    assert waiter.done
+    assert arrived
     assert waiter.failure is record
 
 
@@ -232,8 +235,8 @@ def test_any_finishing_order_runs_conflicting_blocks_in_push_order(program: list
     blocks = [
         block([variables[i] for i in reads], [variables[i] for i in writes]) for reads, writes in program
     ]
-    waiting: deque[Block] = deque(blocks)
-    running: list[Block] = []
+    waiting: deque[OprBlock] = deque(blocks)
+    running: list[OprBlock] = []
     finished: list[int] = []
     while waiting or running:
         if waiting and (not running or random.random() < 0.5):

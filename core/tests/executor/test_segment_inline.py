@@ -38,8 +38,9 @@ def test_a_light_graph_runs_in_the_calling_thread(threaded: engine.Engine) -> No
     np.testing.assert_array_equal(executor.outputs[0].asnumpy(), -np.ones(4))
 
 
-def test_a_heavy_graph_is_left_to_a_worker(threaded: engine.Engine) -> None:
-    executor = net(cost=1e9).simple_bind(od.cpu(), x=(4,), grad_req="null")
+@pytest.mark.parametrize("cost", [1e6, 1e9])  # about half a millisecond, and far more
+def test_a_heavy_graph_is_left_to_a_worker(threaded: engine.Engine, cost: float) -> None:
+    executor = net(cost=cost).simple_bind(od.cpu(), x=(4,), grad_req="null")
     gate = threading.Event()
     x = executor.arg_dict["x"]
     threaded.push_sync(lambda _: gate.wait(), od.cpu(), mutable_vars=[x._chunk.var], reads_mutable=True)

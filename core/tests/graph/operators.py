@@ -210,7 +210,9 @@ def var(name, **attrs):
 
 def apply(prop, name, *inputs, attrs=None, **params):
     """The first output of a new node."""
-    return Entry(OpNode(prop(**params), name, inputs, attrs))
+    op = prop(**params)
+    said = {key: op.get_params()[key] for key in params}
+    return Entry(OpNode(op, name, inputs, {**said, **(attrs or {})}))
 
 
 def ones_like_heads(outputs):
@@ -234,7 +236,7 @@ def node_call(node: Node, shapes, types):
             return
         given = {"out_grad": [None] * forward.num_outputs, "in_data": [None] * len(forward.args),
                  "out_data": [None] * forward.num_outputs}  # fmt: skip
-        for entry, (kind, index) in zip(node.inputs, node.reads, strict=True):
+        for entry, (kind, index) in zip(node.inputs, node.reads, strict=False):
             given[kind][index] = read(entry)
         aux = [read(e) for e in forward.aux]
         operator.backward(op_ctx, given["out_grad"], given["in_data"], given["out_data"], req, targets, aux)
@@ -247,9 +249,14 @@ def evaluate(graph: Graph, shapes, types, values):
     arrays = {Entry(node): values[node.name] for node in graph.nodes if isinstance(node, Variable)}
 
     def write(entry):
+        for index, total in getattr(entry.node, "sums", ()):
+            if index == entry.index:
+                arrays[entry] = arrays[total].copy()
         return arrays.setdefault(entry, np.full(shapes.of(entry), np.nan, types.of(entry)))
 
     def request(entry):
+        if isinstance(entry.node, BackwardNode) and entry.index in entry.node.adds_to:
+            return OpReq.ADD
         wanted = not isinstance(entry.node, BackwardNode) or entry.node.wanted[entry.index]
         return OpReq.WRITE if wanted else OpReq.NULL
 

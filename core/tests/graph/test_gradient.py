@@ -108,12 +108,40 @@ def test_any_number_of_uses_of_one_variable_is_summed_exactly(uses):
     np.testing.assert_array_equal(run(grad, values)[0], np.full(3, 2.0**uses - 1))
 
 
-@pytest.mark.parametrize(("uses", "expected"), [(1, []), (5, [5]), (8, [8]), (9, [2] * 8), (24, [2] * 23)])
-def test_up_to_eight_gradients_are_summed_by_one_node_and_more_by_a_chain(uses, expected):
+@pytest.mark.parametrize(("uses", "sums_", "added"), [(1, [], 0), (2, [2], 0), (3, [], 2), (24, [], 23)])
+def test_two_gradients_are_summed_by_a_node_and_more_are_added_one_to_another(uses, sums_, added):
     x = var("x")
     outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
     grads = gradient(outputs, [var(f"head{i}") for i in range(uses)], [x])
-    assert [node.op.num_args for node in sums(grads)] == expected
+    assert [node.op.num_args for node in sums(grads)] == sums_
+    backward = [node for node in Graph(grads).nodes if isinstance(node, BackwardNode)]
+    assert sum(len(node.adds_to) for node in backward) == added
+
+
+def test_gradients_are_added_in_the_order_from_the_last_reader_to_the_first():
+    x = var("x")
+    outputs = [apply(AddConst, f"use{i}", x) for i in range(4)]
+    grads = gradient(outputs, [var(f"head{i}") for i in range(4)], [x])
+    terms = [np.float32(v) for v in (1e8, 1.0, -1e8, 3.0)]
+    values = {"x": np.zeros(1, np.float32)} | {f"head{i}": term.reshape(1) for i, term in enumerate(terms)}
+    assert run(grads, values)[0] == ((terms[3] + terms[2]) + terms[1]) + terms[0]
+
+
+def test_a_head_gradient_comes_first_and_is_not_overwritten():
+    x = var("x")
+    outputs = [x, *[apply(AddConst, f"use{i}", x) for i in range(3)]]
+    grads = gradient(outputs, [var(f"head{i}") for i in range(4)], [x])
+    values = {"x": np.zeros(1)} | {f"head{i}": np.full(1, 2.0**i) for i in range(4)}
+    assert run(grads, values)[0] == 15.0
+    assert values["head0"] == 1.0
+
+
+def test_an_operator_may_read_an_entry_twice_among_many_readers():
+    x = var("x")
+    outputs = [apply(Mul, f"square{i}", x, x) for i in range(3)]
+    grads = gradient(outputs, [var(f"head{i}") for i in range(3)], [x])
+    values = {"x": np.full(1, 3.0)} | {f"head{i}": np.full(1, 10.0**i) for i in range(3)}
+    assert run(grads, values)[0] == 6 * 111
 
 
 def test_a_wide_sum_and_a_chain_round_alike():

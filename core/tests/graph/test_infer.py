@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
 
+from core.tests.graph import networks
 from core.tests.graph.operators import (
     Add,
     Centre,
@@ -18,7 +20,8 @@ from core.tests.graph.operators import (
 )
 from operad.errors import DTypeError, GraphError, ShapeError
 from operad.graph import Entry, Graph, gradient, infer_shapes, infer_types
-from operad.operator import OperatorProperty
+from operad.graph.infer import _ShapeSolver, _TypeSolver
+from operad.operator import OperatorProperty, param
 
 F32, F64, I32 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)
 
@@ -213,3 +216,54 @@ def test_a_chain_given_only_its_end_is_inferred_to_its_start():
     last = apply(Add, "add", out, var("y"))
     table = infer_shapes(Graph([last]), {"y": (2, 2)})
     assert table.of(start) == (2, 2)
+
+
+@given(networks.networks())
+def test_one_visit_per_node_finds_what_the_solver_finds(network):
+    graph = network.graph
+    known = {node.name: network.shapes.of(Entry(node)) for node in graph.arguments if node.name in "ab"}
+    solved = _ShapeSolver(graph, known).solve()
+    assert list(infer_shapes(graph, known).values) == [v for node in graph.nodes for v in solved[node]]
+    solved_types = _TypeSolver(graph, {"a": F32}).solve()
+    found = infer_types(graph, {"a": F32}).values
+    assert list(found) == [v for node in graph.nodes for v in solved_types[node]]
+
+
+def test_an_operator_is_asked_once_for_what_is_alike():
+    asked = []
+
+    class Counted(Tanh):
+        def infer_shape(self, in_shapes):
+            asked.append(in_shapes)
+            return super().infer_shape(in_shapes)
+
+    out = var("x")
+    for i in range(10):
+        out = apply(Counted, f"n{i}", out)
+    assert infer_shapes(Graph([out]), {"x": (2, 3)}).outputs == [(2, 3)]
+    assert asked == [[(2, 3)]]
+
+
+def test_a_missing_type_is_the_default_unless_something_else_follows():
+    graph = Graph([apply(Add, "add", var("a"), apply(Tanh, "t", var("b")))])
+    assert infer_types(graph, {}, F32).arguments == [F32, F32]
+    assert infer_types(graph, {"b": F64}, F32).arguments == [F64, F64]
+
+
+class Filled(OperatorProperty):
+    """An array of a given shape, made of nothing."""
+
+    shape: tuple[int, ...] = param("shape")
+
+    def list_arguments(self):
+        return []
+
+    def infer_shape(self, in_shapes):
+        return [], [self.shape], []
+
+
+def test_a_length_of_0_in_an_array_made_of_nothing_is_unknown():
+    state = apply(Filled, "state", shape=(0, 5))
+    assert infer_shapes(Graph([state]), {}).outputs == [(None, 5)]
+    table = infer_shapes(Graph([apply(Add, "sum", state, var("x"))]), {"x": (16, None)})
+    assert table.arguments == table.outputs == [(16, 5)]

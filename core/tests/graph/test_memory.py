@@ -25,17 +25,15 @@ from operad.errors import GraphError, ShapeError
 from operad.graph import (
     BackwardNode,
     Entry,
-    GradAdd,
     Graph,
-    OpNode,
     Placement,
+    Schedule,
     Variable,
     check_plan,
     infer_shapes,
     infer_types,
     plan_memory,
 )
-from operad.graph.steps import Steps
 from operad.operator import OpReq
 
 FLOAT32 = np.dtype(np.float32)
@@ -50,12 +48,13 @@ def execute(plan, shapes, types, values, bound=(), order=None):
         if isinstance(entry.node, Variable):
             return values[entry.node.name]
         if entry not in plan.placement:
-            return arrays.get(entry)
+            graph = plan.schedule.graph
+            return arrays.get(graph.entries[plan.bound.get(graph.entry_id(entry), graph.entry_id(entry))])
         block, offset, size = plan.placement[entry]
         return memory[block][offset : offset + size].view(types.of(entry)).reshape(shapes.of(entry))
 
-    for node in order or plan.steps.nodes:
-        node_call(node, shapes, types)(array, array, lambda entry: plan.requests[entry.node, entry.index])
+    for node in order or [n for n in plan.schedule.graph.nodes if not isinstance(n, Variable)]:
+        node_call(node, shapes, types)(array, array, plan.request)
     return {entry: array(entry) for entry in [*plan.pinned, *arrays]}
 
 
@@ -70,7 +69,17 @@ def assert_plan_computes(network, plan, order=None):
 
 def planned(network, **kwargs):
     pinned = [entry for entry in network.graph.outputs if not isinstance(entry.node, Variable)]
-    return plan_memory(network.graph.nodes, network.shapes, network.types, pinned=pinned, **kwargs)
+    return plan_memory(network.graph, network.shapes, network.types, pinned=pinned, **kwargs)
+
+
+def scheduled(network, partitions=None, contexts=None):
+    """A schedule with the partition and context of each node, by node."""
+    nodes = network.graph.nodes
+    return Schedule(
+        network.graph,
+        contexts and [contexts.get(node, cpu()) for node in nodes],
+        partitions and [partitions.get(node) for node in nodes],
+    )
 
 
 @given(networks.networks())
@@ -82,35 +91,41 @@ def test_a_planned_run_equals_an_unplanned_one_bitwise(network):
 
 
 @given(networks.networks(), st.data())
-def test_a_plan_with_lanes_is_right_in_every_order_it_allows(network, data):
+def test_a_plan_with_partitions_is_right_in_every_order_it_allows(network, data):
     nodes = [node for node in network.graph.nodes if not isinstance(node, Variable)]
-    lanes = {node: data.draw(st.integers(0, 3)) for node in nodes}
-    plan = planned(network, lanes=lanes)
+    partitions = {node: data.draw(st.integers(0, 3)) for node in nodes}
+    plan = planned(network, schedule=scheduled(network, partitions))
     check_plan(plan)
-    assert_plan_computes(network, plan, order=any_order(plan.steps, data))
+    assert_plan_computes(network, plan, order=any_order(plan.schedule, data))
 
 
-def any_order(steps, data):
-    """A schedule that keeps each lane's order and what nodes need, chosen by Hypothesis."""
-    left, order = set(range(len(steps))), []
+def any_order(schedule, data):
+    """An order that keeps that of each partition and what nodes need, chosen by Hypothesis."""
+    left = {step for step, partition in enumerate(schedule.partitions) if partition >= 0}
+    order = []
     while left:
         ready = [
             step
             for step in sorted(left)
-            if not steps.direct_predecessors(step) & left
-            and not any(steps.lanes[other] == steps.lanes[step] for other in left if other < step)
+            if not schedule.direct_predecessors(step) & left
+            and not any(
+                schedule.partitions[other] == schedule.partitions[step] for other in left if other < step
+            )
         ]
         step = data.draw(st.sampled_from(ready))
         left.discard(step)
-        order.append(steps.nodes[step])
+        order.append(schedule.graph.nodes[step])
     return order
 
 
 @given(networks.networks(), st.data())
 def test_nodes_of_different_contexts_never_share_a_block(network, data):
     nodes = [node for node in network.graph.nodes if not isinstance(node, Variable)]
-    contexts = {node: cpu(data.draw(st.integers(0, 1))) for node in nodes}
-    plan = planned(network, contexts=contexts)
+    contexts = {}
+    for node in nodes:
+        sums = getattr(node, "sums", ())  # placement leaves a node on the context of the sum it adds to
+        contexts[node] = contexts[sums[0][1].node] if sums else cpu(data.draw(st.integers(0, 1)))
+    plan = planned(network, schedule=scheduled(network, contexts=contexts))
     check_plan(plan)
     for entry, place in plan.placement.items():
         assert plan.blocks[place.block].ctx is contexts[entry.node]
@@ -153,7 +168,7 @@ def test_the_check_finds_parallel_nodes_that_conflict_on_a_block():
     left, right = apply(Tanh, "left", x), apply(Tanh, "right", x)
     out = apply(Dense, "out", apply(Add, "add", left, right), var("w"), hidden=2)
     network = networks.Network([out], [None], [], {"x": (2, 3)})
-    plan = planned(network, lanes={left.node: 1, right.node: 2})
+    plan = planned(network, schedule=scheduled(network, {left.node: 1, right.node: 2}))
     check_plan(plan)
     block, _, size = plan.placement[left]
     plan.blocks[block] = plan.blocks[block]._replace(size_bytes=1024)
@@ -178,7 +193,7 @@ def test_the_check_finds_a_place_outside_its_block():
 def test_training_graphs_need_at_most_three_percent_more_than_is_alive(network):
     network = network()
     bound = dict.fromkeys(network.graph.outputs, OpReq.WRITE)
-    plan = plan_memory(network.graph.nodes, network.shapes, network.types, requests=bound)
+    plan = plan_memory(network.graph, network.shapes, network.types, requests=bound)
     check_plan(plan)
     assert plan.planned_bytes <= 1.03 * plan.lower_bound_bytes
     assert plan.planned_bytes < 0.6 * plan.baseline_bytes
@@ -187,7 +202,7 @@ def test_training_graphs_need_at_most_three_percent_more_than_is_alive(network):
 def test_the_lower_bound_is_the_largest_sum_of_live_buffers():
     network = networks.perceptron((30, 20, 10), batch=16, features=5)
     plan = planned(network)
-    overwritten = {step: set() for step in range(len(plan.steps))}
+    overwritten = {step: set() for step in range(len(plan.schedule))}
     for target, source in plan.inplace.items():
         overwritten[plan.lifetime(target)[0]].add(source)
     sums = [
@@ -196,7 +211,7 @@ def test_the_lower_bound_is_the_largest_sum_of_live_buffers():
             for e in plan.alive(step)
             if e not in overwritten[step]
         )
-        for step in range(len(plan.steps))
+        for step in range(len(plan.schedule))
     ]
     assert plan.lower_bound_bytes == max(sums)
 
@@ -213,12 +228,12 @@ def test_a_chain_of_in_place_operators_lives_in_one_buffer():
     plan = planned(network)
     assert plan.planned_bytes == 128
     assert plan.inplace == dict(zip(entries[2:], entries[1:-1], strict=True))
-    assert [plan.requests[entry.node, 0] for entry in entries[1:]] == [OpReq.WRITE] + [OpReq.INPLACE] * 4
+    assert [plan.request(entry) for entry in entries[1:]] == [OpReq.WRITE] + [OpReq.INPLACE] * 4
 
 
 def request_of(entry, outputs, known, **kwargs):
     network = networks.Network(outputs, [None] * len(outputs), [], known)
-    return planned(network, **kwargs).requests[entry.node, entry.index]
+    return planned(network, **kwargs).request(entry)
 
 
 def test_an_input_that_is_read_later_is_not_overwritten():
@@ -244,7 +259,7 @@ def test_a_bound_value_is_neither_overwritten_nor_placed():
     second = apply(AddConst, "second", first)
     network = networks.Network([second], [None], [], {"x": (3,)})
     plan = planned(network, requests={first: OpReq.WRITE})
-    assert plan.requests[second.node, 0] is OpReq.WRITE
+    assert plan.request(second) is OpReq.WRITE
     assert first not in plan.placement
 
 
@@ -267,7 +282,7 @@ def test_one_input_is_overwritten_by_one_output_only():
 
     out = apply(Greedy, "out", apply(AddConst, "first", var("x")))
     network = networks.Network([out, Entry(out.node, 1)], [None, None], [], {"x": (3,)})
-    assert [planned(network).requests[out.node, i] for i in range(3)] == [
+    assert [planned(network).request(Entry(out.node, i)) for i in range(3)] == [
         OpReq.INPLACE,
         OpReq.WRITE,
         OpReq.NULL,
@@ -277,7 +292,7 @@ def test_one_input_is_overwritten_by_one_output_only():
 def test_a_value_nobody_reads_is_not_computed_and_has_no_place():
     out = apply(Split, "out", var("x"))
     plan = planned(networks.Network([out], [None], [], {"x": (3,)}))
-    assert plan.requests[out.node, 2] is OpReq.NULL
+    assert plan.request(Entry(out.node, 2)) is OpReq.NULL
     assert set(plan.placement) == {out}
 
 
@@ -287,7 +302,7 @@ def test_gradients_that_are_not_wanted_are_not_computed():
     network = networks.Network([out], [var("head")], [w], {"x": (3, 4)})
     (node,) = (node for node in network.graph.nodes if isinstance(node, BackwardNode))
     plan = planned(network)
-    assert [plan.requests[node, i] for i in range(2)] == [OpReq.NULL, OpReq.WRITE]
+    assert [plan.request(Entry(node, i)) for i in range(2)] == [OpReq.NULL, OpReq.WRITE]
 
 
 @pytest.mark.parametrize("uses", [1, 2, 5, 8, 12, 24])
@@ -298,10 +313,10 @@ def test_gradients_are_added_to_a_bound_array(uses):
         outputs, [var(f"head{i}") for i in range(uses)], [w], {f"x{i}": (3, 4) for i in range(uses)}
     )
     (grad,) = network.gradients
-    values = network.values()
+    values = {name: np.round(4 * value) for name, value in network.values().items()}  # sums are exact
     fresh = evaluate(network.graph, network.shapes, network.types, values)[grad]
     plan = plan_memory(
-        network.graph.nodes, network.shapes, network.types, pinned=outputs, requests={grad: OpReq.ADD}
+        network.graph, network.shapes, network.types, pinned=outputs, requests={grad: OpReq.ADD}
     )
     check_plan(plan)
     found = execute(plan, network.shapes, network.types, values, bound={grad: np.full((2, 4), 5, np.float32)})
@@ -320,26 +335,49 @@ def test_a_null_request_leaves_a_value_out_unless_others_read_it():
     out = apply(Tanh, "t", first)
     network = networks.Network([out], [None], [], {"x": (3,)})
     plan = plan_memory(
-        network.graph.nodes, network.shapes, network.types, requests={out: OpReq.NULL, first: OpReq.NULL}
+        network.graph, network.shapes, network.types, requests={out: OpReq.NULL, first: OpReq.NULL}
     )
-    assert plan.requests[out.node, 0] is OpReq.NULL
-    assert plan.requests[first.node, 0] is OpReq.WRITE
+    assert plan.request(out) is OpReq.NULL
+    assert plan.request(first) is OpReq.WRITE
     assert set(plan.placement) == {first}
 
 
-def test_the_sum_of_many_gradients_needs_two_buffers():
+def many_uses(uses):
+    """The gradient of one variable that `uses` operators read."""
     x = var("x")
-    outputs = [apply(Tanh, f"use{i}", x) for i in range(24)]
-    network = networks.Network(outputs, [var(f"head{i}") for i in range(24)], [x], {"x": (4, 16)})
-    sums = [n for n in network.graph.op_nodes if isinstance(n.op, GradAdd)]
-    plan = plan_memory(
-        network.graph.nodes,
-        network.shapes,
-        network.types,
-        requests=dict.fromkeys(network.graph.outputs, OpReq.WRITE),
-    )
-    assert len(sums) == 23
-    assert plan.planned_bytes == 2 * 256
+    outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
+    return networks.Network(outputs, [var(f"head{i}") for i in range(uses)], [x], {"x": (4, 16)})
+
+
+def test_many_gradients_are_added_in_one_buffer():
+    network = many_uses(24)
+    (grad,) = network.gradients
+    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    check_plan(plan)
+    gradients = {entry for entry in plan.placement if isinstance(entry.node, BackwardNode)}
+    assert len(gradients) == 24
+    assert len({plan.placement[entry] for entry in gradients}) == 1
+    assert sorted(plan.request(entry).name for entry in gradients) == ["ADD"] * 23 + ["WRITE"]
+
+
+@pytest.mark.parametrize("request_", [OpReq.WRITE, OpReq.ADD])
+def test_gradients_of_a_bound_array_are_added_in_it(request_):
+    network = many_uses(24)
+    bound = dict.fromkeys(network.outputs, OpReq.WRITE) | {network.gradients[0]: request_}
+    plan = plan_memory(network.graph, network.shapes, network.types, requests=bound)
+    check_plan(plan)
+    assert plan.planned_bytes == 0
+    requests = [plan.request(Entry(n)) for n in network.graph.nodes if isinstance(n, BackwardNode)]
+    assert requests == [request_] + [OpReq.ADD] * 23
+
+
+def test_the_check_finds_a_gradient_that_is_not_added_to_its_sum():
+    network = many_uses(3)
+    (grad,) = network.gradients
+    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    plan.requests[network.graph.entry_id(grad)] = OpReq.WRITE
+    with pytest.raises(GraphError, match="is to be added to"):
+        check_plan(plan)
 
 
 def test_zeros_of_a_values_shape_do_not_keep_the_value_alive():
@@ -351,7 +389,7 @@ def test_zeros_of_a_values_shape_do_not_keep_the_value_alive():
     zeros = next(n for n in network.graph.op_nodes if n.op.name == "_zeros_like_entry")
     assert zeros.inputs == [cosine]
     assert plan.lifetime(cosine)[1] == max(
-        step for step, node in enumerate(plan.steps.nodes) if cosine in node.inputs and node is not zeros
+        step for step, node in enumerate(network.graph.nodes) if cosine in node.inputs and node is not zeros
     )
 
 
@@ -364,8 +402,8 @@ def test_parallel_branches_share_no_memory_and_what_follows_them_does():
             tip = apply(Dense, f"b{side}_{i}", tip, var(f"w{side}_{i}"), hidden=8)
         branches.append(tip)
     network = networks.Network([apply(Add, "join", *branches)], [None], [], {"x": (4, 8)})
-    lanes = {n: int(n.name[1]) for n in network.graph.op_nodes if n.name[0] == "b"}
-    plan = planned(network, lanes=lanes)
+    branch = {n: int(n.name[1]) for n in network.graph.op_nodes if n.name[0] == "b"}
+    plan = planned(network, schedule=scheduled(network, branch))
     check_plan(plan)
     blocks = [
         {plan.placement[Entry(n)].block for n in network.graph.op_nodes if n.name.startswith(f"b{side}")}
@@ -375,15 +413,16 @@ def test_parallel_branches_share_no_memory_and_what_follows_them_does():
     assert planned(network).planned_bytes < plan.planned_bytes
 
 
-def test_values_that_cross_lanes_take_turns():
+def test_values_that_cross_partitions_use_a_block_one_after_another():
     tip = var("x")
-    lanes = {}
+    partitions = {}
     for i in range(10):
         tip = apply(Dense, f"n{i}", tip, var(f"w{i}"), hidden=8)
-        lanes[tip.node] = i % 2
-    plan = planned(networks.Network([tip], [None], [], {"x": (4, 8)}), lanes=lanes)
+        partitions[tip.node] = i % 2
+    network = networks.Network([tip], [None], [], {"x": (4, 8)})
+    plan = planned(network, schedule=scheduled(network, partitions))
     check_plan(plan)
-    # Two that take turns, and the output, which stays in its own lane.
+    # Two for all that cross, and the output, which stays in its own partition.
     assert [block.size_bytes for block in plan.blocks] == [128] * 3
 
 
@@ -400,14 +439,12 @@ def test_places_are_aligned_and_empty_values_take_nothing():
 def test_an_unknown_shape_is_an_error_that_names_the_value():
     graph = Graph([apply(Tanh, "t", var("x"))])
     with pytest.raises(ShapeError, match="'t_output' has shape None"):
-        plan_memory(
-            graph.nodes, infer_shapes(graph, {}), infer_types(graph, {"x": FLOAT32}), pinned=graph.outputs
-        )
+        plan_memory(graph, infer_shapes(graph, {}), infer_types(graph, {"x": FLOAT32}), pinned=graph.outputs)
 
 
-def test_without_lanes_the_steps_are_one_line():
-    network, entries = chain_of(AddConst, 3)
-    steps = Steps(network.graph.nodes)
-    assert isinstance(entries[1].node, OpNode)
-    assert steps.predecessors(2).tolist() == [True, True, False]
-    assert steps.all_precede([0, 1], np.array([1, 2])).tolist() == [False, True]
+def test_without_partitions_the_steps_are_one_line():
+    network, _ = chain_of(AddConst, 3)
+    schedule = Schedule(network.graph)
+    assert schedule.partitions == [-1, 0, 0, 0]
+    assert schedule.predecessors(2).tolist() == [True, True, False, False]
+    assert schedule.all_precede([0, 1], np.array([1, 2])).tolist() == [False, True]

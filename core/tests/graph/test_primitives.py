@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.graph import PRIMITIVES, CrossDeviceCopy, GradAdd, ZerosLike
+from operad.graph import CrossDeviceCopy, GradAdd, ZerosLike
 from operad.operator import OpContext, OpReq
 
 FLOAT32 = np.dtype(np.float32)
@@ -50,7 +50,3 @@ def test_shapes_are_alike_in_both_directions():
     op = GradAdd(num_args=2)
     assert op.infer_shape([(2, None), (None, 3)]) == ([(2, 3)] * 2, [(2, 3)], [])
     assert op.infer_shape_backward([None, None], [(4,)]) == [(4,), (4,)]
-
-
-def test_every_primitive_is_found_by_name_and_hidden_from_people():
-    assert all(name == prop.name and name.startswith("_") for name, prop in PRIMITIVES.items())

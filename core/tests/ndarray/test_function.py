@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import traceback
+
 import numpy as np
 import pytest
 
-from operad import nd
+from operad import nd, registry
 from operad.context import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
-from operad.ndarray import invoker
-from operad.operator import OperatorProperty, param
+from operad.imperative import find_invoker
+from operad.operator import Kernel, Operator, OperatorProperty, param
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -111,10 +114,23 @@ ALIKE = [
 ]
 
 
+class Remembered(Operator):
+    """Keeps the property of the last call."""
+
+    prop: OperatorProperty
+
+    def __init__(self, prop, *_):
+        self._prop = prop
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        type(self).prop = self._prop
+
+
 class Typed(OperatorProperty):
     """One parameter of each type."""
 
     name = "Typed"
+    kernels = (Kernel("typed.remembered", Remembered),)
     axis = param("shape", ())
     index = param("indices", ())
     floats = param("floats", ())
@@ -122,6 +138,32 @@ class Typed(OperatorProperty):
     ratio = param(float, 0.0)
     flag = param(bool, False)
     text = param(str, "")
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+
+class Attending(Operator):
+    """`plan` times the query."""
+
+    def __init__(self, prop, *_):
+        self._prop = prop
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        np.multiply(in_data[0], self._prop.plan, out=out_data[0])
+
+
+class Attend(OperatorProperty):
+    """Names that a generated function might use itself."""
+
+    kernels = (Kernel("attend.array", Attending),)
+    plan = param(int, 1)
+    ratio = param(float, 0.0)
+    cls = param(str, "")
+    values = param("floats", ())
+
+    def list_arguments(self):
+        return ["query", "key", "state"]
 
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]], []
@@ -140,7 +182,7 @@ def outcome(make, **params):
 def test_what_a_parameter_means_does_not_depend_on_earlier_calls(name, values):
     for value in [*values, *reversed(values)]:
         expected = outcome(Typed, **{name: value})
-        assert outcome(lambda **params: invoker(Typed, params).prop, **{name: value}) == expected
+        assert outcome(lambda **params: find_invoker(Typed, params)[0].prop, **{name: value}) == expected
 
 
 def test_a_repeated_call_with_equal_parameters_is_looked_up():
@@ -151,7 +193,7 @@ def test_a_repeated_call_with_equal_parameters_is_looked_up():
         {"floats": (1.0, -0.0)},
         {"text": ""},
     ):
-        assert invoker(Typed, params) is invoker(Typed, dict(params))
+        assert find_invoker(Typed, params)[0] is find_invoker(Typed, dict(params))[0]
 
 
 @pytest.mark.parametrize(
@@ -163,4 +205,79 @@ def test_a_repeated_call_with_equal_parameters_is_looked_up():
 def test_an_array_as_a_parameter_is_refused_in_words(name, value):
     for given in (value, nd.array(value)):
         with pytest.raises(ParamError, match=rf"Typed: parameter '{name}' is an array \(.*expected .*tolist"):
-            invoker(Typed, {name: given})
+            find_invoker(Typed, {name: given})
+
+
+class TestGenerated:
+    def test_the_signature_has_arrays_then_parameters_then_what_all_take(self):
+        signature = inspect.signature(nd.Dense)
+        assert list(signature.parameters) == [
+            "data", "weight", "bias", "num_hidden", "no_bias", "out", "name", "ctx",
+        ]  # fmt: skip
+        assert signature.parameters["num_hidden"].default is inspect.Parameter.empty
+        assert signature.parameters["no_bias"].default is False
+
+    def test_the_documentation_has_a_table_of_parameters(self):
+        (row,) = [line for line in nd.Dense.__doc__.splitlines() if line.startswith("num_hidden")]
+        assert row.split()[1:5] == ["int", ">=", "1", "required"]
+
+    def test_name_and_module_are_those_of_the_face(self):
+        assert (nd.Dense.__name__, nd.Dense.__module__) == ("Dense", "operad.nd")
+
+    def test_tracebacks_show_its_lines(self):
+        with pytest.raises(ParamError) as caught:
+            nd.Dense(X, W, B)
+        frames = [frame for frame in traceback.extract_tb(caught.tb) if frame.name == "Dense"]
+        assert "call(" in frames[0].line
+
+    def test_it_stands_in_the_face_until_operators_change(self):
+        function = nd.tanh
+        assert vars(nd)["tanh"] is function
+        registry.register(Typed)
+        try:
+            assert "tanh" not in vars(nd)
+            assert nd.Typed(B).shape == B.shape
+        finally:
+            registry.unregister("Typed")
+        with pytest.raises(OperatorNotFoundError):
+            nd.Typed(B)
+
+    def test_another_operator_of_the_name_is_another_function(self):
+        for name, expected in (("square", B.asnumpy() ** 2), ("sign", np.sign(B.asnumpy()))):
+            registry.register(registry.get(name), "named_here")
+            try:
+                np.testing.assert_array_equal(nd.named_here(B).asnumpy(), expected)
+                np.testing.assert_array_equal(B.named_here().asnumpy(), expected)
+            finally:
+                registry.unregister("named_here")
+
+    @pytest.mark.parametrize("name", ["attend", "lambda", "an operator"])
+    def test_no_name_of_an_operator_gets_in_its_way(self, name):
+        registry.register(Attend, name)
+        try:
+            function = getattr(nd, name)
+            for _ in range(2):
+                result = function(X, W, B, plan=2, ratio=3.0)
+                np.testing.assert_array_equal(result.asnumpy(), 2 * X.asnumpy())
+            result = function(key=W, out=None, query=X, state=B, plan=4)
+            np.testing.assert_array_equal(result.asnumpy(), 4 * X.asnumpy())
+            assert function.__name__ == name
+        finally:
+            registry.unregister(name)
+
+    @pytest.mark.parametrize("values", ALIKE[:2], ids=["one", "zero"])
+    @pytest.mark.parametrize("name", ["ratio", "count", "flag", "text", "floats", "axis"])
+    def test_equal_values_of_other_types_are_other_calls(self, name, values):
+        registry.register(Typed)
+        try:
+            for value in [*values, *reversed(values)]:
+                expected = outcome(Typed, **{name: value})
+                assert outcome(lambda **params: made_by_call(params), **{name: value}) == expected
+        finally:
+            registry.unregister("Typed")
+
+
+def made_by_call(params):
+    """The property that a call of `nd.Typed` with these parameters works with."""
+    nd.Typed(B, **params).wait_to_read()
+    return Remembered.prop

@@ -199,3 +199,13 @@ def test_no_header_makes_us_allocate_what_is_not_there(ndim, lengths, magic):
         header += struct.pack("<i", 0)
     header += struct.pack("<i", ndim) + b"".join(struct.pack("<q", length) for length in lengths)
     _loaded_or_refused(header + struct.pack("<iii", 1, 0, 3) + bytes(32))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "magic"),
+    [([(2,), (1, 3)], 0xF993FAC9), ([(2,), (0, 3)], 0xF993FACA), ([(0,), (3,)], 0xF993FACA)],
+)
+def test_all_arrays_of_a_file_have_one_form(shapes, magic):
+    content = nd.dumps([nd.array(np.zeros(shape)) for shape in shapes])
+    assert content.count(struct.pack("<I", magic)) == len(shapes)
+    assert [array.shape for array in nd.loads(content)] == shapes

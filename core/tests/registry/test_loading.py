@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import locale
 import sys
 import threading
+import warnings
 
+import numpy as np
 import pytest
 
 from operad import registry
@@ -178,3 +181,25 @@ assert not other.is_alive(), "deadlock"
 """,
     )
     assert registry.get("acme_one").name == "acme_one"
+
+
+CARELESS = "import locale, warnings, numpy\nnumpy.seterr(all='raise')\nwarnings.simplefilter('error')\n"
+
+
+@pytest.mark.parametrize("end", ["", "raise ValueError('bad day')\n"], ids=["sound", "broken"])
+def test_an_import_leaves_the_programs_error_state_warnings_and_locale(site, end):
+    site.install(
+        "acme-ops",
+        operators={"acme_one": "careless_acme:acme_one"},
+        modules={"careless_acme": CARELESS + "locale.setlocale(locale.LC_ALL, 'C')\n" + end},
+    )
+    registry.refresh()
+    before = locale.setlocale(locale.LC_ALL)
+    locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    settings = (np.geterr(), list(warnings.filters), "C.UTF-8")
+    try:
+        with pytest.raises(BrokenPluginError):  # sound, it has no such attribute
+            registry.get("acme_one")
+        assert (np.geterr(), list(warnings.filters), locale.setlocale(locale.LC_ALL)) == settings
+    finally:
+        locale.setlocale(locale.LC_ALL, before)

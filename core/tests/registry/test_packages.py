@@ -3,16 +3,15 @@ from __future__ import annotations
 import pytest
 
 from operad.registry import packages as module
-from operad.registry.mxnet_names import NAMES
-from operad.registry.other_names import OTHER_NAMES
-from operad.registry.packages import Package, packages, standard_line, unwritten
+from operad.registry.packages import Package, names_elsewhere, packages, standard_line, unwritten
 
 OPERATORS = "operad.operators"
+NAMES = module._read("names.json")["mxnet"]
 
 
 @pytest.mark.parametrize("group", NAMES)
 def test_a_name_of_mxnets_is_provided_or_unwritten_and_never_both(group):
-    names = NAMES[group].split()
+    names = " ".join(NAMES[group]).split()
     assert sorted(set(names)) == sorted(names)
     assert unwritten(group).isdisjoint(packages(group))
     assert set(names) <= unwritten(group) | packages(group).keys()
@@ -20,8 +19,9 @@ def test_a_name_of_mxnets_is_provided_or_unwritten_and_never_both(group):
 
 def test_every_other_name_leads_to_names_of_mxnets():
     known = unwritten(OPERATORS) | packages(OPERATORS).keys()
-    assert [name for name in OTHER_NAMES if name in known] == []
-    assert [name for names in OTHER_NAMES.values() for name in names if name not in known] == []
+    elsewhere = names_elsewhere()
+    assert [name for name in elsewhere if name in known] == []
+    assert [name for names in elsewhere.values() for name in names.split() if name not in known] == []
 
 
 def test_an_unknown_group_has_no_packages():

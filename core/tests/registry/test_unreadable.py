@@ -47,8 +47,20 @@ def states():
         ({"points": POINTS, "metadata": b""}, "it has no name"),
         ({"points": POINTS, "metadata": b"Version: 1.0\n"}, "it has no name"),
         ({"points": POINTS, "metadata": None}, "it has no name"),
+        ({"points": POINTS, "metadata": HEADERS.replace(b"bad-ops", b"bad\x1b[2Jops")}, "cannot be shown"),
+        ({"points": POINTS + b"a\x1b[2J = x:y\n", "metadata": HEADERS}, "cannot be shown"),
     ],
-    ids=["bytes in points", "UTF-16", "bad line", "bytes in headers", "empty", "no name", "no headers"],
+    ids=[
+        "bytes in points",
+        "UTF-16",
+        "bad line",
+        "bytes in headers",
+        "empty",
+        "no name",
+        "no headers",
+        "escape in name",
+        "escape in points",
+    ],
 )
 def test_one_that_may_be_a_plugin_is_recorded_and_the_rest_works(sound, files, reason):
     folder = write(sound, **files)
@@ -60,6 +72,7 @@ def test_one_that_may_be_a_plugin_is_recorded_and_the_rest_works(sound, files, r
     assert "Traceback" in broken.traceback
     assert str(folder) in broken.reason
     assert reason in broken.reason
+    assert broken.reason.isprintable()
 
 
 def test_a_missing_operator_says_that_a_distribution_could_not_be_read(sound):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import textwrap
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from operad.errors import (
     DTypeError,
     FormatError,
     GraphError,
+    OperadError,
     OperatorNotFoundError,
     ShapeError,
 )
@@ -87,11 +89,6 @@ class TestComposition:
         with pytest.raises(OperatorNotFoundError, match="did you mean 'elemwise_add'"):
             sym.elemwise_addd(sym.var("x"), sym.var("y"))
 
-    def test_two_variables_of_one_name_are_refused(self):
-        net = sym.var("x") + sym.var("x")
-        with pytest.raises(GraphError, match="two variables are called 'x'"):
-            net.list_arguments()
-
     def test_a_variable_needs_a_string(self):
         with pytest.raises(ArgumentError, match="expected a string"):
             sym.var(3)
@@ -162,17 +159,18 @@ class TestOutputs:
         assert [one.list_outputs() for one in both] == [["sc_sine"], ["sc_cosine"]]
 
     @pytest.mark.parametrize(
-        ("key", "message"),
+        ("key", "kind", "message"),
         [
-            (2, "output 2"),
-            (-3, "output -3"),
-            ("no", "no output is called 'no'"),
-            (slice(2, None), "no output in slice"),
+            (2, IndexError, "output 2"),
+            (-3, IndexError, "output -3"),
+            ("no", GraphError, "no output is called 'no'"),
+            (slice(2, None), IndexError, "no output in slice"),
         ],
     )
-    def test_that_do_not_exist_are_refused(self, key, message):
-        with pytest.raises(GraphError, match=message):
+    def test_that_do_not_exist_are_refused(self, key, kind, message):
+        with pytest.raises(kind, match=message) as caught:
             sym.SineCosine(sym.var("x"))[key]
+        assert isinstance(caught.value, OperadError)
 
     def test_group_and_internals(self):
         net = sym.tanh(dense(), name="act")
@@ -282,6 +280,8 @@ class TestInferType:
         args, outs, _ = sym.Cast(dense(), dtype="float16").infer_type(data="float64")
         assert ([t.name for t in args], [t.name for t in outs]) == (["float64"] * 3, ["float16"])
         assert dense().infer_type() == (None, None, None)
+        both = sym.Group([sym.tanh(sym.var("x")), sym.tanh(sym.var("y"))])
+        assert both.infer_type_partial(x="float64") == (["float64", None], ["float64", None], [])
 
     def test_a_clash_raises(self):
         with pytest.raises(DTypeError, match="Dense 'fc1'"):
@@ -298,10 +298,14 @@ class TestAttributes:
 
     @pytest.mark.parametrize(
         ("attr", "message"),
-        [({"color": 3}, "'color' is 3, expected a string"), ({"no_bias": "True"}, "name of a parameter")],
+        [
+            ({"__color__": 3}, "'__color__' is 3, expected a string"),
+            ({"color": "red"}, "call it '__color__'"),
+            ({"no_bias": "True"}, "call it '__no_bias__'"),
+            ({"weight_lr_mult": "2"}, "call it '__weight_lr_mult__'"),
+        ],
     )
-    def test_that_a_file_could_not_carry_are_refused(self, attr, message):
-        # A default parameter is not written, so a file would take the attribute for the parameter.
+    def test_of_an_operator_that_mxnet_takes_for_parameters_are_refused(self, attr, message):
         with pytest.raises(GraphError, match=message):
             dense(attr=attr)
         with pytest.raises(GraphError, match=message):
@@ -314,10 +318,25 @@ class TestAttributes:
         with pytest.raises(GraphError, match="expected a string"):
             sym.var("x", attr={"color": 3})
 
-    def test_lists_mirror_known_ones_and_include_parameters(self):
+    def test_lists_mirror_known_ones_and_show_the_parameters_that_were_given(self):
         net = dense(weight=sym.var("w", wd_mult=0.5))
-        assert net.list_attr() == {"num_hidden": "3", "no_bias": "False"}
+        assert net.list_attr() == {"num_hidden": "3"}
+        assert (net.attr("num_hidden"), net.attr("no_bias")) == ("3", None)
         assert net.attr_dict()["w"] == {"__wd_mult__": "0.5", "wd_mult": "0.5"}
+
+    def test_of_a_call_reach_the_node_and_its_automatic_variables(self):
+        net = dense(lr_mult=0, wd_mult=2, __color__="red")
+        expected = {"num_hidden": "3", "__lr_mult__": "0", "__wd_mult__": "2", "__color__": "red"}
+        expected |= {"lr_mult": "0", "wd_mult": "2"}
+        assert net.attr_dict() == {
+            "fc1_weight": expected, "fc1_bias": expected, "fc1": expected
+        }  # fmt: skip
+
+    def test_a_scalar_is_said_even_where_it_is_the_default(self):
+        assert (sym.var("x") + 1).list_attr() == {"scalar": "1.0"}
+
+    def test_a_type_is_written_as_its_number(self):
+        assert sym.var("x", dtype="int32").attr("__dtype__") == "4"
 
     def test_scopes_nest_and_reach_automatic_variables(self):
         with AttrScope(ctx_group="a", __color__="red"):
@@ -387,13 +406,68 @@ class TestFiles:
             sym.load_json(text)
 
 
-def test_debug_str_lists_the_nodes():
-    assert dense().debug_str().splitlines() == [
-        "Variable:data",
-        "Variable:fc1_weight",
-        "Variable:fc1_bias",
-        "Op:Dense(num_hidden=3, no_bias=False), Name=fc1, Inputs: data[0], fc1_weight[0], fc1_bias[0]",
-    ]
+def test_debug_str_is_printed_as_mxnet_prints_it():
+    net = dense(__color__="red")
+    net.entries[0].node.control_deps.append(net.entries[0].node.inputs[1].node)
+    assert net.debug_str() == textwrap.dedent("""\
+        Symbol Outputs:
+        \toutput[0]=fc1(0)
+        Variable:data
+        Variable:fc1_weight
+        Variable:fc1_bias
+        --------------------
+        Op:Dense, Name=fc1
+        Inputs:
+        \targ[0]=data(0) version=0
+        \targ[1]=fc1_weight(0) version=0
+        \targ[2]=fc1_bias(0) version=0
+        Attrs:
+        \t__color__=red
+        \tnum_hidden=3
+        Control deps:
+        \tcdep[0]=fc1_weight
+    """)
+    assert sym.var("x").debug_str() == "Variable:x\n"
+
+
+class TestNodesOfOneName:
+    def operators(self):
+        return sym.tanh(sym.tanh(sym.tanh(sym.var("x"), name="act_1"), name="act"), name="act")
+
+    def variables(self):
+        return sym.Group([sym.var("x"), sym.tanh(sym.var("x"), name="x")])
+
+    def test_are_listed_and_saved_under_names_that_address_both(self):
+        net = self.operators()
+        with pytest.warns(UserWarning, match="two nodes are called 'act'.*'act_2'"):
+            inner = net.get_internals()
+        assert inner.list_outputs() == ["x", "act_1_output", "act_output", "act_2_output"]
+        assert inner["act_2_output"].name == "act_2"
+        with pytest.warns(UserWarning, match="'act'"):
+            assert sym.load_json(net.tojson()).get_internals().list_outputs() == inner.list_outputs()
+
+    def test_are_bound_each_to_its_own_array(self):
+        net = self.variables()
+        with pytest.warns(UserWarning, match="two nodes are called 'x'.*'x_1'"):
+            assert net.list_arguments() == ["x", "x_1"]
+        with pytest.warns(UserWarning, match="'x'"):
+            first, second = net.eval(x=nd.array([1.0]), x_1=nd.array([0.0]))
+        assert (first.asscalar(), second.asscalar()) == (1.0, 0.0)
+
+    def test_are_replaced_each_by_its_own_symbol(self):
+        with pytest.warns(UserWarning, match="'x'"):
+            net = self.variables()(x_1=sym.var("y"))
+        assert net.list_arguments() == ["x", "y"]
+
+    def test_an_operator_may_have_the_name_of_a_variable(self):
+        net = sym.tanh(sym.var("x"), name="x")
+        assert (net.list_arguments(), net.list_outputs()) == (["x"], ["x_output"])
+
+
+@pytest.mark.parametrize("name", [3, b"x", sym])
+def test_a_name_is_a_string(name):
+    with pytest.raises(TypeError, match=r"the name is .* expected a string"):
+        sym.tanh(sym.var("x"), name=name)
 
 
 def test_repr_names_the_symbol_or_its_outputs():

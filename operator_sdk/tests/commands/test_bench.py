@@ -61,6 +61,12 @@ def test_all_kernels_the_call_and_backward_are_timed(doubled, run_json):
     assert (found["shapes"], found["dtypes"]) == ([[3, 4]], ["float32"])
 
 
+def test_shapes_that_no_memory_holds_are_refused(doubled, run):
+    done = run("bench", "acme_doubled", "--shape", "99999999999,99999999999")
+    assert done.exit_code == 1
+    assert "bench: arrays of shapes [(99999999999, 99999999999)] cannot be made" in done.output
+
+
 def test_ratios_are_to_the_chosen_kernel_and_backward_has_none(doubled, run_json):
     timings = run_json("bench", "acme_doubled", "--shape", "3", "--rounds", "1")["timings"]
     assert timings[0]["ratio"] == 1.0

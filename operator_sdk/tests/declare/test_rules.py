@@ -11,10 +11,12 @@ from operad.context import cpu
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad.operator import BackwardEntry, OpContext, OpReq
 from operad_sdk import (
+    BINARY,
     BROADCAST,
     DeclarationError,
     OperatorProperty,
     Scalar,
+    as_dtype,
     binary,
     define,
     gradient,
@@ -250,6 +252,19 @@ def test_gradients_of_integers_are_truncated_towards_zero() -> None:
     assert grad.tolist() == [-2, 4]
 
 
+@pytest.mark.parametrize("spec", [BINARY, BROADCAST])
+def test_slopes_are_truncated_before_they_meet_a_head_gradient_of_integers(spec: str) -> None:
+    op = binary("scaled", spec)(lambda lhs, rhs: lhs * rhs)
+    op.gradient("lhs")(lambda output_grad, rhs: 0.75 * rhs * output_grad)
+    op.gradient("rhs")(lambda output_grad, rhs_grad: np.multiply(output_grad, -1.5, rhs_grad))
+    made = op().create_operator(cpu(), [(2,), (2,)], [np.dtype("i4")] * 2)
+    grads = [np.full(2, 9, "i4"), np.full(2, 9, "i4")]
+    head, data = np.array([4, 5], "i4"), np.array([1, -2], "i4")
+    requests = [OpReq.WRITE, OpReq.ADD]
+    made.backward(OpContext(cpu(), True), [head], [data, data], [None], requests, grads, [])
+    assert [grad.tolist() for grad in grads] == [[0, -5], [5, 4]]
+
+
 def test_integers_are_computed_in_the_declared_type_and_truncated() -> None:
     op = declared(integers_as="float64", forward=lambda data, output: np.sqrt(data, output))
     (out,) = run(op, np.array([2, 9], "i4"))
@@ -271,7 +286,17 @@ def test_a_scalar_beyond_the_type_wraps_or_is_kept(beyond: Any, expected: int) -
     run(unary("shifted", scalar=number, scalar_beyond=beyond)(forward), np.array([1], "u1"), scalar=300.5)
     assert seen == [expected]
     with pytest.raises(ParamError, match="cannot hold"):
-        run(unary("shifted", scalar=number)(forward), np.array([1], "u1"), scalar=300.5)
+        run(unary("shifted", scalar=number)(forward), np.array([1], "u1"), scalar=np.inf)
+
+
+def test_what_is_computed_and_given_has_the_promoted_type() -> None:
+    scaled = unary(
+        "scaled", scalar=Scalar(), promote=lambda prop, dtype: as_dtype("int64") if dtype == "bool" else dtype
+    )(np.multiply)
+    (out,) = run(scaled, np.array([True, False]), scalar=3.5)
+    assert (out.tolist(), out.dtype) == ([3, 0], np.int64)
+    (out,) = run(scaled, np.array([1, 2], "f4"), scalar=3.5)
+    assert (out.tolist(), out.dtype) == ([3.5, 7.0], np.float32)
 
 
 def test_a_member_of_a_group_may_be_a_pair_in_place() -> None:

@@ -101,9 +101,20 @@ def test_rrelu_uses_the_mean_slope_in_prediction() -> None:
     assert (output.dtype, mask.dtype) == (np.float32, np.float32)
 
 
-def test_rrelu_shows_one_output_and_hides_the_slopes() -> None:
+def test_rrelu_has_its_slopes_as_second_output() -> None:
     symbol = od.sym.LeakyReLU(od.sym.var("x"), act_type="rrelu", name="r")
-    assert symbol.list_outputs() == ["r_output"]
+    assert symbol.list_outputs() == ["r_output", "r_mask"]
+
+
+@pytest.mark.parametrize("given", [[], [od.sym.var("r_gamma")]])
+def test_a_variable_for_gamma_begins_at_a_quarter(given: list[Any]) -> None:
+    symbol = od.sym.LeakyReLU(od.sym.var("x"), *given, act_type="prelu", name="r")
+    assert symbol.attr_dict()["r_gamma"]["__init__"] == '["Constant", {"value": 0.25}]'
+
+
+def test_a_variable_for_gamma_keeps_an_initializer_of_its_own() -> None:
+    symbol = od.sym.LeakyReLU(od.sym.var("x"), od.sym.var("g", init="one"), act_type="prelu")
+    assert symbol.attr_dict()["g"]["__init__"] == "one"
 
 
 def test_the_shape_of_gamma_follows_from_the_data() -> None:
@@ -124,7 +135,8 @@ def test_runs_imperatively_and_symbolically(act_type: str) -> None:
     arrays = {"data": od.nd.array(POINTS)}
     if act_type == "prelu":
         arrays["gamma"] = od.nd.array([0.1, 0.2, 0.3])
-    eager = od.nd.LeakyReLU(*arrays.values(), act_type=act_type)
+    made = od.nd.LeakyReLU(*arrays.values(), act_type=act_type)
+    eager = made[0] if act_type == "rrelu" else made
     symbol = od.sym.LeakyReLU(*map(od.sym.var, arrays), act_type=act_type)
     bound = symbol.bind(od.cpu(), arrays)
     np.testing.assert_array_equal(bound.forward()[0].asnumpy(), eager.asnumpy())

@@ -72,7 +72,11 @@ def test_axes_and_lengths_are_as_many() -> None:
     with pytest.raises(ParamError, match="equally many"):
         BroadcastAxis(axis=(0, 1), size=2)
     with pytest.raises(ParamError, match="equally many"):
-        BroadcastLike(lhs_axes=(0,))
+        BroadcastLike(lhs_axes=(0,), rhs_axes=(0, 1))
+
+
+def test_axes_of_one_side_alone_say_nothing() -> None:
+    assert BroadcastLike(lhs_axes=(0,)).infer_shape([(1, 1), (2, 3)])[1] == [(2, 3)]
 
 
 def test_unknown_lengths_are_not_guessed() -> None:

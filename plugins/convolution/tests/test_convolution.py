@@ -131,6 +131,7 @@ def test_the_string_form_of_mxnet_is_read() -> None:
         ({"kernel": ()}, "one to three sizes"),
         ({"kernel": (3, 3), "stride": (1,)}, "'stride' is"),
         ({"kernel": (3, 3), "layout": "NCW"}, "layout is 'NCW'"),
+        ({"kernel": (3, 3), "layout": "NHWC"}, "channels first"),
         ({"kernel": (0, 3)}, "kernel"),
     ],
 )

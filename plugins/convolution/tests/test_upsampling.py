@@ -17,8 +17,8 @@ def enlarged(images: np.ndarray, times: int) -> np.ndarray:
 
 
 def test_nearest_repeats_pixels() -> None:
-    check_forward(UpSampling, [LARGE], enlarged(LARGE, 3), scale=3, sample_type="nearest")
-    gradient_check(UpSampling, [LARGE], scale=3, sample_type="nearest")
+    check_forward(UpSampling, [LARGE], enlarged(LARGE, 3), scale=3, sample_type="nearest", num_args=1)
+    gradient_check(UpSampling, [LARGE], scale=3, sample_type="nearest", num_args=1)
 
 
 def test_several_inputs_are_brought_to_one_size_and_concatenated() -> None:
@@ -56,7 +56,7 @@ def test_empty_images_are_upsampled_to_empty_ones(shape: tuple[int, ...]) -> Non
     data, weight, params = (
         np.zeros(shape),
         np.ones((shape[1], 1, 4, 4)),
-        {"scale": 2, "sample_type": "bilinear"},
+        {"scale": 2, "sample_type": "bilinear", "num_args": 2},
     )
     expected = np.zeros((*shape[:2], 2 * shape[2], 2 * shape[3]))
     check_forward(UpSampling, [data, weight], expected, **params)
@@ -65,7 +65,7 @@ def test_empty_images_are_upsampled_to_empty_ones(shape: tuple[int, ...]) -> Non
 
 def test_inputs_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"arg0 has shape \(1, 4, 4\), expected \(N, C, H, W\)"):
-        UpSampling(scale=2, sample_type="nearest").infer_shape([(1, 4, 4)])
+        UpSampling(scale=2, sample_type="nearest", num_args=1).infer_shape([(1, 4, 4)])
     op = UpSampling(scale=2, sample_type="nearest", num_args=2)
     with pytest.raises(ShapeError, match="arg1 has shape"):
         op.infer_shape([(1, 1, 4, 4), (1, 1, 3, 3)])
@@ -76,3 +76,8 @@ def test_runs_imperatively_and_symbolically() -> None:
     eager = od.nd.UpSampling(a, b, scale=2, sample_type="nearest").asnumpy()
     symbol = od.sym.UpSampling(od.sym.var("a"), od.sym.var("b"), scale=2, sample_type="nearest")
     np.testing.assert_array_equal(symbol.bind(od.cpu(), {"a": a, "b": b}).forward()[0].asnumpy(), eager)
+
+
+def test_a_variable_for_the_weight_begins_bilinear() -> None:
+    symbol = od.sym.UpSampling(od.sym.var("d"), scale=2, sample_type="bilinear", num_args=2, name="up")
+    assert symbol.attr_dict()["up_weight"]["__init__"] == '["bilinear", {}]'

@@ -69,7 +69,7 @@ FUNCTIONS = {
     "hard_sigmoid": Function(
         lambda x: np.clip(0.3 * x + 0.4, 0, 1), -0.9, 1.9, VALUE, {"alpha": 0.3, "beta": 0.4}
     ),
-    "softsign": Function(lambda x: x / (1 + np.abs(x)), reads=VALUE),
+    "softsign": Function(lambda x: x / (1 + np.abs(x))),
     "clip": Function(lambda x: np.clip(x, -1, 0.5), params={"a_min": -1, "a_max": 0.5}),
     "identity": Function(lambda x: x, reads=NOTHING),
 }
@@ -212,6 +212,21 @@ def test_special_functions_stay_within_their_stated_error(name: str, size: int) 
         unit = np.spacing(np.maximum(np.abs(expected), floor).astype(dtype))
         error = np.abs(getattr(od.nd, name)(od.nd.array(data, dtype=dtype)).asnumpy() - expected) / unit
         assert error.max() <= ulps
+
+
+def test_of_bounds_that_cross_the_one_that_is_passed_counts() -> None:
+    check_forward(registry.get("clip"), [np.array([-2.0, 0.0, 2.0])], [[1.0, -1.0, -1.0]], a_min=1, a_max=-1)
+
+
+@pytest.mark.parametrize(("name", "slope"), [("abs", 0), ("clip", 1), ("relu", np.nan)])
+def test_nan_has_no_sign_and_passes_bounds(name: str, slope: float) -> None:
+    x = od.nd.array([np.nan])
+    assert od.nd.sign(x).asscalar() == 0
+    x.attach_grad()
+    with od.autograd.record():
+        y = getattr(od.nd, name)(x, **({"a_min": 0, "a_max": 1} if name == "clip" else {}))
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), [slope])
 
 
 def test_erfinv_is_infinite_at_the_ends_and_nan_beyond() -> None:

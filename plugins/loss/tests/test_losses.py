@@ -89,9 +89,21 @@ def test_cross_entropy_is_the_negative_logarithm_of_the_labelled_probability(dty
     gradient_check(SoftmaxCrossEntropy, [data, label])
 
 
-def test_cross_entropy_of_an_impossible_label_is_its_true_loss() -> None:
+def test_cross_entropy_of_an_impossible_label_is_that_of_one_in_a_hundred_million() -> None:
     data, label = np.array([[100.0, 0.0]], "float32"), np.array([1.0])
-    check_forward(SoftmaxCrossEntropy, [data, label], [[100.0]])
+    check_forward(SoftmaxCrossEntropy, [data, label], [[np.log(1e8)]])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput",
+     "SVMOutput", "softmax_cross_entropy"],
+)  # fmt: skip
+def test_a_label_has_the_type_of_the_data_or_one_of_its_own(name: str) -> None:
+    half, whole = np.dtype("float16"), np.dtype("int32")
+    op = od.registry.get(name)()
+    assert op.infer_type([half, None])[0] == [half, half]
+    assert op.infer_type([half, whole])[0] == [half, whole]
 
 
 def test_cross_entropy_of_an_empty_batch_is_zero() -> None:

@@ -211,6 +211,11 @@ def test_linear_pooling_keeps_nothing_for_the_gradient() -> None:
     ]
 
 
+def test_strides_and_pads_of_further_axes_are_not_read() -> None:
+    longer = Pooling(kernel=(2,), stride=(1, 5), pad=(1, 0, 7)).infer_shape([(1, 1, 4)])
+    assert longer == Pooling(kernel=(2,), pad=(1,)).infer_shape([(1, 1, 4)])
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import DTypeError, ParamError, ShapeError
+from operad.errors import ParamError, ShapeError
 from operad_reduce.extrema import Max, Min
 from operad_reduce.moments import Moments
 from operad_reduce.norm import Norm
@@ -140,9 +140,18 @@ def test_integers_keep_their_type() -> None:
     assert check_forward(Max, [np.array([1, 3], "int64")])[0].dtype == "int64"
 
 
-def test_truth_values_are_not_summed() -> None:
-    with pytest.raises(DTypeError, match="data is bool"):
-        Sum().infer_type([np.dtype("bool")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sum", [True, True, False]), ("nansum", [True, True, False]), ("mean", [True, True, False]),
+        ("norm", [True, True, False]), ("prod", [True, False, False]), ("nanprod", [True, False, False]),
+        ("cumsum", [[1, 2], [1, 1], [0, 0]]),
+    ],
+)  # fmt: skip
+def test_truth_values_are_counted_by_cumsum_and_else_joined_by_or_and_and(name: str, expected: Any) -> None:
+    data = od.nd.array([[True, True], [True, False], [False, False]], dtype="bool")
+    found = getattr(od.nd, name)(data, axis=1)
+    assert (found.asnumpy().tolist(), found.dtype) == (expected, "int64" if name == "cumsum" else "bool")
 
 
 def test_all_equal_extrema_get_the_gradient() -> None:

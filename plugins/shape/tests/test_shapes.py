@@ -26,6 +26,7 @@ ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
     (shape.slice_, {"begin": (0,), "end": (1, 2)}, [(2, 3)], "equally long"),
     (shape.slice_, {"begin": (0,), "end": (1,), "step": (0,)}, [(2, 3)], "has a 0"),
     (shape.slice_like, {}, [(2, 3), (3, 3)], "axis 0 of shape_like (3, 3) is longer"),
+    (shape.slice_like, {}, [(2, 3), (2,)], "expected 2 axes as in data"),
     (shape.SliceChannel, {"num_outputs": 2}, [(2, 3)], "no 2 equal parts"),
     (shape.SliceChannel, {"num_outputs": 1, "squeeze_axis": True}, [(2, 3)], "needs parts of length 1"),
     (shape.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
@@ -89,6 +90,11 @@ def test_recorded_indexing_of_arrays_has_gradients() -> None:
     np.testing.assert_array_equal(x.grad.asnumpy(), expected)
 
 
+def test_the_first_of_uneven_sections_are_longer() -> None:
+    parts = od.nd._split_v2(od.nd.arange(7), indices=(), axis=0, sections=4)
+    assert [part.shape for part in parts] == [(2,), (2,), (2,), (1,)]
+
+
 def test_unused_parts_of_a_split_have_zero_gradient() -> None:
     net = od.sym.split(od.sym.var("x"), num_outputs=3, axis=0)[1]
     executor = net.simple_bind(od.cpu(), x=(3, 2))
@@ -106,17 +112,15 @@ def test_names_are_mxnet_s() -> None:
     assert loaded.infer_shape(a=(1, 2), b=(3, 2))[1] == [(4, 2)]
 
 
-@pytest.mark.parametrize(
-    "prop",
-    [
-        shape.Pad(mode="constant", pad_width=(1, 1), constant_value=-1),
-        shape.slice_assign_scalar(begin=(0,), end=(1,), scalar=float("nan")),
-    ],
-    ids=lambda prop: prop.name,
-)
-def test_a_number_that_the_element_type_does_not_hold_is_refused(prop: Any) -> None:
+def test_a_margin_that_the_element_type_does_not_hold_is_refused() -> None:
     with pytest.raises(DTypeError, match="uint8, from 0 to 255"):
-        prop.infer_type([np.dtype("uint8")])
+        shape.Pad(mode="constant", pad_width=(1, 1), constant_value=-1).infer_type([np.dtype("uint8")])
+
+
+def test_a_number_assigned_to_integers_wraps_around() -> None:
+    x = od.nd.array([1, 2, 3], dtype="uint8")
+    found = od.nd._slice_assign_scalar(x, scalar=-2.5, begin=(0,), end=(2,))
+    assert found.asnumpy().tolist() == [254, 254, 3]
 
 
 def test_arrays_without_axes_are_stacked() -> None:

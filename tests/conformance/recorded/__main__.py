@@ -50,7 +50,7 @@ def main() -> None:
         parser.error("--update needs the checks of every operator; leave --only out")
     record = store.load()
     chosen = options.only or list(record.facts)
-    some = Record({op: record.facts[op] for op in chosen}, record.results)
+    some = Record({op: record.facts[op] for op in chosen}, record.results, record.verdicts)
     found = list(checks(some))
     ran = [(check, check.run()) for check in found if not faults.excuses(check.id)]
     matcher = differences.Matcher(differences.load())

@@ -5,6 +5,7 @@ A check returns how operad differs, in words, or None.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,18 +14,19 @@ from typing import Any, Final
 import operad as od
 from operad.errors import OperatorNotFoundError
 from operad.operator.params import REQUIRED
-from tests.conformance.recorded import compute
+from tests.conformance.recorded import compute, files, store
 from tests.conformance.recorded.case import Case, digest
 from tests.conformance.recorded.catalogue import catalogue
 from tests.conformance.recorded.names import symbol_names
 from tests.conformance.recorded.operad_peer import Operad, aliases, property_of
-from tests.conformance.recorded.outcome import Outcome, Refusal, difference
+from tests.conformance.recorded.outcome import Outcome, Refusal, difference, outcome_difference
 from tests.conformance.recorded.signature import of_param, of_text
 from tests.conformance.recorded.store import Record, Result
 
 PEER: Final = Operad()
 NUMPY_FACES: Final = ("_np", "_sparse_")
 """What names of MXNet's NumPy and sparse front ends begin with; operad has neither front end."""
+UNSEEN: Final = "MXNet was given other files, or none, when it was recorded; see docs/conformance.md"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def checks(record: Record) -> Iterator[Check]:
             yield Check(f"{op}:{aspect}", op, aspect, run)
         for case in catalogue()[op]:
             result = record.results.get(op, {}).get(case.name)
-            for aspect, run in _results(case, result):
+            verdict = record.verdicts.get(op, {}).get(case.name)
+            for aspect, run in _results(case, result, verdict):
                 yield Check(f"{case.id}:{aspect}", op, aspect, run)
 
 
@@ -76,6 +79,8 @@ def _facts(op: str, facts: dict[str, Any]) -> Iterator[tuple[str, Callable[[], s
         for key in ("arguments", "outputs", "auxiliary", "attributes"):
             if facts[key] or key == "outputs":
                 yield key, partial(_name, first, facts, facts, key)
+    if "symbol" in facts:
+        yield "resaved", lambda: _resaved(facts["symbol"])
     for dtype, expected in facts.get("dtypes", {}).items():
         if expected != "refused" and not expected.startswith("fault"):
             yield f"dtype.{dtype}", partial(_dtype, op, dtype, expected)
@@ -115,6 +120,12 @@ def _name(case: Case, facts: dict[str, Any], expected: dict[str, Any], key: str)
     return _compare(found[key], expected[key])
 
 
+def _resaved(symbol: dict[str, Any]) -> str | None:
+    """MXNet's file, read and written again."""
+    found = json.loads(od.sym.load_json(json.dumps(symbol)).tojson())
+    return _compare([found[key] for key in ("nodes", "heads")], [symbol[key] for key in ("nodes", "heads")])
+
+
 def _dtype(op: str, dtype: str, expected: str) -> str | None:
     outputs = compute.forward(PEER, compute.with_dtype(catalogue()[op][0], dtype)).outputs
     if isinstance(outputs, Refusal):
@@ -122,7 +133,9 @@ def _dtype(op: str, dtype: str, expected: str) -> str | None:
     return _compare(" ".join(array.dtype.name for array in outputs), expected)
 
 
-def _results(case: Case, result: Result | None) -> Iterator[tuple[str, Callable[[], str | None]]]:
+def _results(
+    case: Case, result: Result | None, verdict: store.Verdict | None
+) -> Iterator[tuple[str, Callable[[], str | None]]]:
     if result is None or result.digest != digest(case):
         yield "recorded", lambda: "the case is newer than the record; see docs/conformance.md"
         return
@@ -138,21 +151,14 @@ def _results(case: Case, result: Result | None) -> Iterator[tuple[str, Callable[
     bound = expected if result.bound is None else result.bound
     if not isinstance(bound.outputs, Refusal):
         yield "bound", lambda: _bound(case, result, bound)
+        yield "files", lambda: _files(case, verdict)
     if result.names is not None:
         yield "names", lambda: _names(case, result.names or {})
 
 
 def _forward(case: Case, expected: Outcome) -> str | None:
-    found = compute.forward(PEER, case)
-    return _outcome(found, expected, case)
-
-
-def _outcome(found: Outcome, expected: Outcome, case: Case) -> str | None:
-    words = difference(found.outputs, expected.outputs, case)
-    if words is not None:
-        return f"output {words}"
-    words = difference(found.mutated, expected.mutated, case)
-    return None if words is None else f"new value {words}"
+    computed = Outcome(expected.outputs, expected.mutated, Refusal("of another check"))
+    return outcome_difference(compute.forward(PEER, case), computed, case)
 
 
 def _gradient(case: Case, result: Result, request: str, expected: Any) -> str | None:
@@ -161,12 +167,18 @@ def _gradient(case: Case, result: Result, request: str, expected: Any) -> str | 
 
 
 def _bound(case: Case, result: Result, expected: Outcome) -> str | None:
-    found = compute.bound(PEER, case, result.wrt)
-    words = _outcome(found, expected, case)
-    if words is not None or not case.is_train or isinstance(expected.gradients, Refusal):
-        return words
-    words = difference(found.gradients, expected.gradients, case)
-    return None if words is None else f"gradient {words}"
+    return outcome_difference(compute.bound(PEER, case, result.wrt), expected, case)
+
+
+def _files(case: Case, verdict: store.Verdict | None) -> str | None:
+    """What MXNet said of the files, if they are those it was given."""
+    try:
+        told = files.digest(files.write(PEER, case))
+    except Exception as error:  # noqa: BLE001 - whatever is raised is what differs
+        return f"refused: {compute.refusal(error).reason}"
+    if verdict is None or told != verdict.digest:
+        return UNSEEN
+    return None if verdict.words == store.SAME else f"of the files: {verdict.words}"
 
 
 def _names(case: Case, expected: dict[str, Any]) -> str | None:

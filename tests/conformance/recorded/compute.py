@@ -99,8 +99,18 @@ def bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
 
 def _bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
     arrays = [peer.array(values) for values in case.arrays()]
-    names = [f"x{i}" for i in range(len(arrays))]
-    symbol = peer.symbol(case.op, names, case.params, "op")
+    symbol = peer.symbol(case.op, input_names(case), case.params, "op")
+    return executed(peer, case, symbol, arrays, wrt)
+
+
+def input_names(case: Case) -> list[str]:
+    """What the inputs of a case are called in symbols and files."""
+    return [f"x{i}" for i in range(len(case.inputs))]
+
+
+def executed(peer: Peer, case: Case, symbol: Any, arrays: Sequence[Any], wrt: Sequence[int]) -> Outcome:
+    """Run a symbol of a case over its arrays; what is raised before the gradients comes through."""
+    names = input_names(case)
     by_name = dict(zip(names, arrays, strict=True))
     args = {name: by_name[name] for name in symbol.list_arguments()}
     aux = {name: by_name[name] for name in symbol.list_auxiliary_states()}

@@ -12,17 +12,18 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, BinaryIO
 
 import mxnet as mx
 import numpy as np
 
-from tests.conformance.recorded import compute
+from tests.conformance.recorded import compute, store
 from tests.conformance.recorded.case import Case
 from tests.conformance.recorded.catalogue import by_id, catalogue
 from tests.conformance.recorded.mxnet_peer import MXNet, info, registry_facts
 from tests.conformance.recorded.names import symbol_names
-from tests.conformance.recorded.outcome import Outcome, Refusal
+from tests.conformance.recorded.outcome import Outcome, Refusal, outcome_difference
 
 PEER = MXNet()
 
@@ -69,8 +70,35 @@ def _names(case: Case) -> Any:
     return symbol_names(PEER, case, mx.name.NameManager(), info(case.op).key_var_num_args)
 
 
+def symbol(case_id: str) -> dict[str, Any]:
+    """The file that it writes of a case."""
+    case = by_id()[case_id]
+    made = PEER.symbol(case.op, compute.input_names(case), case.params, "op")
+    document: dict[str, Any] = json.loads(made.tojson())
+    return document
+
+
+def files(case_id: str, symbol: str, params: str) -> str:
+    """What it makes of files of a case: `same`, or how that differs from what is recorded."""
+    case = by_id()[case_id]
+    result = _record().results[case.op][case.name]
+    try:
+        with PEER.scope(case):
+            arrays = list(dict(mx.nd.load(params)).values())
+            found = compute.executed(PEER, case, mx.sym.load(symbol), arrays, result.wrt)
+    except Exception as error:  # noqa: BLE001 - whatever is raised is what is recorded
+        return f"refused: {compute.refusal(error).reason}"
+    return outcome_difference(found, result.bound or result.forward, case) or store.SAME
+
+
+@cache
+def _record() -> store.Record:
+    return store.load()
+
+
 UNITS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (registry_facts, dtype, forward, gradients, bound, wrt, names)
+    function.__name__: function
+    for function in (registry_facts, dtype, forward, gradients, bound, wrt, names, symbol, files)
 }
 
 

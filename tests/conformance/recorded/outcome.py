@@ -72,6 +72,20 @@ def difference(found: Any, expected: Any, case: Case) -> str | None:
     return None
 
 
+def outcome_difference(found: Outcome, expected: Outcome, case: Case) -> str | None:
+    """How outputs and changed inputs differ, and in training gradients, unless MXNet refuses them."""
+    words = difference(found.outputs, expected.outputs, case)
+    if words is not None:
+        return f"output {words}"
+    words = difference(found.mutated, expected.mutated, case)
+    if words is not None:
+        return f"new value {words}"
+    if not case.is_train or isinstance(expected.gradients, Refusal):
+        return None
+    words = difference(found.gradients, expected.gradients, case)
+    return None if words is None else f"gradient {words}"
+
+
 def _refusal_difference(found: Any, expected: Any) -> str | None:
     if isinstance(found, Refusal) and isinstance(expected, Refusal):
         return None

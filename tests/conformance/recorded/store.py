@@ -1,4 +1,5 @@
-"""The record on disk: `facts.json` and `results.json`, one line for each fact and case, and `values.npz`.
+"""The record on disk: `facts.json`, `results.json` and `files.json`, a line for each fact and case, and
+`values.npz`.
 
 A line of results describes its arrays (`float32 (2, 3)`); their bytes stand in `values.npz`, for each
 operator one run of bytes, in the order of the lines. So no offsets are stored, and a change to one case
@@ -21,6 +22,7 @@ from tests.conformance.recorded.outcome import Outcome, Refusal, describe
 
 HERE = Path(__file__).parent
 FACTS, RESULTS, VALUES = HERE / "facts.json", HERE / "results.json", HERE / "values.npz"
+VERDICTS = HERE / "files.json"
 SAME = "same"
 
 
@@ -46,17 +48,31 @@ class Result:
     compare: str = "values"
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What MXNet said of the files that operad wrote of a case.
+
+    Attributes:
+        digest: Of the files it was given.
+        words: `same` where it computed with them what it computes with its own symbol.
+    """
+
+    digest: str
+    words: str
+
+
 @dataclass
 class Record:
     """Everything that was recorded.
 
     Attributes:
         facts: By operator and name of the fact.
-        results: By operator and name of the case.
+        results: By operator and name of the case; `verdicts` likewise.
     """
 
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     results: dict[str, dict[str, Result]] = field(default_factory=dict)
+    verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
 
     def save(self) -> None:
         """Write all files."""
@@ -72,6 +88,16 @@ class Record:
         kept: dict[str, Any] = {op: run for op, run in runs.items() if run.size}
         np.savez_compressed(VALUES, **kept)
 
+    def save_verdicts(self) -> None:
+        """Write what was said of files alone."""
+        told = {op: self.verdicts[op] for op in PLUGIN_OF if self.verdicts.get(op)}
+        VERDICTS.write_text(
+            _table(
+                {op: {name: [v.digest, v.words] for name, v in cases.items()} for op, cases in told.items()}
+            ),
+            encoding="utf-8",
+        )
+
 
 def load() -> Record:
     """The record, or an empty one where nothing is recorded yet."""
@@ -84,7 +110,9 @@ def load() -> Record:
         for op, cases in lines.items():
             reader = _Reader(runs[op].tobytes() if op in runs.files else b"")
             results[op] = {name: reader.result(line) for name, line in cases.items()}
-    return Record(facts, results)
+    told = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+    verdicts = {op: {name: Verdict(*pair) for name, pair in cases.items()} for op, cases in told.items()}
+    return Record(facts, results, verdicts)
 
 
 def _table(table: Mapping[str, Mapping[str, Any]]) -> str:

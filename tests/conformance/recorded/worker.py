@@ -24,10 +24,12 @@ class Worker:
 
     Args:
         limit_s: Seconds a unit may take.
+        python: The interpreter that has MXNet.
     """
 
-    def __init__(self, limit_s: float = 20.0) -> None:
+    def __init__(self, limit_s: float = 20.0, python: str = sys.executable) -> None:
         self._limit_s = limit_s
+        self._python = python
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, *unit: Any) -> Any:
@@ -46,7 +48,7 @@ class Worker:
             self._process = None
 
     def _ask(self, unit: tuple[Any, ...]) -> Any:
-        process = self._process = self._process or _start()
+        process = self._process = self._process or _start(self._python)
         assert process.stdin is not None
         process.stdin.write(json.dumps(unit).encode() + b"\n")
         process.stdin.flush()
@@ -79,7 +81,7 @@ class Worker:
         return data
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start(python: str) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "1",
@@ -87,7 +89,7 @@ def _start() -> subprocess.Popen[bytes]:
         "MXNET_ENGINE_TYPE": "NaiveEngine",
     }
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.conformance.recorded.mxnet_worker"],
+        [python, "-m", "tests.conformance.recorded.mxnet_worker"],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.PIPE,

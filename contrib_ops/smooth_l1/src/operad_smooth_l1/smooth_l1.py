@@ -11,7 +11,7 @@ from operad_sdk import Array, Contract, Scalar, mapper, sign, unary
 def huber(a: float, sigma: float) -> float:
     """The value at one point."""
     s2 = sigma * sigma
-    if abs(a) > 1 / s2:
+    if abs(a) * s2 > 1:
         return abs(a) - 0.5 / s2
     return 0.5 * s2 * a * a
 
@@ -20,21 +20,23 @@ def huber(a: float, sigma: float) -> float:
 def huber_gradient(head: float, a: float, sigma: float) -> float:
     """The gradient from above times the slope: `sigma^2 a` within, the sign of `a` beyond."""
     s2 = sigma * sigma
-    if abs(a) > 1 / s2:
+    if abs(a) * s2 > 1:
         return head * sign(a)
     return head * s2 * a
 
 
 def _integral_of_slope(data: Array, scalar: float) -> Array:
     """The slope grows to 1, and stays there: a triangle, then a rectangle."""
-    rising = np.minimum(np.abs(data), 1 / scalar**2)
+    with np.errstate(divide="ignore"):
+        rising = np.minimum(np.abs(data), np.divide(1, scalar**2))
     return rising * rising * scalar**2 / 2 + (np.abs(data) - rising)
 
 
 @unary(
     "smooth_l1",
-    accepts="floating",
-    scalar=Scalar("sigma", default=1.0, above=0.0, doc="The pieces meet where |x| is 1 / sigma²."),
+    accepts="number",
+    integers_as="float64",
+    scalar=Scalar("sigma", default=1.0, doc="The pieces meet where |x| is 1 / sigma²."),
     contract=Contract(reference=_integral_of_slope),
 )
 def smooth_l1(x: Array, sigma: float, output: Array) -> None:

@@ -1,27 +1,23 @@
 """Gradients of what was recorded.
 
 A program records much the same graph at every step, so the graph's gradient pass runs once for each
-structure (see `schedule`), and later steps only replay its result on new arrays.
+structure (see `program`), and later steps only replay its result on new arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
-from operad.autograd.function import record_copy
-from operad.autograd.record import FREED, GradBuffer, Info, Saved
-from operad.autograd.schedule import deliver, schedule
+from operad.autograd.program import backward_program, deliver
 from operad.errors import ArgumentError, GradientError
-from operad.graph import Entry, Node, OpNode, Variable, topological_order
-from operad.ndarray import NDArray, Use, clash, new_array, set_frontend
-
-_REQUESTS = ("write", "add", "null")
+from operad.graph import REQUESTS
+from operad.imperative import Array, Marked, TapeEntry, TapeNode, Use, clash, tape_of
 
 
 def mark_variables(
-    variables: NDArray | Sequence[NDArray],
-    gradients: NDArray | Sequence[NDArray],
+    variables: Array | Sequence[Array],
+    gradients: Array | Sequence[Array],
     grad_reqs: str | Sequence[str] = "write",
 ) -> None:
     """Attach gradient buffers, so that `backward` computes gradients of these arrays.
@@ -34,8 +30,8 @@ def mark_variables(
         ArgumentError: A gradient would overwrite a variable or another gradient. Gradients that are all
             added to their buffers may share one.
     """
-    arrays = [variables] if isinstance(variables, NDArray) else list(variables)
-    buffers = [gradients] if isinstance(gradients, NDArray) else list(gradients)
+    arrays = [variables] if isinstance(variables, Array) else list(variables)
+    buffers = [gradients] if isinstance(gradients, Array) else list(gradients)
     reqs = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(arrays) == len(buffers) == len(reqs):
         raise ArgumentError(
@@ -44,15 +40,9 @@ def mark_variables(
     uses: list[Use] = []
     for i, (array, buffer, req) in enumerate(zip(arrays, buffers, reqs, strict=True)):
         _check_array(f"mark_variables: variable {i}", array)
-        if req not in _REQUESTS:
-            raise ArgumentError(
-                f"mark_variables: grad_req is {req!r}, expected one of {', '.join(_REQUESTS)}"
-            )
+        if req not in REQUESTS:
+            raise ArgumentError(f"mark_variables: grad_req is {req!r}, expected one of {', '.join(REQUESTS)}")
         _check_like("mark_variables: the gradient", buffer, array)
-        if array.dtype.kind != "f":
-            raise GradientError(
-                f"mark_variables: an array of {array.dtype.name} has no gradient; cast it first"
-            )
         uses.append(Use(f"variable {i}", array, "read"))
         if req != "null":
             uses.append(Use(f"the gradient of variable {i}", buffer, req))
@@ -62,14 +52,12 @@ def mark_variables(
             "a variable or another gradient, so give each an array of its own"
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
-        node = Variable("variable")
-        node.saved = GradBuffer(buffer, req)
-        array._autograd = Info(Entry(node), node.saved)
+        array._autograd = (Marked(buffer, req), 0)
 
 
 def backward(
-    heads: NDArray | Sequence[NDArray],
-    head_grads: NDArray | Sequence[NDArray | None] | None = None,
+    heads: Array | Sequence[Array],
+    head_grads: Array | Sequence[Array | None] | None = None,
     retain_graph: bool = False,
     train_mode: bool = True,
 ) -> None:
@@ -84,17 +72,15 @@ def backward(
         GradientError: A head was not recorded, or what it needs was freed or overwritten.
     """
     entries, grads = _heads(heads, head_grads)
-    nodes = topological_order(entries)
-    marked = [node for node in nodes if isinstance(node.saved, GradBuffer) and node.saved.req != "null"]
-    _run(
-        nodes, entries, grads, [Entry(n) for n in marked], [n.saved for n in marked], retain_graph, train_mode
-    )
+    nodes = tape_of(entries)
+    marked = [node for node in nodes if isinstance(node, Marked) and node.req != "null"]
+    _run(nodes, entries, grads, [(node, 0) for node in marked], marked, retain_graph, train_mode)
 
 
 def grad(
-    heads: NDArray | Sequence[NDArray],
-    variables: NDArray | Sequence[NDArray],
-    head_grads: NDArray | Sequence[NDArray | None] | None = None,
+    heads: Array | Sequence[Array],
+    variables: Array | Sequence[Array],
+    head_grads: Array | Sequence[Array | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
@@ -115,7 +101,7 @@ def grad(
     """
     if create_graph:
         raise GradientError("grad: create_graph=True (gradients of gradients) is not supported")
-    arrays = [variables] if isinstance(variables, NDArray) else list(variables)
+    arrays = [variables] if isinstance(variables, Array) else list(variables)
     for i, array in enumerate(arrays):
         _check_array(f"grad: variable {i}", array)
         if array._autograd is None:
@@ -123,53 +109,54 @@ def grad(
                 f"grad: variable {i} was not recorded; call attach_grad() on it before record()"
             )
     entries, grads = _heads(heads, head_grads)
-    results = [GradBuffer(new_array(x._spec), "write") for x in arrays]
-    wanted = [x._autograd.entry for x in arrays]
-    nodes = topological_order([*entries, *wanted])
+    results = [Marked(x._new(x._spec), "write") for x in arrays]
+    wanted = [x._autograd for x in arrays]
+    nodes = tape_of([*entries, *wanted])
     _run(nodes, entries, grads, wanted, results, bool(retain_graph), train_mode)
-    found = [buffer.array for buffer in results]
-    return found[0] if isinstance(variables, NDArray) else found
+    found = [buffer.grad for buffer in results]
+    return found[0] if isinstance(variables, Array) else found
 
 
 def _run(
-    nodes: Sequence[Node],
-    heads: Sequence[Entry],
-    head_grads: Sequence[NDArray],
-    wanted: Sequence[Entry],
-    buffers: Sequence[GradBuffer],
+    nodes: Sequence[TapeNode | Marked],
+    heads: Sequence[TapeEntry],
+    head_grads: Sequence[Array],
+    wanted: Sequence[TapeEntry],
+    buffers: Sequence[Marked],
     retain_graph: bool,
     train_mode: bool,
 ) -> None:
     for node in nodes:
-        if node.saved is FREED:
+        if isinstance(node, TapeNode) and node.saved is None:
             raise GradientError(
-                f"backward of {node.name}: what was recorded has been freed by an earlier backward; "
+                f"backward of {node.plan.name}: what was recorded has been freed by an earlier backward; "
                 "pass retain_graph=True there"
             )
-    plan = schedule(nodes, heads, wanted, [buffer.req for buffer in buffers], train_mode)
-    results = _results_apart(nodes, head_grads, buffers)
-    plan.run(nodes, head_grads, results)
-    for result, buffer in zip(results, buffers, strict=True):
-        if result is not buffer.array:
-            deliver(result, buffer.array, buffer.req)
+    if wanted:
+        program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
+        results = _results_apart(nodes, head_grads, buffers)
+        program.run(nodes, head_grads, results, train_mode)
+        for result, buffer in zip(results, buffers, strict=True):
+            if result is not buffer.grad:
+                deliver(result, buffer.grad, REQUESTS[buffer.req])
     if not retain_graph:
         for node in nodes:
-            if isinstance(node, OpNode):
-                node.saved = FREED
+            if isinstance(node, TapeNode):
+                node.saved = None
 
 
 def _results_apart(
-    nodes: Sequence[Node], head_grads: Sequence[NDArray], buffers: Sequence[GradBuffer]
-) -> list[NDArray]:
+    nodes: Sequence[TapeNode | Marked], head_grads: Sequence[Array], buffers: Sequence[Marked]
+) -> list[Array]:
     """Where to put the gradients: into the buffers, or beside those in whose memory something is read.
 
     A buffer may be, or share memory with, a head gradient or an array that was recorded; written while
     the backward pass still reads that one, it would make later gradients wrong.
     """
-    results = [buffer.array for buffer in buffers]
+    results = [buffer.grad for buffer in buffers]
     written = {id(array._chunk) for array in results}
     if len(written) < len(results):
-        found = clash(Use(f"gradient {i}", buffer.array, buffer.req) for i, buffer in enumerate(buffers))
+        found = clash(Use(f"gradient {i}", buffer.grad, buffer.req) for i, buffer in enumerate(buffers))
         if found:
             raise GradientError(
                 f"backward: {found[0]} shares memory with {found[1]}, so one would overwrite the other; "
@@ -177,20 +164,20 @@ def _results_apart(
             )
     read = {id(grad._chunk) for grad in head_grads}
     for node in nodes:
-        if isinstance(node.saved, Saved):
-            read.update([id(array._chunk) for array in node.saved.arrays.values()])
+        if isinstance(node, TapeNode):
+            read.update([id(array._chunk) for array in node.saved or ()])
     if written.isdisjoint(read):
         return results
-    return [_filled_like(x, 0) if id(x._chunk) in read else x for x in results]
+    return [x._filled(0) if id(x._chunk) in read else x for x in results]
 
 
 def _heads(
-    heads: NDArray | Sequence[NDArray], head_grads: NDArray | Sequence[NDArray | None] | None
-) -> tuple[list[Entry], list[NDArray]]:
-    arrays = [heads] if isinstance(heads, NDArray) else list(heads)
-    grads: list[NDArray | None] = [None] * len(arrays)
+    heads: Array | Sequence[Array], head_grads: Array | Sequence[Array | None] | None
+) -> tuple[list[TapeEntry], list[Array]]:
+    arrays = [heads] if isinstance(heads, Array) else list(heads)
+    grads: list[Array | None] = [None] * len(arrays)
     if head_grads is not None:
-        grads = [head_grads] if isinstance(head_grads, NDArray) else list(head_grads)
+        grads = [head_grads] if isinstance(head_grads, Array) else list(head_grads)
     if len(grads) != len(arrays):
         raise ArgumentError(f"backward: {len(grads)} head_grads for {len(arrays)} heads")
     entries = []
@@ -203,38 +190,16 @@ def _heads(
             )
         if given is not None:
             _check_like(f"backward: head_grads[{i}]", given, array)
-        entries.append(array._autograd.entry)
-    return entries, [_ones(x) if g is None else g for x, g in zip(arrays, grads, strict=True)]
+        entries.append(array._autograd)
+    return entries, [x._filled(1) if g is None else g for x, g in zip(arrays, grads, strict=True)]
 
 
 def _check_array(what: str, given: object) -> None:
-    if not isinstance(given, NDArray):
+    if not isinstance(given, Array):
         raise ArgumentError(f"{what} is {type(given).__name__}, expected an NDArray")
 
 
-def _check_like(what: str, given: Any, array: NDArray) -> None:
+def _check_like(what: str, given: Any, array: Array) -> None:
     _check_array(what, given)
     if given._spec is not array._spec:
         raise ArgumentError(f"{what} is {given._spec}, expected {array._spec}")
-
-
-def _ones(array: NDArray) -> NDArray:
-    return _filled_like(array, 1)
-
-
-def _filled_like(array: NDArray, value: float) -> NDArray:
-    made = new_array(array._spec)
-    made._data[...] = value  # fresh, so nothing is pending on it
-    return made
-
-
-@final
-class _Frontend:
-    """What `NDArray.attach_grad` and `NDArray.backward` call."""
-
-    mark_variables = staticmethod(mark_variables)
-    backward = staticmethod(backward)
-    record_copy = staticmethod(record_copy)
-
-
-set_frontend(_Frontend())

@@ -10,10 +10,19 @@ from typing import Any, final
 
 import numpy as np
 
-from operad.autograd.record import Info, Saved
 from operad.errors import ArgumentError, GradientError
-from operad.graph import Entry, OpNode, Variable
-from operad.ndarray import NDArray, Spec, Versions, new_array, overwritten, recording_state
+from operad.imperative import (
+    Array,
+    Recordable,
+    Spec,
+    TapeNode,
+    Versions,
+    copy_into,
+    is_recording,
+    overwritten,
+    refuse_aliases,
+    unrecorded,
+)
 from operad.operator import InferredShapes, OperatorProperty, PartialShape
 
 
@@ -46,13 +55,13 @@ class Function:
         copied; other values are kept as they are.
         """
         self.saved_tensors = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arrays)
-        self._versions = Versions([x for x in arrays if isinstance(x, NDArray)])
+        self._versions = Versions([x for x in arrays if isinstance(x, Array)])
 
     def _check_unchanged(self) -> None:
         """Raise GradientError if a saved array was written after it was saved."""
         changed = None if self._versions is None else self._versions.first_changed()
         if changed is not None:
-            places = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
+            places = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, Array)]
             what = f"saved_tensors[{places[changed]}]"
             raise overwritten(f"backward of {type(self).__name__}", what, "it was saved")
 
@@ -64,10 +73,10 @@ class Function:
         """The gradient of every input, from the gradient of every output."""
         raise GradientError(f"{type(self).__name__} defines no backward")
 
-    def __call__(self, *inputs: NDArray) -> Any:
+    def __call__(self, *inputs: Array) -> Any:
         """Apply the function, and record it if recording is on."""
         for i, x in enumerate(inputs):
-            if not isinstance(x, NDArray):
+            if not isinstance(x, Array):
                 raise ArgumentError(
                     f"{type(self).__name__}: argument {i} is {type(x).__name__}, expected an NDArray; "
                     "give other values to __init__"
@@ -75,51 +84,51 @@ class Function:
         if self._used:
             raise GradientError(f"{type(self).__name__}: an instance serves one call; make a new one")
         self._used = True
-        recorder, recording_state.recorder = recording_state.recorder, None
-        try:
+        with unrecorded():
             result = self.forward(*inputs)
-        finally:
-            recording_state.recorder = recorder
         outputs = _arrays(result, f"{type(self).__name__}.forward")
-        if recorder is not None and any(x._autograd is not None for x in inputs):
+        if is_recording():
+            refuse_aliases(type(self).__name__, inputs)
+        if is_recording() and any(x._autograd is not None for x in inputs):
             outputs = [output.detach() for output in outputs]
             _record(self, inputs, outputs)
-        return outputs[0] if isinstance(result, NDArray) else outputs
+        return outputs[0] if isinstance(result, Array) else outputs
 
 
-def _record(function: Function, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+def _record(function: Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Make `outputs` the values of a new node that stands for `function`."""
-    entries = [Entry(Variable("constant")) if x._autograd is None else x._autograd.entry for x in inputs]
     prop = FunctionProperty(function, [x._spec for x in inputs], len(outputs))
-    node = OpNode(prop, type(function).__name__, entries)
-    node.saved = Saved(None, [output._spec for output in outputs], {}, ())
+    called = Recordable(type(function).__name__, prop, [output._spec for output in outputs])
+    node = TapeNode(called, tuple([x._autograd for x in inputs]))
     for i, output in enumerate(outputs):
-        output._autograd = Info(Entry(node, i))
+        output._autograd = (node, i)
 
 
 @final
 class _Copy(Function):
     """A copy to another device or type: its gradient is copied back."""
 
-    def __init__(self, source: NDArray) -> None:
+    def __init__(self, source: Array) -> None:
         self._spec = source._spec
 
-    def backward(self, output_grad: NDArray) -> NDArray:
+    def backward(self, output_grad: Array) -> Array:
         """The gradient as the source is."""
-        return output_grad.copyto(new_array(self._spec))
+        grad = output_grad._new(self._spec)
+        copy_into(grad, output_grad)
+        return grad
 
 
-def record_copy(source: NDArray, target: NDArray) -> None:
+def record_copy(source: Array, target: Array) -> None:
     """Record that `target` holds a copy of `source`."""
     _record(_Copy(source), [source], [target])
 
 
-def _arrays(result: Any, what: str) -> list[NDArray]:
-    found = [result] if isinstance(result, NDArray) else result
+def _arrays(result: Any, what: str) -> list[Array]:
+    found = [result] if isinstance(result, Array) else result
     if not isinstance(found, (list, tuple)):
         raise ArgumentError(f"{what} returned {type(result).__name__}, expected an NDArray or a list of them")
     for i, x in enumerate(found):
-        if not isinstance(x, NDArray):
+        if not isinstance(x, Array):
             raise ArgumentError(f"{what} returned {type(x).__name__} at {i}, expected an NDArray")
     return list(found)
 
@@ -132,12 +141,12 @@ class FunctionProperty(OperatorProperty):
     def __init__(self, function: Function, in_specs: Sequence[Spec], num_outputs: int) -> None:
         super().__init__()
         self._function = function
-        self._in_specs = in_specs
+        self.in_specs = in_specs
         self._num_outputs = num_outputs
 
     def list_arguments(self) -> list[str]:
         """Numbered."""
-        return [f"arg{i}" for i in range(len(self._in_specs))]
+        return [f"arg{i}" for i in range(len(self.in_specs))]
 
     def list_outputs(self) -> list[str]:
         """Numbered."""
@@ -153,23 +162,20 @@ class FunctionProperty(OperatorProperty):
         """The output gradients; what else it needs, the function keeps itself."""
         return list(out_grad)
 
-    def run_backward(self, output_grads: Sequence[NDArray]) -> list[NDArray]:
+    def run_backward(self, output_grads: Sequence[Array]) -> list[Array]:
         """Call the function's `backward`, unrecorded.
 
         Raises:
             GradientError: What it saved was overwritten since.
         """
         self._function._check_unchanged()
-        recorder, recording_state.recorder = recording_state.recorder, None
-        try:
+        with unrecorded():
             result = self._function.backward(*output_grads)
-        finally:
-            recording_state.recorder = recorder
         name = f"{type(self._function).__name__}.backward"
         grads = _arrays(result, name)
-        if len(grads) != len(self._in_specs):
-            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self._in_specs)}")
-        for i, (grad, spec) in enumerate(zip(grads, self._in_specs, strict=True)):
+        if len(grads) != len(self.in_specs):
+            raise ArgumentError(f"{name} returned {len(grads)} gradients, expected {len(self.in_specs)}")
+        for i, (grad, spec) in enumerate(zip(grads, self.in_specs, strict=True)):
             if grad._spec is not spec:
                 raise ArgumentError(f"{name}: the gradient of input {i} is {grad._spec}, expected {spec}")
         return grads

@@ -8,8 +8,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import final
 
-from operad.autograd.record import tape
-from operad.ndarray import recording_state
+from operad.imperative import is_recording, is_training, set_recording, set_training
 
 
 @final
@@ -36,30 +35,6 @@ class Scope:
         recording, training = self._previous.pop()
         set_recording(recording)
         set_training(training)
-
-
-def is_recording() -> bool:
-    """Whether calls of this thread are recorded."""
-    return recording_state.recorder is not None
-
-
-def is_training() -> bool:
-    """Whether calls of this thread run in training mode."""
-    return recording_state.is_training
-
-
-def set_recording(is_record: bool) -> bool:
-    """Switch recording; returns what it was."""
-    previous = is_recording()
-    recording_state.recorder = tape if is_record else None
-    return previous
-
-
-def set_training(train_mode: bool) -> bool:
-    """Switch training mode; returns what it was."""
-    previous = recording_state.is_training
-    recording_state.is_training = train_mode
-    return previous
 
 
 def record(train_mode: bool = True) -> Scope:

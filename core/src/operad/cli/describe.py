@@ -163,8 +163,9 @@ class Description:
             ("of", "reads", "form"),
             [(g.argument, ", ".join(g.reads) or "nothing", g.form or "") for g in self.gradients],
         )
-        if not self.gradients:
-            page.text("none")
+        declared_of = {gradient.argument for gradient in self.gradients}
+        if zeros := [name for name in self.arguments if name not in declared_of]:
+            page.text(f"none declared, so backward gives zeros: {', '.join(zeros)}")
         page.heading("Kernels")
         page.table(
             ("kernel", "provided by", "device", "priority", "applies"),

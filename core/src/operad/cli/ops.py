@@ -13,6 +13,7 @@ from operad import registry
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.registry import OperatorRecord
+from operad.registry.discovery import is_safe
 from operad.registry.packages import standard_line
 from operad.registry.plugins import normalized
 
@@ -95,6 +96,8 @@ def installed_operators(pattern: str | None = None, plugin: str | None = None) -
 
 
 def _nothing() -> str:
+    if is_safe():
+        return "OPERAD_SAFE=1 reads no plugin, so there is no operator; unset it"
     if registry.operators():
         return "no installed operator matches; operad ops lists all"
     return f"no operator is installed; all of operad's: {standard_line()}"

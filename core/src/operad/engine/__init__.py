@@ -2,9 +2,8 @@
 
 from operad.engine.base import Engine, ProfileHook
 from operad.engine.current import get, set, stop
-from operad.engine.naive import NaiveEngine
+from operad.engine.kinds import NaiveEngine, ThreadedEngine
 from operad.engine.operation import AsyncFn, FnProperty, OnComplete, Opr, RunContext, SyncFn
-from operad.engine.threaded import ThreadedEngine
 from operad.engine.var import Var
 
 __all__ = [

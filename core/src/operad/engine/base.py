@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 
 from operad.context import Context
-from operad.engine.crew import PartFn
+from operad.engine.intra_op import PartFn
 from operad.engine.operation import AsyncFn, FnProperty, Opr, SyncFn
 from operad.engine.var import Var
 
@@ -73,7 +73,9 @@ class Engine(ABC):
         """Refuse later pushes of `opr`; those already pushed still run."""
 
     @abstractmethod
-    def push(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
+    def push(
+        self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False, size_bytes: int = 0
+    ) -> None:
         """Schedule one run of a prepared operation; legal while earlier runs are pending.
 
         Args:
@@ -81,6 +83,9 @@ class Engine(ABC):
             ctx: Where it runs.
             priority: Larger runs first among ready operations; a hint, in no unit.
             profiling: Report this run to `profile_hook`.
+            size_bytes: Memory that the operation keeps in use until it is done, for the limit on how far
+                pushes run ahead: where too many operations or bytes are pending, a push waits until
+                some are done. Threads inside the engine, finalizers and signal handlers never wait.
 
         Raises:
             EngineError: `opr` or one of its variables was deleted.
@@ -99,6 +104,7 @@ class Engine(ABC):
         name: str | None = None,
         *,
         reads_mutable: bool | Collection[Var] = False,
+        size_bytes: int = 0,
     ) -> None:
         """Schedule `fn(run_ctx, on_complete)` after every earlier operation it conflicts with.
 
@@ -107,8 +113,8 @@ class Engine(ABC):
 
         Args:
             prop: Which worker starts it; every property is allowed.
-            fn, ctx, const_vars, mutable_vars, priority, name, reads_mutable: As in `new_operator`
-                and `push`.
+            fn, ctx, const_vars, mutable_vars, priority, name, reads_mutable, size_bytes: As in
+                `new_operator` and `push`.
 
         Raises:
             DuplicateVarError: A variable is named twice. Errors of `fn` surface at a wait.
@@ -127,6 +133,7 @@ class Engine(ABC):
         *,
         reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
+        size_bytes: int = 0,
     ) -> None:
         """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`.
 
@@ -171,14 +178,18 @@ class Engine(ABC):
     ) -> bool:
         """Run `fn(*args)` here and now if nothing stands in its way; else do nothing.
 
-        For small functions: other threads' pushes wait while it runs, and it must not wait for
-        another thread that pushes. The lists are trusted to be disjoint and without repetition.
+        The variables are claimed as a push would, and other threads push and wait beside it. The lists
+        are trusted to be disjoint and without repetition.
 
         Returns:
             True if it ran (an error it raised is stored like a pushed function's); False if a
-            conflicting operation is pending, a variable carries a failure, or pushes of this thread
-            are being grouped: push it instead.
+            conflicting operation is pending, a variable carries a failure, some thread groups its
+            pushes, or the caller is inside an operation: push it instead.
         """
+
+    @abstractmethod
+    def profile_all(self, is_on: bool) -> None:
+        """Report every operation to `profile_hook` from now on, inline ones included, or no longer."""
 
     @abstractmethod
     def is_idle(self, var: Var) -> bool:

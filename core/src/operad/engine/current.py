@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Callable
 from typing import Final
 
 from operad.config import settings
 from operad.engine.base import Engine
-from operad.engine.naive import NaiveEngine
-from operad.engine.threaded import ThreadedEngine
-from operad.errors import EngineError
+from operad.engine.dependency import DependencyEngine
+from operad.engine.kinds import NaiveEngine, ThreadedEngine
+from operad.engine.thread import OUTSIDE, local
+from operad.errors import BlockingInOperatorError, EngineError
 
-_ENGINES: Final = {"naive": NaiveEngine, "threaded": ThreadedEngine}
-_changing: Final = threading.Lock()
-_engine: Engine | None = None
+_ENGINES: Final[dict[str, Callable[[], DependencyEngine]]] = {
+    "naive": NaiveEngine,
+    "threaded": ThreadedEngine,
+}
+_changing = threading.Lock()
+_engine: DependencyEngine | None = None
 
 
 def get() -> Engine:
@@ -32,30 +38,68 @@ def _first() -> Engine:
 def set(engine: str | Engine) -> Engine:
     """Make `engine` ("naive", "threaded" or an instance) the process's engine.
 
-    The engine in force before is stopped first, so its pending work is finished.
+    The engine in force before comes to rest and is stopped first. What other threads push meanwhile
+    waits, and goes to the new one.
 
     Returns:
         The engine now in force.
 
     Raises:
-        EngineError: The name is unknown.
+        EngineError: `engine` is neither a known name nor an engine.
+        BlockingInOperatorError: Called from inside an operation; nothing has changed.
         BaseException: Failures of the engine before that no wait has raised; the new engine is in force.
     """
     global _engine
-    if isinstance(engine, str) and engine not in _ENGINES:
-        raise EngineError(f"unknown engine {engine!r}; expected one of {', '.join(_ENGINES)}")
-    new = _ENGINES[engine]() if isinstance(engine, str) else engine
+    _refuse_inside("engine.set")
+    new = _made(engine)
     with _changing:
-        old, _engine = _engine, new
-    if old is not None and old is not new:
-        old.stop()
+        old = _engine
+        try:
+            if old is not None and old is not new:
+                old.stop_before(new)
+        finally:
+            _engine = new
     return new
 
 
+def _made(engine: object) -> DependencyEngine:
+    if isinstance(engine, DependencyEngine):
+        return engine
+    if isinstance(engine, str) and engine in _ENGINES:
+        return _ENGINES[engine]()
+    raise EngineError(f"unknown engine {engine!r}; expected one of {', '.join(_ENGINES)}, or an engine")
+
+
 def stop() -> None:
-    """Stop the process's engine, if it has one; the next `get` makes another."""
+    """Stop the process's engine, if it has one; the next `get` makes another.
+
+    Raises:
+        BlockingInOperatorError: Called from inside an operation; nothing has changed.
+        BaseException: Failures that no wait has raised; the engine is stopped.
+    """
     global _engine
+    _refuse_inside("engine.stop")
     with _changing:
-        old, _engine = _engine, None
-    if old is not None:
-        old.stop()
+        old = _engine
+        try:
+            if old is not None:
+                old.stop()
+        finally:
+            _engine = None
+
+
+def _refuse_inside(what: str) -> None:
+    if local.state.inside != OUTSIDE:
+        raise BlockingInOperatorError(
+            f"{what} inside an operation would wait for that operation; call it outside"
+        )
+
+
+def _renew_lock() -> None:
+    """In a forked child, where whoever held the lock is gone."""
+    global _changing
+    _changing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -5,11 +5,12 @@ skipped because of it, would have written carries the same `Failure` until a lat
 variable succeeds. Such a variable has no value, so operations that read it are skipped and every wait
 for it raises. Whether that happens depends on the order of pushes alone, never on timing.
 
-The first wait that meets a record raises the operation's own exception. Its traceback grows with every
-frame it passes, and those frames hold arrays, and so variables, and so the record itself: kept, it
-would be a cycle for each array that was read in vain. So the record goes on with a copy that has the
-notes and the cause but no traceback, and every later wait raises a copy of that copy. Refused: raising
-the one object again with its first traceback, which keeps the frames of all callers alive.
+The first wait that meets a record raises an `OperatorError` that is also an instance of the class that
+the operation raised, caused by that very exception. Its traceback grows with every frame it passes, and
+those frames hold arrays, and so variables, and so the record itself: kept, it would be a cycle for each
+array that was read in vain. So the record goes on with a copy that has the notes and the causes but no
+traceback, and every later wait raises a copy of that copy. Refused: raising the one object again with
+its first traceback, which keeps the frames of all callers alive.
 
 Source: ThreadedVar::var_exception, src/engine/threaded_engine.h. Differs: independent failures are
 all kept, and a variable is not taken for clean because somebody was told.
@@ -17,12 +18,14 @@ all kept, and a variable is not taken for clean because somebody was told.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import sys
 import weakref
 from types import FrameType
 from typing import Final, final
+
+from operad.config import settings
+from operad.errors import OperadError, OperatorError, OperatorGroupError, operator_error_class
 
 alive: Final[dict[int, weakref.ref[Failure]]] = {}
 """Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
@@ -53,18 +56,56 @@ class Failure:
         alive[number] = weakref.ref(self, lambda _: alive.pop(number, None))
 
     def first_raise(self) -> BaseException:
-        """The operation's own exception, with the note; called once, by the wait that raises it first."""
-        error = self.error
+        """The error to raise, with the note; called once, by the wait that raises it first."""
+        error = as_operator_error(self.error)
         if self.note not in getattr(error, "__notes__", ()):
             error.add_note(self.note)
         self.error = _bare(error)
-        if self.error is not error and (place := _innermost(error)):
+        if self.error is not error and (place := _innermost(error.__cause__ or error)):
             self.error.add_note(f"raised again; the first traceback ended at {place}")
         return error
 
     def next_raise(self) -> BaseException:
         """The same error as an object of its own, for every wait after the first."""
         return _bare(self.error)
+
+
+@final
+class FailureLog:
+    """The failures of one engine that no wait has raised yet."""
+
+    __slots__ = ("_unread",)
+
+    def __init__(self) -> None:
+        self._unread: dict[Failure, bool] = {}  # a set that keeps their order
+
+    def record(self, failure: Failure) -> None:
+        """Keep a new failure until a wait raises it."""
+        failure.enlist()
+        self._unread[failure] = True
+
+    def unread(self) -> list[Failure]:
+        """The unread failures, in push order."""
+        return sorted(self._unread, key=lambda failure: failure.seq)
+
+    def raise_unread(self) -> None:
+        """Raise the unread failure; several in push order as a group."""
+        errors = [failure.first_raise() for failure in self.unread() if self._take(failure)]
+        try:
+            if len(errors) == 1:
+                raise errors[0]
+            if errors:
+                raise _group(f"{len(errors)} operations failed", errors)
+        finally:
+            del errors  # this frame is part of their traceback
+
+    def error_of(self, failure: Failure) -> BaseException:
+        """The error that a wait for a variable which carries `failure` raises."""
+        return failure.first_raise() if self._take(failure) else failure.next_raise()
+
+    def _take(self, failure: Failure) -> bool:
+        """Take `failure` off the unread ones; whether it was among them. One atomic step."""
+        return self._unread.pop(failure, False)
 
 
 def earliest(one: Failure | None, other: Failure | None) -> Failure | None:
@@ -74,18 +115,58 @@ def earliest(one: Failure | None, other: Failure | None) -> Failure | None:
     return one if one.seq <= other.seq else other
 
 
+def _group(message: str, errors: list[BaseException]) -> BaseException:
+    """All of them as one; interrupts, which no `except Exception` may catch, are no OperadError."""
+    if all(isinstance(error, OperadError) for error in errors):
+        return OperatorGroupError(message, errors)  # type: ignore[arg-type]  # tested above
+    return BaseExceptionGroup(message, errors)
+
+
+def as_operator_error(error: BaseException) -> BaseException:
+    """`error` as an `OperatorError` that is also an instance of its class, and caused by it.
+
+    What is an OperadError already, and an interrupt, comes back as it is.
+    """
+    if isinstance(error, OperadError) or not isinstance(error, Exception):
+        return error
+    wanted = operator_error_class(type(error))
+    made = None if wanted is OperatorError else _copied_as(wanted, error)
+    if made is None:
+        made = OperatorError(f"{type(error).__name__}: {error}")
+    made.__cause__ = _from_plugin(error)
+    made.__notes__ = list(getattr(error, "__notes__", ()))
+    return made
+
+
+def _copied_as(wanted: type[BaseException], error: BaseException) -> BaseException | None:
+    """A copy of `error` as an instance of `wanted`, without traceback and causes; None if there is none."""
+    for make in (_called, _without_init):
+        try:
+            made = make(wanted, error)
+            made.args = error.args
+            if type(made) is wanted and str(made) == str(error):
+                made.__dict__.update(error.__dict__)
+                return made
+        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
+            continue
+    return None
+
+
+def _called(wanted: type[BaseException], error: BaseException) -> BaseException:
+    return wanted(*error.__reduce__()[1])  # for `OSError`, more than `args`
+
+
+def _without_init(wanted: type[BaseException], error: BaseException) -> BaseException:
+    """For classes whose `__init__` does not take `args`."""
+    made = wanted.__new__(wanted, *error.args)
+    made.__dict__.update(error.__dict__)
+    return made
+
+
 def _bare(error: BaseException) -> BaseException:
     """A copy of `error` and of its causes without tracebacks; `error` itself where no copy succeeds."""
-    for attempt in (copy.copy, _without_init):
-        try:
-            made = attempt(error)
-            made.args = error.args
-            is_faithful = type(made) is type(error) and str(made) == str(error)
-        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is copied
-            continue
-        if is_faithful and made is not error:
-            break
-    else:
+    made = _copied_as(type(error), error)
+    if made is None:
         return error.with_traceback(None)
     if notes := getattr(error, "__notes__", None):
         made.__notes__ = list(notes)
@@ -93,14 +174,20 @@ def _bare(error: BaseException) -> BaseException:
     is_shown = error.__context__ is not None and not error.__suppress_context__
     made.__context__ = _bare(error.__context__) if is_shown and error.__context__ else None
     made.__suppress_context__ = error.__suppress_context__
-    return made.with_traceback(None)
-
-
-def _without_init(error: BaseException) -> BaseException:
-    """For classes whose `__init__` does not take `args`."""
-    made = type(error).__new__(type(error), *error.args)
-    made.__dict__.update(error.__dict__)
     return made
+
+
+def _from_plugin(error: BaseException) -> BaseException:
+    """`error` with a traceback that begins at the first frame that is not the system's own."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None and _is_ours(traceback.tb_frame):
+        traceback = traceback.tb_next
+    return error if settings().debug else error.with_traceback(traceback)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package in ("operad", "operad_sdk") or frame.f_code.co_filename.startswith("<operad ")
 
 
 def _innermost(error: BaseException) -> str | None:

@@ -1,9 +1,9 @@
 """What engines do when their process forks or ends.
 
-A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, pending
-work is finished and the lock taken; afterwards the parent lets go, and the child's engines make their
-locks anew and hire workers when next needed. Work pending in a fork from inside an operation
-stays the parent's: the child must not wait for its variables.
+A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, engines
+come to rest and their locks are taken; afterwards the parent lets go, and the child's engines make
+their locks anew and hire workers when next needed. Work that is still pending, asynchronous or beside a
+fork from inside an operation, stays the parent's: the child must not wait for its variables.
 
 At exit, what can still run is run, and other threads' new work waits meanwhile; asynchronous operations
 that nobody has completed are dropped, since waiting for them could take for ever. Failures nobody
@@ -15,14 +15,16 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import weakref
 from typing import Protocol
 
 from operad.engine.failure import Failure
+from operad.engine.thread import OPERATION, local
 
 
-class Mortal(Protocol):
-    """What an engine must do to survive a fork and end well."""
+class Lifetime(Protocol):
+    """What brings an engine through a fork and to its end."""
 
     def hold_for_fork(self) -> None:
         """Finish what is pending and stand still."""
@@ -34,15 +36,16 @@ class Mortal(Protocol):
         """Go on, in the child, without the other threads."""
 
     def finish_at_exit(self) -> list[Failure]:
-        """Run what can still run; the failures nobody heard of."""
+        """Run what can still run; the failures that no wait has raised."""
 
 
-_engines: weakref.WeakSet[Mortal] = weakref.WeakSet()
-_held: list[Mortal] = []
+_engines: weakref.WeakSet[Lifetime] = weakref.WeakSet()
+_forking = threading.Lock()
+_held: list[Lifetime] = []
 _is_watching = False
 
 
-def watch(engine: Mortal) -> None:
+def watch(engine: Lifetime) -> None:
     """Tell `engine` of forks and of the end."""
     global _is_watching
     if not _is_watching:
@@ -54,6 +57,7 @@ def watch(engine: Mortal) -> None:
 
 
 def _before_fork() -> None:
+    _forking.acquire()
     for engine in list(_engines):
         engine.hold_for_fork()
         _held.append(engine)
@@ -62,11 +66,16 @@ def _before_fork() -> None:
 def _in_parent() -> None:
     while _held:
         _held.pop().release_after_fork()
+    _forking.release()
 
 
 def _in_child() -> None:
+    global _forking
+    _forking = threading.Lock()
     while _held:
         _held.pop().renew_after_fork()
+    if local.state.inside == OPERATION:  # the child is free of it, and may wait
+        local.state.renew()
 
 
 def _at_exit() -> None:

@@ -1,6 +1,6 @@
 """What the engine runs: an `Opr` (a function and the variables it names) and its pushes.
 
-An `Opr` is validated once and may be pushed any number of times; each push makes one `Block`,
+An `Opr` is validated once and may be pushed any number of times; each push makes one `OprBlock`,
 which carries what belongs to that push alone: place, priority, position in the push order.
 """
 
@@ -112,7 +112,7 @@ class Opr:
         reads_mutable: bool | Collection[Var] = False,
         is_async: bool = False,
         kind: int = RUN,
-        parts: tuple[Block, ...] = (),
+        parts: tuple[OprBlock, ...] = (),
         is_parallel: bool = True,
     ) -> None:
         self.fn = fn
@@ -185,13 +185,14 @@ class Opr:
         return self.name or getattr(self.fn, "__qualname__", None) or "operation"
 
 
-class Block:
+class OprBlock:
     """One push of an `Opr`.
 
     Attributes:
         seq: Position in the push order; every block of an engine has its own.
         order: Minus the priority.
         is_gpu: Whether `ctx` is a GPU.
+        size_bytes: Memory that the push keeps in use until it is done.
         waiting: Variables not granted yet; the block is ready at 0.
         site: `file:line` of the push, kept in debug mode only.
 
@@ -199,10 +200,13 @@ class Block:
         EngineError: The context or the priority is none. Found here, before any queue holds the block.
     """
 
-    __slots__ = ("ctx", "is_gpu", "opr", "order", "profiling", "seq", "site", "waiting")
+    __slots__ = ("ctx", "is_gpu", "opr", "order", "profiling", "seq", "site", "size_bytes", "waiting")
 
-    def __init__(self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False) -> None:
+    def __init__(
+        self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False, size_bytes: int = 0
+    ) -> None:
         self.opr = opr
+        self.size_bytes = size_bytes
         self.ctx = ctx
         try:
             self.is_gpu = ctx.is_gpu

@@ -1,10 +1,11 @@
-"""The threaded engine: workers per device, under one thread budget.
+"""Worker threads per device, under one thread budget.
 
-A push wakes at most one sleeping worker, and none while one is on its way; whoever takes a block while
+A push wakes at most one idle worker, and none while one is on its way; whoever takes a block while
 more are ready wakes the next. A worker that has finished a block takes the next one at once, so a chain
-of dependent operations runs through one worker without a wake-up. Ready queues and lists of idle
-workers are changed by single atomic steps (`heappop`, `append`, `pop`) and looked at again
-after every step that could have missed another thread's, so taking work needs no lock.
+of dependent operations runs through one worker without a wake-up. Who is woken or hired is decided
+under the queue's lock. Ready queues and lists of idle workers are changed by single atomic steps
+(`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
+thread's, so taking work needs no lock.
 
 A thread that waits runs ready blocks itself while nothing else runs: a push and its wait take 7 to 14 us
 that way, and 37 to 126 us where a worker has to be woken (4 shared cores, an empty function).
@@ -16,102 +17,116 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, final
 
 from operad.context import cpu
-from operad.engine.operation import Block, RunContext
-from operad.engine.ordered import OrderedEngine
-from operad.engine.policy import Policy, Pool
-from operad.engine.thread import Thread, new_bell
+from operad.engine.budget import ThreadBudget
+from operad.engine.dispatch import Dispatcher, Runner
+from operad.engine.operation import OprBlock, RunContext
+from operad.engine.pools import WorkerPool, WorkerPools
+from operad.engine.stream import StreamCompletions
+from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
 
 _CPU: Final = cpu()
-_EXIT_POLL_S: Final = 0.001
+_JOIN_S: Final = 0.001
 
 
 @final
 class _Worker:
-    """One thread's place in a pool: its bell, its run context, and whether it holds a budget slot."""
+    """One thread's place in a pool: its event, its run context, and whether it holds a budget slot."""
 
-    __slots__ = ("bell", "has_slot", "pool", "run_ctx")
+    __slots__ = ("event", "has_slot", "pool", "run_ctx")
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: WorkerPool) -> None:
         self.pool = pool
-        self.bell = new_bell()
+        self.event = new_event()
         self.run_ctx = RunContext(pool.device or _CPU, pool.new_stream())
         self.has_slot = False
 
 
-class _Thread(Thread):
-    """Adds the place from which a waiting thread helps."""
-
-    helper: _Worker | None = None
-
-
 @final
-class ThreadedEngine(OrderedEngine):
-    """Runs operations on worker threads, in parallel where their variables allow it.
+class ThreadedRunner(Runner):
+    """Runs blocks in worker threads.
 
     Args:
-        num_threads: Size of the thread budget, and of the pool of CPU workers; default: the setting.
+        budget: The threads that may compute at once; the CPU's pool has as many workers.
     """
 
     is_threaded = True
 
-    def _renew(self) -> None:
-        super()._renew()
-        self._policy = Policy(self.num_threads)
+    def __init__(self, budget: ThreadBudget) -> None:
+        self._budget = budget
+        self._renew()
+
+    def attach(self, dispatcher: Dispatcher) -> None:
+        """See `Runner`."""
+        self._dispatcher = dispatcher
+        self._completions = StreamCompletions(dispatcher)
+
+    def renew(self) -> None:
+        """See `Runner`."""
         self._budget.renew_lock()
-        self._thread: _Thread = _Thread()
+        self._completions = StreamCompletions(self._dispatcher)
+        self._renew()
+
+    def _renew(self) -> None:
+        self._pools = WorkerPools(self._budget.total)
         self._threads: list[threading.Thread] = []
-        self._hires: deque[Pool] = deque()
+        self._hires: deque[WorkerPool] = deque()
+        self._helpers: list[_Worker] = []
+        self._is_ending = False
 
     # Waking and hiring.
 
-    def _offer(self, block: Block) -> None:
-        pool = self._policy.pool_of(block)
+    def offer(self, block: OprBlock) -> None:
+        """See `Runner`."""
+        pool = self._pools.pool_of(block)
         pool.offer(block)
-        if pool.idle or pool.workers < pool.size:
+        if pool.has_more_workers:
             self._wake(pool)
 
-    def _wake(self, pool: Pool) -> None:
-        """See to it that a worker looks at `pool`, if one may run."""
+    def _wake(self, pool: WorkerPool, _: None = None) -> None:
+        """See to it that a worker looks at `pool`, if one may run. Under the lock."""
         if pool.is_waking or (pool.is_counted and self._budget.is_full):
             return  # who is on the way wakes the next one; who runs looks when it is done
         pool.is_waking = True
         try:
-            bell = pool.idle.pop()
-        except IndexError:
-            self._hires.append(pool)
-            self._has_chores = True
-        else:
-            bell.release()
-
-    def _do_chores(self) -> None:
-        """Hire the workers asked for."""
-        self._has_chores = False
-        while self._hires:
-            pool = self._hires.popleft()
-            if not pool.claim():
+            pool.idle.pop().release()
+        except IndexError:  # nobody is idle, or the last one has just found work by itself
+            if pool.workers < pool.size:
+                pool.workers += 1
+                self._hires.append(pool)
+                self._dispatcher.lock.has_after = True
+            else:
                 pool.is_waking = False
-                if pool.ready and pool.idle:
-                    self._wake(pool)  # for work whose offer saw `is_waking` and left it to us
-                continue
+
+    def _wake_next(self, pool: WorkerPool) -> None:
+        if pool.ready and pool.has_more_workers and not pool.is_waking:
+            self._dispatcher.lock.do(self._wake, pool)
+
+    def after(self) -> None:
+        """Hire the workers asked for."""
+        self._dispatcher.lock.has_after = False
+        while True:
+            try:
+                pool = self._hires.popleft()
+            except IndexError:  # another thread hired the last one
+                return
             name = f"operad-{pool.name}-{pool.workers}"
             thread = threading.Thread(target=self._serve, args=(pool,), name=name, daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # the interpreter is ending; `finish_at_exit` runs what is left
+            except RuntimeError:  # the interpreter is ending, and who ends it runs what is left
                 pool.is_waking = False
             else:
                 self._threads.append(thread)
 
     # The life of a worker.
 
-    def _serve(self, pool: Pool) -> None:
-        self._thread.is_running = True
+    def _serve(self, pool: WorkerPool) -> None:
+        local.state.inside = OPERATION
         worker = _Worker(pool)
         pool.is_waking = False
         while True:
@@ -121,19 +136,19 @@ class ThreadedEngine(OrderedEngine):
                 del block
                 continue
             self._leave(worker)
-            pool.idle.append(worker.bell)
-            if self._may_take(worker) and pool.withdraw(worker.bell):
+            pool.idle.append(worker.event)
+            if self._may_take(worker) and pool.withdraw(worker.event):
                 continue  # work came between the last look and lying down
-            if self._stopped:
+            if self._is_ending:
                 return
-            worker.bell.acquire()
+            worker.event.acquire()
             pool.is_waking = False
 
     def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool
         return bool(pool.ready) and (worker.has_slot or not (pool.is_counted and self._budget.is_full))
 
-    def _take(self, worker: _Worker) -> Block | None:
+    def _take(self, worker: _Worker) -> OprBlock | None:
         """The next block of the worker's pool, if there is one and the budget allows it."""
         pool, budget = worker.pool, self._budget
         if not pool.ready:
@@ -147,10 +162,8 @@ class ThreadedEngine(OrderedEngine):
         except IndexError:  # another worker was faster
             return None
         worker.run_ctx.ctx = block.ctx
-        if pool.ready and (pool.idle or pool.workers < pool.size):
-            self._wake(pool)
-            if self._has_chores:
-                self._do_chores()
+        if pool.ready:
+            self._wake_next(pool)
         return block
 
     def _leave(self, worker: _Worker) -> None:
@@ -160,84 +173,51 @@ class ThreadedEngine(OrderedEngine):
             worker.has_slot = False
             self._budget.use(is_worth=True)
 
-    def _run(self, block: Block, worker: _Worker) -> None:
-        """Run `block`, and finish it unless it is asynchronous."""
-        run_ctx, budget = worker.run_ctx, self._budget
+    def _run(self, block: OprBlock, worker: _Worker) -> None:
+        """Run `block`, and finish it unless it is asynchronous or on a stream."""
+        run_ctx, dispatcher = worker.run_ctx, self._dispatcher
         if run_ctx.stream is not None:
-            self._run_on_stream(block, run_ctx)
+            self._completions.launch(block, run_ctx.stream)
             return
-        budget.use(block.opr.is_parallel)
+        self._budget.use(block.opr.is_parallel)
         if block.opr.is_async:
-            self._start_async(block, RunContext(block.ctx, None, run_ctx.num_threads))
+            dispatcher.start(block, RunContext(block.ctx, None, run_ctx.num_threads))
         else:
-            self.finish(block, self._call(block, run_ctx))
-
-    def _run_on_stream(self, block: Block, run_ctx: RunContext) -> None:
-        """Run with the worker's stream current; a synchronous block is done when the stream is."""
-        stream = run_ctx.stream
-        with block.ctx.xp.cuda.Device(block.ctx.device_id), stream:
-            if block.opr.is_async:
-                self._start_async(block, RunContext(block.ctx, stream))
-                return
-            failure = self._call(block, run_ctx)
-            try:
-                stream.synchronize()
-            except Exception as error:  # noqa: BLE001 - what a kernel did wrong is the operation's error
-                failure = failure or self.failed(block, error)
-        self.finish(block, failure)
+            dispatcher.run(block, run_ctx)
 
     # Waiting and ending.
 
-    def _help(self, is_over: Callable[[], bool]) -> None:
-        pool, running = self._policy.cpu, self._budget.running
+    def help(self, is_over: Callable[[], bool]) -> None:
+        """See `Runner`."""
+        pool, running, thread = self._pools.cpu, self._budget.running, local.state
         if not pool.ready or running:
             return
-        worker = self._thread.helper
-        if worker is None:
-            worker = self._thread.helper = _Worker(pool)
-        limit = self._queue.pending  # others may go on pushing; what they push is not waited for
-        while limit and pool.ready and len(running) <= worker.has_slot and not is_over():
-            block = self._take(worker)
-            if block is None:
-                break
-            self._run_here(block, worker)
-            limit -= 1
-        self._leave(worker)
-        if pool.ready:
-            self._wake(pool)
-            if self._has_chores:
-                self._do_chores()
-
-    def _run_here(self, block: Block, worker: _Worker) -> None:
-        self._thread.is_running = True
+        # A finalizer that interrupts this must not wait for a block that this thread has taken.
+        thread.inside = OPERATION
         try:
-            self._run(block, worker)
+            worker = self._helpers.pop()
+        except IndexError:
+            worker = _Worker(pool)
+        limit = self._dispatcher.queue.pending  # what others push meanwhile is not waited for
+        try:
+            while limit and pool.ready and len(running) <= worker.has_slot and not is_over():
+                block = self._take(worker)
+                if block is None:
+                    break
+                self._run(block, worker)
+                limit -= 1
         finally:
-            self._thread.is_running = False
+            self._leave(worker)
+            thread.inside = OUTSIDE
+            self._helpers.append(worker)
+        self._wake_next(pool)
 
-    def _quiesce(self) -> None:
-        worker = _Worker(self._policy.cpu)
-        while not self._is_quiet():
-            block = self._take(worker)
-            if block is None:
-                self._leave(worker)
-                time.sleep(_EXIT_POLL_S)
-            else:
-                self._run_here(block, worker)
-        self._leave(worker)
-
-    def _is_quiet(self) -> bool:
-        if self._inbox or self._lock.locked():
-            return False
-        pools = list(self._policy.pools())
-        has_ready = any(pool.ready for pool in pools)
-        is_running = bool(self._budget.running) or any(pool.is_busy for pool in pools if not pool.is_counted)
-        return not (has_ready or is_running or any(pool.ready for pool in pools))
-
-    def _end_workers(self) -> None:
+    def end(self) -> None:
+        """Let the workers go; one that is hired later leaves when it has nothing to do."""
+        self._is_ending = True
         for thread in self._threads:
             while thread.is_alive():
-                for pool in self._policy.pools():
+                for pool in self._pools:
                     while pool.idle:
                         pool.idle.pop().release()
-                thread.join(_EXIT_POLL_S)
+                thread.join(_JOIN_S)

@@ -22,11 +22,12 @@ skipping is decided here, when a block becomes ready, not by the worker.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from operad.context import Context
-from operad.engine.failure import Failure, alive, earliest
-from operad.engine.operation import DELETE, GROUP, RUN, WAIT, Block, Opr
+from operad.engine.failure import Failure, FailureLog, alive, earliest
+from operad.engine.operation import DELETE, GROUP, RUN, WAIT, Opr, OprBlock
 from operad.errors import EngineError
 
 _DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
@@ -53,7 +54,7 @@ class Var:
         self.name = name
         self.version = 0
         self.holders = 0  # readers, or -1 for one writer
-        self.queue: deque[tuple[Block, bool]] | None = None
+        self.queue: deque[tuple[OprBlock, bool]] | None = None
         self.failure: Failure | None = None
         self.deleted = False  # set when deletion is asked for
 
@@ -66,26 +67,32 @@ class Var:
         return f"var {self.name!r}" if self.name else f"var at {id(self):#x}"
 
 
-class Waiter(Block):
+@final
+class WaitBlock(OprBlock):
     """A block that runs nothing: it is granted `var` in its turn, and learns of a failure.
+
+    Args:
+        var: What is waited for.
+        ctx: Any context.
+        write: Whether readers are waited for, too.
+        wake: Called when the turn has come, under the lock of the queue's caller.
 
     Attributes:
         failure: What the variable carried at this point of the push order.
-        done: Whether the turn has come.
     """
 
-    __slots__ = ("done", "failure", "var")
+    __slots__ = ("_wake", "failure", "var")
 
-    def __init__(self, var: Var, ctx: Context, write: bool) -> None:
+    def __init__(self, var: Var, ctx: Context, write: bool, wake: Callable[[], object]) -> None:
         super().__init__(Opr(_nothing, () if write else (var,), (var,) if write else (), kind=WAIT), ctx)
         self.var = var
-        self.done = False
         self.failure: Failure | None = None
+        self._wake = wake
 
     def arrive(self) -> None:
-        """The turn has come. Called by the queue, under its caller's lock; engines add a wake-up."""
+        """The turn has come."""
         self.failure = self.var.failure
-        self.done = True
+        self._wake()
 
 
 def _nothing() -> None:
@@ -97,30 +104,40 @@ class DependencyQueue:
     """Who may run, in which order. Not thread-safe: callers hold one lock around every call.
 
     Attributes:
-        seq: Blocks added so far.
-        pending: Blocks that are neither finished nor skipped.
-        unread: Failures that no wait has raised yet (a set that keeps their order).
+        seq: Blocks and claims added so far.
+        pending: Blocks and claims that are neither finished nor skipped.
+        pending_bytes: Memory that they keep in use, as far as their pushers said.
+        running: Those of them that were handed out and have not come to rest. An asynchronous block
+            comes to rest when its function has returned, though it stays pending until it is completed.
+        failures: What went wrong.
     """
 
-    __slots__ = ("pending", "seq", "unread")
+    __slots__ = ("failures", "pending", "pending_bytes", "running", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
-        self.pending = 0
-        self.unread: dict[Failure, bool] = {}
+        self.failures = FailureLog()
+        self.forget()
 
-    def add(self, block: Block) -> bool:
+    def forget(self) -> None:
+        """Count nothing as pending, as in a forked child, where it stays the parent's."""
+        self.pending = 0
+        self.pending_bytes = 0
+        self.running = 0
+
+    def add(self, block: OprBlock) -> bool:
         """Enter `block` into the queue of every variable it names.
 
         Returns:
             Whether the caller must run it now; if not, a later `finish` hands it out, or it was a
-            waiter whose turn has come, or it was skipped.
+            wait whose turn has come, or it was skipped.
         """
         opr = block.opr
         for part in opr.parts:
             self.seq = part.seq = self.seq + 1
         self.seq = block.seq = self.seq + 1
         self.pending += 1
+        self.pending_bytes += block.size_bytes
         waiting = 0
         for var in opr.const_vars:
             if var.holders >= 0 and not var.queue:
@@ -139,101 +156,124 @@ class DependencyQueue:
             return False
         if opr.kind == WAIT or alive:
             return bool(self._advance([block]))
+        self.running += 1
         return True
 
-    def finish(self, block: Block, failure: Failure | None = None) -> list[Block]:
+    def finish(self, block: OprBlock, failure: Failure | None = None) -> list[OprBlock]:
         """Give back what `block` held, after it ran or failed.
 
         Returns:
             Blocks to run now.
         """
+        opr = block.opr
+        if not opr.is_async:
+            self.running -= 1
         if failure is not None:
-            self.record(failure)
-            self.settle(block, failure)
-        elif alive and block.opr.kind != GROUP:
-            self.settle(block, None)
-        ready: list[Block] = []
-        self._release(block, ready)
+            self.failures.record(failure)
+            settle(opr.mutable_vars, failure)
+        elif alive and opr.kind != GROUP:
+            settle(opr.mutable_vars, None)
+        if opr.kind == DELETE:
+            opr.mutable_vars[0].close()
+        ready: list[OprBlock] = []
+        self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
         return self._advance(ready) if ready else ready
 
-    def inherited(self, block: Block) -> Failure | None:
-        """The failure because of which `block` must be skipped: the earliest of those it would read."""
-        opr = block.opr
-        found = None
-        if opr.kind == RUN:
-            for var in opr.const_vars:
-                if var.failure is not None:
-                    found = earliest(found, var.failure)
-            for var in opr.updated_vars:
-                if var.failure is not None:
-                    found = earliest(found, var.failure)
-        return found
+    def claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
+        """Hold idle variables for a function that the caller runs at once, with no block made for it.
 
-    def settle(self, block: Block, failure: Failure | None) -> None:
-        """Mark what `block`, which holds its variables, would have written: spoilt, or clean again."""
-        for var in block.opr.mutable_vars:
-            var.failure = failure
+        Returns:
+            Its place in the push order, for `end_claim`; 0 if some variable is not idle, or has no value.
+        """
+        for var in mutable_vars:
+            if var.holders or var.failure is not None:
+                return 0
+        for var in const_vars:
+            if var.failure is not None or (var.holders and (var.holders < 0 or var.queue)):
+                return 0
+        for var in mutable_vars:
+            var.holders = -1
+            var.version += 1
+        for var in const_vars:
+            var.holders += 1
+        self.pending += 1
+        self.running += 1
+        self.seq += 1
+        return self.seq
 
-    def record(self, failure: Failure) -> None:
-        """Keep a new failure until a wait raises it."""
-        failure.enlist()
-        self.unread[failure] = True
+    def end_claim(
+        self, const_vars: Sequence[Var], mutable_vars: Sequence[Var], failure: Failure | None
+    ) -> list[OprBlock]:
+        """Give back what a claim held; the blocks to run now."""
+        if failure is not None:
+            self.failures.record(failure)
+            settle(mutable_vars, failure)
+        self.running -= 1
+        ready: list[OprBlock] = []
+        self._release(const_vars, mutable_vars, 0, ready)
+        return self._advance(ready) if ready else ready
 
-    def unread_in_order(self) -> list[Failure]:
-        """The unread failures, in push order."""
-        return sorted(self.unread, key=lambda failure: failure.seq)
-
-    def take_unread(self) -> list[Failure]:
-        """The unread failures, in push order, which the caller raises."""
-        return [failure for failure in self.unread_in_order() if self.mark_raised(failure)]
-
-    def mark_raised(self, failure: Failure) -> bool:
-        """Take `failure` off the unread ones; whether it was among them. One atomic step."""
-        return self.unread.pop(failure, False)
-
-    def surface(self, failure: Failure) -> BaseException:
-        """The error that a wait for a variable which carries `failure` raises."""
-        return failure.first_raise() if self.mark_raised(failure) else failure.next_raise()
-
-    def _advance(self, ready: list[Block]) -> list[Block]:
+    def _advance(self, ready: list[OprBlock]) -> list[OprBlock]:
         """Of the ready blocks, those to run; the others are done with here, and what they free follows."""
         runnable = []
         for block in ready:  # grows while it is walked
-            if block.opr.kind == WAIT:
-                assert isinstance(block, Waiter)
+            opr = block.opr
+            failure = inherited(block)
+            if opr.kind == WAIT:
+                assert isinstance(block, WaitBlock)
                 block.arrive()
-                self._release(block, ready)
-                continue
-            failure = self.inherited(block)
-            if failure is not None:
-                self.settle(block, failure)
-                self._release(block, ready)
+            elif failure is not None:
+                settle(opr.mutable_vars, failure)
             else:
                 runnable.append(block)
+                continue
+            self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
+        self.running += len(runnable)
         return runnable
 
-    def _release(self, block: Block, ready: list[Block]) -> None:
-        opr = block.opr
+    def _release(
+        self,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        size_bytes: int,
+        ready: list[OprBlock],
+    ) -> None:
         self.pending -= 1
-        if opr.kind == DELETE:
-            opr.mutable_vars[0].close()
-        for var in opr.const_vars:
+        self.pending_bytes -= size_bytes
+        for var in const_vars:
             var.holders -= 1
             if var.queue and var.holders == 0:
                 _grant(var, ready)
-        for var in opr.mutable_vars:
+        for var in mutable_vars:
             var.holders = 0
             if var.queue:
                 _grant(var, ready)
 
 
-def _enter(block: Block, var: Var, is_write: bool) -> None:
+def inherited(block: OprBlock) -> Failure | None:
+    """The failure because of which `block` must be skipped: the earliest of those it would read."""
+    opr = block.opr
+    found = None
+    if opr.kind == RUN:
+        for var in (*opr.const_vars, *opr.updated_vars):
+            if var.failure is not None:
+                found = earliest(found, var.failure)
+    return found
+
+
+def settle(mutable_vars: Sequence[Var], failure: Failure | None) -> None:
+    """Mark what a block that holds its variables would have written: spoilt, or clean again."""
+    for var in mutable_vars:
+        var.failure = failure
+
+
+def _enter(block: OprBlock, var: Var, is_write: bool) -> None:
     if var.queue is None:
         var.queue = deque()
     var.queue.append((block, is_write))
 
 
-def _grant(var: Var, ready: list[Block]) -> None:
+def _grant(var: Var, ready: list[OprBlock]) -> None:
     """Hand a free variable to the head of its queue: one writer, or all readers before the next one."""
     queue = var.queue
     assert queue is not None

@@ -7,62 +7,17 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from operad.context import Context
-from operad.dtypes import DEFAULT_DTYPE, DType
-from operad.errors import BindError, ShapeError
-from operad.graph import Graph, Variable, infer_shapes, infer_types, place
-from operad.ndarray import NDArray, Use, clash, empty
-from operad.operator import PartialShape, Shape, is_known
+from operad.dtypes import DType
+from operad.errors import BindError
+from operad.imperative import Spec, Use, clash
+from operad.ndarray import NDArray, empty
+from operad.operator import Shape
 
 
-def complete_shapes(
-    graph: Graph, shapes: Mapping[str, PartialShape]
-) -> tuple[dict[str, Shape], dict[str, Shape]]:
-    """Shapes of all arguments and auxiliary states, by name.
-
-    Raises:
-        ShapeError: They contradict each other or do not follow from those given.
-    """
-    table = infer_shapes(graph, shapes)
-    args = dict(zip(graph.list_arguments(), table.arguments, strict=True))
-    aux = dict(zip(graph.list_auxiliary_states(), table.auxiliary, strict=True))
-    unknown = [f"{name}: {shape}" for name, shape in {**args, **aux}.items() if not is_known(shape)]
-    if unknown:
-        raise ShapeError(
-            f"simple_bind: shapes do not follow from those given ({', '.join(unknown)}); give more of them"
-        )
-    return args, aux  # type: ignore[return-value]  # all known
-
-
-def complete_types(graph: Graph, types: Mapping[str, DType]) -> tuple[dict[str, DType], dict[str, DType]]:
-    """Element types of all arguments and auxiliary states; float32 where nothing else follows."""
-    table = infer_types(graph, types)
-    if not table.is_complete:
-        # float32 for the first argument that lacks a type, until the rest follows
-        for name, dtype in zip(graph.list_arguments(), table.arguments, strict=True):
-            if dtype is None:
-                return complete_types(graph, {**types, name: DEFAULT_DTYPE})
-    args = [dtype or DEFAULT_DTYPE for dtype in table.arguments]
-    aux = [dtype or DEFAULT_DTYPE for dtype in table.auxiliary]
-    return (
-        dict(zip(graph.list_arguments(), args, strict=True)),
-        dict(zip(graph.list_auxiliary_states(), aux, strict=True)),
-    )
-
-
-def variable_contexts(graph: Graph, ctx: Context, group2ctx: Mapping[str, Context]) -> dict[str, Context]:
-    """Where each variable of the graph lives."""
-    placed, contexts = place(graph, ctx, group2ctx)
-    return {node.name: contexts[node] for node in placed.nodes if isinstance(node, Variable)}
-
-
-def taken_or_new(
-    taken: Mapping[str, NDArray | None], name: str, shape: Shape, ctx: Context, dtype: DType
-) -> NDArray:
+def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: Spec) -> NDArray:
     """The array of that name if it fits, else a new one of zeros."""
     found = taken.get(name)
-    if found is not None and found.shape == shape and found.dtype == dtype and found.context is ctx:
-        return found
-    return zeros(shape, ctx, dtype)
+    return found if found is not None and found._spec is spec else zeros(spec.shape, spec.ctx, spec.dtype)
 
 
 def zeros(shape: Shape, ctx: Context, dtype: DType) -> NDArray:
@@ -103,9 +58,11 @@ class Refit:
         self._partial_shaping = partial_shaping
         self._allow_up_sizing = allow_up_sizing
 
-    def all(self, arrays: Mapping[str, Any], shapes: Mapping[str, Shape]) -> dict[str, Any]:
+    def all(self, arrays: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
         """Every array with its new shape; None stays None."""
-        return {name: None if x is None else self._one(name, x, shapes[name]) for name, x in arrays.items()}
+        return {
+            name: None if x is None else self._one(name, x, specs[name].shape) for name, x in arrays.items()
+        }
 
     def _one(self, name: str, array: NDArray, shape: Shape) -> NDArray:
         if array.shape == shape:
@@ -115,11 +72,18 @@ class Refit:
                 f"reshape: {name!r} would change from {array.shape} to {shape}; "
                 "name it, or pass partial_shaping=True"
             )
-        size = math.prod(shape)
-        if size <= array.size:
-            return array.reshape(-1)[:size].reshape(shape)
+        if (found := part_of(array, shape)) is not None:
+            return found
         if not self._allow_up_sizing:
             raise BindError(
                 f"reshape: {name!r} would grow from {array.shape} to {shape}; pass allow_up_sizing=True"
             )
         return zeros(shape, array.context, array.dtype)
+
+
+def part_of(array: NDArray, shape: Shape) -> NDArray | None:
+    """The beginning of an array as one of another shape; None if it is too small."""
+    size = math.prod(shape)
+    if array.shape == shape:
+        return array
+    return array.reshape(-1)[:size].reshape(shape) if size <= array.size else None

@@ -8,16 +8,9 @@ from typing import Any
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import BindError
-from operad.executor.arrays import (
-    check_apart,
-    complete_shapes,
-    complete_types,
-    taken_or_new,
-    variable_contexts,
-)
-from operad.executor.executor import Executor
-from operad.executor.program import REQUESTS
-from operad.graph import Graph
+from operad.executor.arrays import check_apart, taken_or_new
+from operad.executor.executor import Executor, compiled
+from operad.graph import REQUESTS, Graph
 from operad.ndarray import NDArray
 from operad.operator import PartialShape
 
@@ -47,9 +40,12 @@ def bind(
         group2ctx: Contexts of the groups that `__ctx_group__` attributes name.
         shared_exec: An executor whose internal memory may be used too, if the two never run at once
             on behalf of each other's results.
+
+    Names that the graph does not have are ignored, as in MXNet: a set of parameters may serve several graphs.
+
     Raises:
-        BindError: An array is missing, unknown or does not fit, or a gradient would overwrite another
-            array of the binding.
+        BindError: An array is missing or does not fit, or a gradient would overwrite another array of the
+            binding.
         ShapeError: The arrays' shapes contradict each other.
     """
     names, states = graph.list_arguments(), graph.list_auxiliary_states()
@@ -68,16 +64,12 @@ def bind(
             )
     grad_dict = {name: grads.get(name) if req[name] != "null" else None for name in names}
     check_apart(grad_dict, req, {**arrays, **aux})
-    return Executor(
-        graph,
-        ctx,
-        arrays,
-        grad_dict,
-        req,
-        aux,
-        group2ctx or {},
-        None if shared_exec is None else shared_exec.pool,
-    )
+    everything = {**arrays, **aux}
+    shapes = {name: array.shape for name, array in everything.items()}
+    types = {name: array.dtype for name, array in everything.items()}
+    program = compiled(graph, ctx, req, shapes, types, group2ctx or {})
+    pool = None if shared_exec is None else shared_exec.pool
+    return Executor(graph, ctx, program, arrays, grad_dict, req, aux, group2ctx or {}, pool)
 
 
 def simple_bind(
@@ -102,33 +94,26 @@ def simple_bind(
             of equal name, shape and type are taken over, and its internal memory is shared.
     Raises:
         ShapeError: Shapes contradict each other or do not follow from those given.
-        GradientError: A gradient is asked for an argument that can have none.
     """
     names = graph.list_arguments()
     req = _requests(grad_req, names)
     _check_names("type_dict", types, [*names, *graph.list_auxiliary_states()])
-    arg_shapes, aux_shapes = complete_shapes(graph, shapes)
-    arg_types, aux_types = complete_types(graph, types)
-    contexts = variable_contexts(graph, ctx, group2ctx or {})
-    taken = shared_exec
-    args, grads, aux = {}, {}, {}
-    for name in names:
-        spec = (arg_shapes[name], contexts[name], arg_types[name])
-        args[name] = taken_or_new(taken.arg_dict if taken else {}, name, *spec)
-        wanted = req[name] != "null"
-        grads[name] = taken_or_new(taken.grad_dict if taken else {}, name, *spec) if wanted else None
-    for name in graph.list_auxiliary_states():
-        aux[name] = taken_or_new(
-            taken.aux_dict if taken else {}, name, aux_shapes[name], contexts[name], aux_types[name]
-        )
-    return Executor(
-        graph, ctx, args, grads, req, aux, group2ctx or {}, None if shared_exec is None else shared_exec.pool
-    )
+    program = compiled(graph, ctx, req, shapes, types, group2ctx or {})
+    specs = program.specs
+    arg_dict, grad_dict, aux_dict, pool = {}, {}, {}, None
+    if shared_exec is not None:
+        arg_dict, grad_dict, aux_dict = shared_exec.arg_dict, shared_exec.grad_dict, shared_exec.aux_dict
+        pool = shared_exec.pool
+    args = {name: taken_or_new(arg_dict, name, specs[name]) for name in names}
+    grads = {
+        name: None if req[name] == "null" else taken_or_new(grad_dict, name, specs[name]) for name in names
+    }
+    aux = {name: taken_or_new(aux_dict, name, specs[name]) for name in graph.list_auxiliary_states()}
+    return Executor(graph, ctx, program, args, grads, req, aux, group2ctx or {}, pool)
 
 
 def _by_name(what: str, given: Any, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        _check_names(what, given, names)
         found = {name: given[name] for name in names if name in given}
     else:
         if isinstance(given, NDArray):
@@ -157,7 +142,6 @@ def _requests(grad_req: GradReq, names: Sequence[str]) -> dict[str, str]:
     if isinstance(grad_req, str):
         requests = dict.fromkeys(names, grad_req)
     elif isinstance(grad_req, Mapping):
-        _check_names("grad_req", grad_req, names)
         requests = {name: grad_req.get(name, "null") for name in names}
     else:
         if len(grad_req) != len(names):

@@ -1,7 +1,7 @@
 """An executor: a graph bound to arrays.
 
-Binding compiles the graph once (see `program`, `layout`, `segment`); a run then pushes a handful of
-prepared engine operations.
+Binding compiles the graph once (see `operad.graph.passes` and `operad.program`); a run then pushes a
+handful of prepared engine operations.
 
 Source: Executor, include/mxnet/executor.h and python/mxnet/executor.py. Differs: node-by-node
 pushes became segments.
@@ -9,25 +9,46 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from operad import registry
 from operad.context import Context
+from operad.dtypes import DType
 from operad.engine import Var
-from operad.errors import ArgumentError, BindError
-from operad.executor.arrays import Refit, complete_shapes
-from operad.executor.lanes import cut
-from operad.executor.layout import Layout, Pool
-from operad.executor.program import Program
-from operad.executor.segment import Segment
-from operad.graph import BackwardNode, Entry, Graph, MemoryPlan, Node, OpNode, Variable
-from operad.ndarray import NDArray, Versions, copy_into, empty, overwritten, wrap
-from operad.operator import Operator
+from operad.errors import ArgumentError, BindError, UnknownParameterError
+from operad.executor.arrays import Refit, part_of
+from operad.executor.monitor import MonitorCallback, run_monitored
+from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
+from operad.imperative import Versions, copy_into, overwritten
+from operad.ndarray import NDArray, empty
+from operad.operator import PartialShape
+from operad.program import Binding, Pool, Program, Segment, compile_graph, segments
+from operad.resource import ResourceRequest
 
-MonitorCallback = Callable[[str, NDArray], object]
+
+def compiled(
+    graph: Graph,
+    ctx: Context,
+    grad_req: Mapping[str, str],
+    shapes: Mapping[str, PartialShape],
+    types: Mapping[str, DType],
+    group2ctx: Mapping[str, Context],
+) -> Program:
+    """The program of a graph and of the gradients that `grad_req` asks for."""
+    given = {
+        "arg_shapes": shapes,
+        "arg_types": types,
+        "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
+        "grad_req": grad_req,
+        "num_outputs": len(graph.outputs),
+        "heads": head_names(graph),
+        "ctx": ctx,
+        "group2ctx": group2ctx,
+    }
+    return compile_graph(graph, pass_list(), given)
 
 
 @final
@@ -46,85 +67,66 @@ class Executor:
         self,
         graph: Graph,
         ctx: Context,
+        program: Program,
         args: Mapping[str, NDArray],
         grads: Mapping[str, NDArray | None],
         grad_req: Mapping[str, str],
         aux: Mapping[str, NDArray],
         group2ctx: Mapping[str, Context],
         pool: Pool | None = None,
+        outputs: Sequence[NDArray] = (),
     ) -> None:
+        """Bind a program to arrays.
+
+        Args:
+            pool: Blocks of another executor that may be used too.
+            outputs: Arrays in whose memory the outputs may lie.
+        """
         self._graph = graph
         self._ctx = ctx
         self._grad_req = dict(grad_req)
         self._group2ctx = dict(group2ctx)
+        self._program = program
+        self._output_names = graph.list_outputs()
         self.arg_dict = dict(args)
         self.grad_dict = dict(grads)
         self.aux_dict = dict(aux)
-        arrays = {**self.arg_dict, **self.aux_dict}
-        self._program = Program(
-            graph,
-            ctx,
-            grad_req,
-            {name: array.shape for name, array in arrays.items()},
-            {name: array.dtype for name, array in arrays.items()},
-            group2ctx,
-        )
-        self._bind(arrays, pool)
+        self._bind({**self.arg_dict, **self.aux_dict}, pool, outputs)
         self._monitor: tuple[MonitorCallback, bool] | None = None
-        self._is_ready = False  # whether forward has run in training mode
+        self._last_mode: bool | None = None  # that of the last forward
         self._has_run_backward = False  # since then
         registry.hooks().executor_bound(executor=self)
 
-    def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None) -> None:
+    def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None, outputs: Sequence[NDArray]) -> None:
         program = self._program
-        bound: dict[Entry, NDArray] = {}
-        for name, node in program.variables.items():
-            if name in arrays:
-                _check_context(name, arrays[name], program.contexts[node])
-                bound[Entry(node)] = arrays[name]
+        bound: dict[int, NDArray] = {}
+        for name, array in arrays.items():
+            _check_context(name, array, program.specs[name].ctx)
+            bound[program.variables[name]] = array
         for name, entry in program.gradients.items():
             grad = self.grad_dict[name]
             assert grad is not None
-            _check_context(f"gradient of {name}", grad, program.contexts[entry.node])
+            _check_context(f"gradient of {name}", grad, program.spec(entry).ctx)
             bound[entry] = grad
         self._head_grads: list[NDArray | None] = []
-        for head, output in zip(program.head_gradients, program.outputs, strict=True):
-            array = None
+        for name in head_names(self._graph):
+            head = program.variables.get(name)
             if head is not None:
-                array = empty(program.shapes[output], program.contexts[head], program.types[output])
-                bound[Entry(head)] = array
-            self._head_grads.append(array)
-        self._layout = Layout(program, bound, pool)
-        self.outputs = [self._layout.bound[entry] for entry in program.outputs]
-        operators = {node: self._operator(node) for node in program.forward if isinstance(node, OpNode)}
-        operators.update(
-            (node, self._operator(node)) for node in program.backward if isinstance(node, OpNode)
-        )
-        self._operators = operators
-        self._forward = self._segments(program.forward, ())
-        self._backward = self._segments(program.backward, self._started_forward())
-        self._backward_reads = program.read_by_backward()
-        self._versions = Versions([self._layout.bound[entry] for entry in self._backward_reads])
-
-    def _operator(self, node: OpNode) -> Operator:
-        program = self._program
-        shapes = [program.shapes[entry] for entry in node.args]
-        types = [program.types[entry] for entry in node.args]
-        return node.op.create_operator(program.contexts[node], shapes, types)
-
-    def _segments(self, nodes: Sequence[Node], started: Collection[Var]) -> list[Segment]:
-        segments = []
-        for part in cut(nodes, self._program.contexts, self._program.lanes):
-            segments.append(self._segment(part, started))
-            started = segments[-1].started
-        return segments
+                bound[head] = _empty_like(program, head)
+            self._head_grads.append(None if head is None else bound[head])
+        for entry, old in zip(program.outputs, [*outputs, *[None] * len(program.outputs)], strict=False):
+            if entry not in bound:
+                kept = None if old is None else part_of(old, program.spec(entry).shape)
+                bound[entry] = kept if kept is not None else _empty_like(program, entry)
+        self.outputs = [bound[entry] for entry in program.outputs]
+        steps = [*program.forward, *program.backward]
+        self._binding = Binding(program, bound, program.operators(steps), pool)
+        self._forward = segments(self._binding, program.forward)
+        self._backward = segments(self._binding, program.backward, self._started_forward())
+        self._versions = Versions([bound[entry] for entry in program.read_by_backward])
 
     def _started_forward(self) -> Collection[Var]:
         return self._forward[-1].started if self._forward else ()
-
-    def _segment(self, nodes: Sequence[Node], started: Collection[Var]) -> Segment:
-        ctx = self._program.contexts[nodes[0]]
-        return Segment(nodes, ctx, self._program, self._layout, self._operators, started)
 
     @property
     def arg_arrays(self) -> list[NDArray]:
@@ -144,7 +146,7 @@ class Executor:
     @property
     def output_dict(self) -> dict[str, NDArray]:
         """Outputs by name."""
-        return dict(zip(self._graph.list_outputs(), self.outputs, strict=True))
+        return dict(zip(self._output_names, self.outputs, strict=True))
 
     @property
     def memory_plan(self) -> MemoryPlan:
@@ -169,60 +171,65 @@ class Executor:
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             _set_values(f"forward: {name!r}", self.arg_dict[name], value)
-        self._is_ready = False  # should a monitor raise half way
-        self._layout.take_turn()
+        self._last_mode = None  # should a monitor raise half way
+        self._binding.take_ownership()
         self._run(self._forward, is_train)
         self._versions.note()
-        self._is_ready, self._has_run_backward = is_train, False
+        self._last_mode, self._has_run_backward = is_train, False
         return self.outputs
 
     def backward(
         self, out_grads: NDArray | Sequence[NDArray | None] | None = None, is_train: bool = True
     ) -> None:
-        """Compute the gradients of the last `forward`; returns at once.
+        """Compute the gradients of the last `forward`; returns at once. Without gradients, do nothing.
 
         Args:
-            out_grads: Gradient of each output; may be left out for outputs that are losses.
+            out_grads: Gradient of each output, more are ignored; may be left out for outputs that are
+                losses.
             is_train: Whether the operators' backward runs in training mode.
         Raises:
             GradientError: An argument or output that backward reads was overwritten since forward.
-            BindError: The executor computes no gradients, `forward(is_train=True)` did not come
-                before, its results have been overwritten since (by a backward, or by an executor
-                that shares memory), or a needed output gradient is missing or does not fit.
+            BindError: `forward` did not come before, its results have been overwritten since (by a
+                backward, or by an executor that shares memory), it ran in prediction mode and did not
+                compute what backward reads, or an output gradient is missing or does not fit.
         """
         if not self._program.gradients:
-            raise BindError(
-                "backward: every grad_req of this executor is 'null', so it computes no gradients"
-            )
+            return
         self._check_ready()
-        given = (
-            [out_grads] if isinstance(out_grads, NDArray) else [] if out_grads is None else list(out_grads)
-        )
-        if given and len(given) != len(self.outputs):
+        given: list[NDArray | None] = []
+        if out_grads is not None:
+            given.extend([out_grads] if isinstance(out_grads, NDArray) else out_grads)
+        if given and len(given) < len(self.outputs):
             raise BindError(
                 f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one per output"
             )
         given += [None] * (len(self.outputs) - len(given))
-        for name, target, grad in zip(self._graph.list_outputs(), self._head_grads, given, strict=True):
+        for name, target, grad in zip(self._output_names, self._head_grads, given, strict=False):
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
         self._run(self._backward, is_train)
         self._versions.note()  # gradients may be other parts of the same memory
 
     def _check_ready(self) -> None:
-        if not self._is_ready or (self._has_run_backward and not self._program.is_backward_repeatable):
+        if self._last_mode is None:
+            raise BindError("backward: call forward first")
+        if self._has_run_backward and not self._program.is_backward_repeatable:
             raise BindError(
-                "backward: call forward(is_train=True) first; one backward may follow it, "
-                "for it overwrites values it no longer needs"
+                "backward: call forward again first; one backward may follow it, for it overwrites values it "
+                "no longer needs"
             )
-        if not self._layout.has_turn:
+        if not self._last_mode and (hidden := self._program.hidden_read_by_backward) is not None:
             raise BindError(
-                "backward: an executor that shares this one's memory has run since forward(is_train=True); "
-                "call it again"
+                f"backward: it reads {hidden!r}, which forward computes only in training; "
+                "call forward(is_train=True) first"
+            )
+        if not self._binding.is_owner:
+            raise BindError(
+                "backward: an executor that shares this one's memory has run since forward; call it again"
             )
         changed = self._versions.first_changed()
         if changed is not None:
-            raise overwritten("backward", list(self._backward_reads.values())[changed], "forward")
+            raise overwritten("backward", list(self._program.read_by_backward.values())[changed], "forward")
 
     def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
         if target is None:
@@ -239,13 +246,14 @@ class Executor:
             )
         copy_into(target, grad)
 
-    def _run(self, segments: Sequence[Segment], is_train: bool) -> None:
+    def _run(self, parts: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
-            started = self._started_forward() if segments is self._backward else ()
-            self._run_monitored(segments, is_train, started)
+            started = self._started_forward() if parts is self._backward else ()
+            steps = [step for segment in parts for step in segment.steps]
+            run_monitored(self._binding, steps, is_train, started, *self._monitor)
             return
-        for segment in segments:
-            segment.push(is_train, alone=len(segments) == 1)
+        for segment in parts:
+            segment.push(is_train, alone=len(parts) == 1)
 
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
         """Call `callback(name, array)` for every node's outputs, as each is computed.
@@ -259,32 +267,6 @@ class Executor:
         """
         self._monitor = None if callback is None else (callback, monitor_all)
 
-    def _run_monitored(self, segments: Sequence[Segment], is_train: bool, started: Collection[Var]) -> None:
-        assert self._monitor is not None
-        callback, monitor_all = self._monitor
-        for segment in segments:
-            for node in segment.nodes:
-                if monitor_all:
-                    for name, entry in _named_inputs(node):
-                        callback(name, self._entry_array(entry))
-                alone = self._segment([node], started)
-                alone.push(is_train)
-                started = alone.started
-                written = [
-                    Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)
-                ]
-                outputs = [self._entry_array(entry) for entry in written]
-                for entry, array in zip(written, outputs, strict=True):
-                    callback(entry.name, array)
-                assert isinstance(node, (OpNode, BackwardNode))
-                registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
-
-    def _entry_array(self, entry: Entry) -> NDArray:
-        if entry in self._layout.bound:
-            return self._layout.bound[entry]
-        place = self._program.plan.placement[entry]
-        return wrap(self._layout.array(entry), self._layout.chunks[place.block])
-
     def copy_params_from(
         self,
         arg_params: Mapping[str, NDArray],
@@ -294,7 +276,7 @@ class Executor:
         """Copy values into arguments and auxiliary states by name.
 
         Raises:
-            ArgumentError: A name is unknown and `allow_extra_params` is False.
+            UnknownParameterError: A name is unknown and `allow_extra_params` is False; a ValueError, too.
             BindError: A value has another shape.
         """
         for kind, given, own in (
@@ -305,7 +287,7 @@ class Executor:
                 if name in own:
                     _set_values(f"copy_params_from: {name!r}", own[name], value)
                 elif not allow_extra_params:
-                    raise ArgumentError(
+                    raise UnknownParameterError(
                         f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
                         "or pass allow_extra_params=True"
                     )
@@ -314,6 +296,8 @@ class Executor:
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
     ) -> Executor:
         """An executor of the same graph for other input shapes, sharing memory with this one.
+
+        Its outputs lie in this one's where they fit, and its nodes are monitored by the same callback.
 
         Args:
             partial_shaping: Allow arguments not named in `shapes` to change their shape too.
@@ -328,44 +312,54 @@ class Executor:
                 f"reshape: unknown argument {unknown[0]!r}; expected some of {', '.join(self.arg_dict)}"
             )
         given = {name: tuple(shape) for name, shape in shapes.items()}
-        arg_shapes, aux_shapes = complete_shapes(self._graph, given)
-        refit = Refit(given, partial_shaping, allow_up_sizing)
-        return Executor(
+        types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
+        program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)
+        refit, specs = Refit(given, partial_shaping, allow_up_sizing), program.specs
+        made = Executor(
             self._graph,
             self._ctx,
-            refit.all(self.arg_dict, arg_shapes),
-            refit.all(self.grad_dict, arg_shapes),
+            program,
+            refit.all(self.arg_dict, specs),
+            refit.all(self.grad_dict, specs),
             self._grad_req,
-            refit.all(self.aux_dict, aux_shapes),
+            refit.all(self.aux_dict, specs),
             self._group2ctx,
             self.pool,
+            self.outputs,
         )
+        made._monitor = self._monitor
+        return made
 
     @property
     def pool(self) -> Pool:
         """The blocks behind the memory plan, which another executor may share."""
-        return self._layout.pool
+        return self._binding.pool
 
     def debug_str(self) -> str:
-        """The nodes in running order with their places in memory, and the bytes planned."""
-        lines = [f"{node!r}: {', '.join(map(self._place, self._outputs_of(node)))}" for node in self._nodes()]
-        plan = self.memory_plan
-        outputs = sum(array._spec.nbytes for array in self.outputs)
-        lines.append(f"Total {(plan.planned_bytes + outputs) / 2**20:.6g} MB allocated")
+        """The nodes in running order with their places in memory, and what is planned for all of them."""
+        program = self._program
+        lines, spaces = [], 0
+        for step in (*program.forward, *program.backward):
+            node = program.graph.nodes[step]
+            if not isinstance(node, Variable):
+                places = [self._place(entry) for entry in program.call(step).outs if entry is not None]
+                lines.append(f"{node!r}: {', '.join(places)}")
+                spaces += program.resources(step).count(ResourceRequest.TEMP_SPACE)
+        size_bytes = program.plan.planned_bytes + sum(array._spec.nbytes for array in self.outputs)
+        lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
         return "\n".join(lines)
 
-    def _nodes(self) -> list[Node]:
-        return [*self._program.forward, *self._program.backward]
+    def _place(self, entry: int) -> str:
+        plan = self._program.plan
+        request, place = plan.requests[entry], plan.places[entry]
+        assert request is not None
+        where = "array" if place is None else f"block {place.block} at {place.offset_bytes}"
+        return f"{self._program.graph.entries[entry].name} ({request.name.lower()}, {where})"
 
-    def _outputs_of(self, node: Node) -> list[Entry]:
-        return [Entry(node, i) for i in range(node.num_outputs) if self._program.is_written(node, i)]
 
-    def _place(self, entry: Entry) -> str:
-        request = self._program.plan.requests[entry.node, entry.index].name.lower()
-        if entry in self._layout.bound:
-            return f"{entry.name} ({request}, array)"
-        place = self._program.plan.placement[entry]
-        return f"{entry.name} ({request}, block {place.block} at {place.offset_bytes})"
+def _empty_like(program: Program, entry: int) -> NDArray:
+    spec = program.spec(entry)
+    return empty(spec.shape, spec.ctx, spec.dtype)
 
 
 def _set_values(what: str, target: NDArray, value: Any) -> None:
@@ -380,16 +374,3 @@ def _set_values(what: str, target: NDArray, value: Any) -> None:
 def _check_context(name: str, array: NDArray, ctx: Context) -> None:
     if array.context is not ctx:
         raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")
-
-
-def _named_inputs(node: Node) -> list[tuple[str, Entry]]:
-    """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
-    if not isinstance(node, OpNode):
-        return [(entry.name, entry) for entry in node.inputs]
-    arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
-    found: dict[tuple[str, Entry], None] = {}
-    for argument, entry in zip(arguments, node.inputs, strict=True):
-        if isinstance(entry.node, Variable):
-            found[entry.name, entry] = None
-        found[f"{node.name}_{argument}", entry] = None
-    return list(found)

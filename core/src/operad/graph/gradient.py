@@ -7,11 +7,15 @@ a loss does not, so nothing is computed above a loss for its sake. The second sw
 inputs, makes the backward nodes and sums the gradients that meet.
 
 What leads to no wanted entry gets no backward node, and neither does a node to which no gradient
-flows. No gradient flows through arguments that the operator calls not differentiable.
+flows. No gradient flows through arguments that the operator calls not differentiable; what no gradient
+reaches has a gradient of zeros.
 
-Sums: up to `MAX_SUM_ARGS` gradients are added by one node, which reads memory once. More are added
-by a chain of nodes, one at a time in the order they appear, so that two buffers suffice for any
-number of uses. Both add from left to right, hence round alike.
+Sums. Gradients of one entry are added in the order in which the second sweep meets its readers, that of
+the last reader first: `((g1 + g2) + g3) + ...`; a head gradient comes before them all. The gradients of
+an entry with one or two readers are added by one node. From three on each backward node adds its own to
+the sum of those before it, in the sum's memory (`BackwardNode.adds_to`): otherwise an unrolled network
+would hold one gradient per use of a weight until all of them are added. What this costs is that the
+backward nodes of one entry's readers run one after another.
 
 Source: Gradient, nnvm/src/pass/gradient.cc. Differs: a node that no gradient reaches is pruned
 rather than fed zeros, also if it is a loss (a loss under `BlockGrad` sends nothing down).
@@ -20,20 +24,24 @@ rather than fed zeros, also if it is a loss (a loss under `BlockGrad` sends noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
 from typing import Final, NamedTuple, final
 
 from operad.errors import GradientError
-from operad.graph.ir import BackwardNode, Entry, Node, OpNode, depth_first, topological_order
+from operad.graph.ir import BackwardNode, Entry, Node, OpNode, Variable, depth_first, topological_order
 from operad.graph.primitives import GradAdd, ZerosLike
-from operad.operator import BackwardEntry
+from operad.operator import BackwardEntry, OperatorProperty
 
-MAX_SUM_ARGS: Final = 8
-"""How many gradients one node adds."""
+MAX_SUM_READERS: Final = 2
+"""The gradients of an entry with more readers are added in the memory of the sum."""
 
 
 def gradient(
-    outputs: Sequence[Entry], head_grads: Sequence[Entry | None], wrt: Sequence[Entry]
+    outputs: Sequence[Entry],
+    head_grads: Sequence[Entry | None],
+    wrt: Sequence[Entry],
+    order: Iterable[Node] | None = None,
 ) -> list[Entry]:
     """The gradients of `outputs`, weighted with `head_grads` and summed, with respect to `wrt`.
 
@@ -43,78 +51,119 @@ def gradient(
 
     Args:
         outputs: Entries to differentiate. An entry that stands twice counts twice.
-        head_grads: One gradient an output. None will do where the operator does not read it (a
+        head_grads: One gradient per output. None will do where the operator does not read it (a
             loss), or where nothing wanted lies below.
         wrt: Entries whose gradients are wanted; variables or others.
+        order: The nodes of `outputs` in topological order, where the caller has it.
     Raises:
         GradientError: A head gradient that is needed is None, or the way to a wanted entry leads
             through a backward node (a gradient of a gradient).
     """
-    return _GradientPass(outputs, head_grads, wrt).run()
+    return _GradientPass(
+        outputs, head_grads, wrt, topological_order(outputs) if order is None else order
+    ).run()
 
 
 class _Demand(NamedTuple):
     """What is asked of one operator node.
 
     Attributes:
-        wanted: One flag an argument: whether somebody will use its gradient.
+        wanted: One flag per argument: whether somebody will use its gradient.
         reads: What its backward then reads; empty if no gradient is wanted.
+        heads: The outputs whose gradients are among them.
         below: The producers of arguments that gradients go down to.
     """
 
     wanted: tuple[bool, ...]
     reads: tuple[BackwardEntry, ...]
+    heads: tuple[int, ...]
     below: tuple[Node, ...]
 
-    def reads_out_grad(self, index: int) -> bool:
-        return BackwardEntry("out_grad", index) in self.reads
+
+@final
+class _Declared:
+    """What operators declare of their gradients, asked once for each signature."""
+
+    def __init__(self) -> None:
+        self._flags: dict[Hashable, list[bool]] = {}
+        self._reads: dict[Hashable, tuple[tuple[BackwardEntry, ...], tuple[int, ...]]] = {}
+
+    def differentiable(self, node: OpNode) -> list[bool]:
+        found = self._flags.get(node.signature)
+        if found is None:
+            found = self._flags[node.signature] = node.op.differentiable_inputs()
+        return found
+
+    def reads(
+        self, node: OpNode, wanted: tuple[bool, ...]
+    ) -> tuple[tuple[BackwardEntry, ...], tuple[int, ...]]:
+        if True not in wanted:
+            return (), ()
+        key = (node.signature, wanted)
+        found = self._reads.get(key)
+        if found is None:
+            reads = tuple(node.op.backward_dependency(wanted))
+            heads = tuple(index for kind, index in reads if kind == "out_grad")
+            found = self._reads[key] = reads, heads
+        return found
 
 
-def _demands(order: Iterable[Node], wrt: Iterable[Entry]) -> tuple[dict[Node, _Demand], set[BackwardNode]]:
-    """The demands on the nodes that lead to `wrt`, and the backward nodes that do."""
-    targets = set(wrt)
-    target_nodes = {entry.node for entry in targets}
-    demands: dict[Node, _Demand] = {}
-    second_order: set[BackwardNode] = set()
-    for node in order:
-        if isinstance(node, BackwardNode):
-            if any(_leads(entry.node, demands, second_order, target_nodes) for entry in node.inputs):
-                second_order.add(node)
-        elif isinstance(node, OpNode):
-            flows = list(zip(node.args, node.op.differentiable_inputs(), strict=True))
-            below = [
-                entry.node for entry, flag in flows
-                if flag and _leads(entry.node, demands, second_order, target_nodes)
-            ]  # fmt: skip
-            if below:
-                wanted = tuple(flag and _uses(entry, targets, demands, second_order) for entry, flag in flows)
-                reads = node.op.backward_dependency(wanted) if any(wanted) else ()
-                demands[node] = _Demand(wanted, tuple(reads), tuple(below))
-    return demands, second_order
+@final
+class _Demands:
+    """The demands on the nodes that lead to `wrt`.
 
+    Attributes:
+        of: By node.
+        second_order: The backward nodes that lead there, which nobody can differentiate.
+        readers: How many backward nodes will give a gradient of each entry.
+    """
 
-def _leads(
-    node: Node, demands: dict[Node, _Demand], second_order: set[BackwardNode], targets: set[Node]
-) -> bool:
-    return node in demands or node in second_order or node in targets
+    def __init__(self, order: Iterable[Node], wrt: Iterable[Entry]) -> None:
+        self.of: dict[Node, _Demand] = {}
+        self.second_order: set[Node] = set()
+        self.readers: Counter[Entry] = Counter()
+        self._targets = set(wrt)
+        self._leads: set[Node] = {entry.node for entry in self._targets}
+        declared = _Declared()
+        for node in order:
+            if isinstance(node, OpNode):
+                self._visit(node, declared)
+            elif isinstance(node, BackwardNode) and any(entry.node in self._leads for entry in node.inputs):
+                self.second_order.add(node)
+                self._leads.add(node)
 
+    def _visit(self, node: OpNode, declared: _Declared) -> None:
+        leads = self._leads
+        flows = [
+            entry if flag and entry[0] in leads else None
+            for entry, flag in zip(node.inputs, declared.differentiable(node), strict=False)
+        ]
+        below = tuple([entry[0] for entry in flows if entry is not None])
+        if below:
+            wanted = tuple([entry is not None and self._is_used(entry) for entry in flows])
+            self.readers.update([entry for entry, used in zip(flows, wanted, strict=True) if entry and used])
+            self.of[node] = _Demand(wanted, *declared.reads(node, wanted), below)
+            leads.add(node)
 
-def _uses(
-    entry: Entry, targets: set[Entry], demands: dict[Node, _Demand], second_order: set[BackwardNode]
-) -> bool:
-    if entry in targets or entry.node in second_order:
-        return True
-    demand = demands.get(entry.node)
-    return demand is not None and demand.reads_out_grad(entry.index)
+    def _is_used(self, entry: Entry) -> bool:
+        demand = self.of.get(entry[0])
+        if demand is not None and entry[1] in demand.heads:
+            return True
+        return entry in self._targets or entry[0] in self.second_order
 
 
 @final
 class _GradientPass:
     def __init__(
-        self, outputs: Sequence[Entry], head_grads: Sequence[Entry | None], wrt: Sequence[Entry]
+        self,
+        outputs: Sequence[Entry],
+        head_grads: Sequence[Entry | None],
+        wrt: Sequence[Entry],
+        order: Iterable[Node],
     ) -> None:
         self._wrt = wrt
-        self._demands, self._second_order = _demands(topological_order(outputs), wrt)
+        demands = _Demands(order, wrt)
+        self._demands, self._second_order, self._readers = demands.of, demands.second_order, demands.readers
         # Along the ways gradients flow and no others, so that what lies beside them (constants of a
         # recorded program, say) cannot change the order in which gradients are summed.
         self._order = depth_first(outputs, self._below)
@@ -136,13 +185,15 @@ class _GradientPass:
 
     def run(self) -> list[Entry]:
         for node in reversed(self._order):
-            if node in self._reached and node in self._second_order:
+            if node not in self._reached:
+                continue
+            if node in self._second_order:
                 raise GradientError(
                     f"cannot differentiate through {node.name!r}: it is itself a gradient, and gradients of "
                     "gradients are not supported"
                 )
-            demand = self._demands.get(node) if isinstance(node, OpNode) else None
-            if node in self._reached and demand is not None:
+            demand = self._demands.get(node)
+            if demand is not None:
                 assert isinstance(node, OpNode)
                 self._differentiate(node, demand)
         totals = [self._total(entry) for entry in self._wrt]
@@ -150,27 +201,43 @@ class _GradientPass:
         return [self._result(entry) for entry in self._wrt]
 
     def _differentiate(self, node: OpNode, demand: _Demand) -> None:
-        heads = [Entry(node, read.index) for read in demand.reads if read.kind == "out_grad"]
+        heads = [Entry(node, index) for index in demand.heads]
         for entry in heads:
             self._require_head(entry)
         if heads and not any(entry in self._terms for entry in heads):
             return  # nothing flows in, so nothing flows out
-        if any(demand.wanted):
-            inputs = [self._resolve(node, read) for read in demand.reads]
-            self._taken.update(inputs)
-            backward = BackwardNode(node, demand.reads, demand.wanted, inputs)
-            for index, (arg, wanted) in enumerate(zip(node.args, demand.wanted, strict=True)):
-                if wanted:
-                    self._terms.setdefault(arg, []).append(Entry(backward, index))
+        if True in demand.wanted:
+            inputs = [self._resolve(node, kind, index) for kind, index in demand.reads]
+            sums = self._sums(node, demand)
+            backward = BackwardNode(node, demand.reads, demand.wanted, [*inputs, *sums.values()], tuple(sums))
+            self._taken.update(backward.inputs)
+            for index, wanted in enumerate(demand.wanted):
+                if index in sums:
+                    self._terms[node.inputs[index]] = [Entry(backward, index)]
+                elif wanted:
+                    self._terms.setdefault(node.inputs[index], []).append(Entry(backward, index))
         self._reached.update(demand.below)
 
-    def _resolve(self, node: OpNode, read: BackwardEntry) -> Entry:
-        if read.kind == "in_data":
-            return node.args[read.index]
-        entry = Entry(node, read.index)
-        if read.kind == "out_data":
+    def _sums(self, node: OpNode, demand: _Demand) -> dict[int, Entry]:
+        """The sums that gradients of `node` are added to, by the argument's index."""
+        sums: dict[int, Entry] = {}
+        for index, wanted in enumerate(demand.wanted):
+            entry = node.inputs[index]
+            # One gradient per sum: that of an argument given twice waits beside it for the next reader.
+            if wanted and self._readers[entry] > MAX_SUM_READERS and entry not in node.inputs[:index]:
+                total = self._total(entry)
+                if total is not None:
+                    is_head = isinstance(total.node, Variable) or total in self._taken
+                    sums[index] = self._sum(entry, [total]) if is_head else total
+        return sums
+
+    def _resolve(self, node: OpNode, kind: str, index: int) -> Entry:
+        if kind == "in_data":
+            return node.inputs[index]
+        entry = Entry(node, index)
+        if kind == "out_data":
             return entry
-        return self._total(entry) or _zeros(entry)
+        return self._total(entry) or _primitive(_ZEROS_LIKE, entry, [entry])
 
     def _require_head(self, entry: Entry) -> None:
         index = self._missing.get(entry)
@@ -184,29 +251,32 @@ class _GradientPass:
         terms = self._terms.get(entry)
         if not terms:
             return None
-        if len(terms) <= MAX_SUM_ARGS:
-            terms[:] = [self._sum(entry, terms)] if len(terms) > 1 else terms
-        while len(terms) > 1:
-            terms[:2] = [self._sum(entry, terms[:2])]
+        if len(terms) > 1:
+            terms[:] = [self._sum(entry, terms)]
         return terms[0]
 
     def _sum(self, entry: Entry, terms: Sequence[Entry]) -> Entry:
         self._taken.update(terms)
-        return Entry(OpNode(GradAdd(num_args=len(terms)), f"{entry.name}_grad", terms, _group_of(entry)))
+        return _primitive(_grad_add(len(terms)), entry, terms)
 
     def _result(self, entry: Entry) -> Entry:
         self._require_head(entry)
-        found = self._total(entry) or _zeros(entry)
+        found = self._total(entry) or _primitive(_ZEROS_LIKE, entry, [entry])
         if found in self._taken:
             found = self._sum(entry, [found])
         return found
 
 
-def _zeros(entry: Entry) -> Entry:
-    return Entry(OpNode(ZerosLike(), f"{entry.name}_grad", [entry], _group_of(entry)))
+_ZEROS_LIKE: Final = ZerosLike()
 
 
-def _group_of(entry: Entry) -> dict[str, str]:
-    """Attributes that place a gradient with the value it is the gradient of."""
+@cache
+def _grad_add(num_args: int) -> GradAdd:
+    return GradAdd(num_args=num_args)
+
+
+def _primitive(op: OperatorProperty, entry: Entry, inputs: Sequence[Entry]) -> Entry:
+    """A gradient of `entry`, made by one of the graph's own operators, in the group of `entry`."""
     group = entry.node.attrs.get("__ctx_group__")
-    return {} if group is None else {"__ctx_group__": group}
+    attrs = None if group is None else {"__ctx_group__": group}
+    return Entry(OpNode(op, f"{entry.name}_grad", inputs, attrs))

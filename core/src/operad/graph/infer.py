@@ -9,6 +9,8 @@ A backward node constrains too: its gradients have the shapes of the forward nod
 the out_grads it reads those of the forward node's outputs. The forward nodes are therefore part of
 the system even where the graph itself no longer needs them.
 
+Most graphs need no solver: one visit per node settles them (see `propagate`).
+
 Source: InferShape and InferType, src/executor/infer_graph_attr_pass.cc. Differs: one solver for
 both, partial shapes throughout, and only changed nodes are visited again.
 """
@@ -23,8 +25,9 @@ from typing import Generic, TypeVar, final
 
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, topological_order
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
+from operad.graph.propagate import propagate
 from operad.operator import PartialShape, is_known, unify_shapes
 
 V = TypeVar("V")
@@ -34,22 +37,34 @@ class _Table(Generic[V]):
     """The values of a graph's entries; None where nothing is known.
 
     Attributes:
-        arguments: One value an argument of the graph, in `list_arguments` order.
-        outputs: One value an output.
-        auxiliary: One value an auxiliary state.
-        is_complete: Whether nothing is left unknown, in or between them.
+        graph: The graph.
+        values: One value per entry, by number.
+        is_complete: Whether nothing is left unknown.
     """
 
-    def __init__(self, graph: Graph, values: Mapping[Node, Sequence[V | None]], is_complete: bool) -> None:
-        self._values = values
-        self.arguments = [values[node][0] for node in graph.arguments]
-        self.outputs = [self.of(entry) for entry in graph.outputs]
-        self.auxiliary = [values[node][0] for node in graph.auxiliary_states]
+    def __init__(self, graph: Graph, values: Sequence[V | None], is_complete: bool) -> None:
+        self.graph = graph
+        self.values = values
         self.is_complete = is_complete
 
     def of(self, entry: Entry) -> V | None:
         """The value of one entry."""
-        return self._values[entry.node][entry.index]
+        return self.values[self.graph.entry_id(entry)]
+
+    @property
+    def arguments(self) -> list[V | None]:
+        """One value per argument of the graph, in `list_arguments` order."""
+        return [self.of(Entry(node)) for node in self.graph.arguments]
+
+    @property
+    def outputs(self) -> list[V | None]:
+        """One value per output."""
+        return [self.of(entry) for entry in self.graph.outputs]
+
+    @property
+    def auxiliary(self) -> list[V | None]:
+        """One value per auxiliary state."""
+        return [self.of(Entry(node)) for node in self.graph.auxiliary_states]
 
 
 @final
@@ -73,41 +88,59 @@ def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
         ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
             starts with the operator and node.
     """
-    values = _ShapeSolver(graph, known).solve()
-    return ShapeTable(graph, values, all(is_known(shape) for node in graph.nodes for shape in values[node]))
+    return ShapeTable(graph, *_ShapeSolver(graph, known).infer())
 
 
-def infer_types(graph: Graph, known: Mapping[str, DType | None]) -> TypeTable:
+def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType | None = None) -> TypeTable:
     """Infer every entry's element type.
 
     Args:
         known: Element types by name, as in `infer_shapes`; the attribute is `__dtype__`.
+        default: The type of the first argument that would lack one, and so on until none does.
     Raises:
         DTypeError: Types clash; the message starts with the operator and node.
     """
-    values = _TypeSolver(graph, known).solve()
-    return TypeTable(graph, values, all(dtype is not None for node in graph.nodes for dtype in values[node]))
+    table = TypeTable(graph, *_TypeSolver(graph, known).infer(default))
+    if default is not None:
+        for node, dtype in zip(graph.arguments, table.arguments, strict=True):
+            if dtype is None:
+                return infer_types(graph, {**known, node.name: default}, default)
+    return table
 
 
 class _Solver(ABC, Generic[V]):
     """Finds the least fixed point of a graph's constraints."""
 
     def __init__(self, graph: Graph, known: Mapping[str, V | None]) -> None:
-        self._order = topological_order(graph.outputs, with_forward=True)
+        self._graph = graph
+        self._known = known
+
+    def infer(self, default: V | None = None) -> tuple[Sequence[V | None], bool]:
+        """Every entry's value by number, and whether none is left unknown."""
+        found = propagate(self._graph, self._given, self._forward, self._is_known, default)
+        if found is not None:
+            return found, True
+        solved = self.solve()
+        values = [value for node in self._graph.nodes for value in solved[node]]
+        return values, all(map(self._is_known, values))
+
+    def _given(self, node: Variable) -> V | None:
+        given = self._known.get(node.name)
+        return self._attribute(node) if given is None else self._normal(given)
+
+    def solve(self) -> dict[Node, list[V | None]]:
+        """Sweep to and fro until no node has news."""
+        order = self._graph.nodes
         self._values: dict[Node, list[V | None]] = {}
-        self._watchers: dict[Node, list[Node]] = {node: [] for node in self._order}
-        for node in self._order:
+        self._watchers: dict[Node, list[Node]] = {node: [] for node in order}
+        for node in order:
             self._values[node] = [None] * node.num_outputs
             for watched in _watched_by(node):
                 self._watchers[watched].append(node)
             if isinstance(node, Variable):
-                given = known.get(node.name)
-                self._values[node][0] = self._attribute(node) if given is None else self._normal(given)
-        self._stale = {node for node in self._order if not isinstance(node, Variable)}
-
-    def solve(self) -> dict[Node, list[V | None]]:
-        """Sweep to and fro until no node has news."""
-        sweep: Sequence[Node] = self._order
+                self._values[node][0] = self._given(node)
+        self._stale = {node for node in order if not isinstance(node, Variable)}
+        sweep: Sequence[Node] = order
         while self._stale:
             for node in sweep:
                 if node not in self._stale:
@@ -144,9 +177,11 @@ class _Solver(ABC, Generic[V]):
     def _visit_backward(self, node: BackwardNode) -> None:
         for index, arg in enumerate(node.forward.args):
             self._equate(node, Entry(node, index), arg)
-        for entry, read in zip(node.inputs, node.reads, strict=True):
+        for entry, read in zip(node.inputs, node.reads, strict=False):
             if read.kind == "out_grad":
                 self._equate(node, entry, Entry(node.forward, read.index))
+        for index, entry in node.sums:
+            self._equate(node, entry, node.forward.args[index])
 
     def _equate(self, node: BackwardNode, gradient: Entry, value: Entry) -> None:
         what = f"gradient of {value.name}"
@@ -222,7 +257,12 @@ class _ShapeSolver(_Solver[tuple[int | None, ...]]):
         return unify_shapes(current, value, what)
 
     def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
-        return node.op.infer_shape(ins)
+        inferred = node.op.infer_shape(ins)
+        if ins or "shape" not in node.op.params:
+            return inferred
+        # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
+        arguments, outputs, states = inferred
+        return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 
     def _backward(
         self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]

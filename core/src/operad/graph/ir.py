@@ -6,7 +6,8 @@ computes the gradients of one `OpNode`; its inputs are exactly the entries that 
 declared to read, and it has one output for each argument, of which only the wanted ones are
 computed.
 
-Nodes are mutable while a graph is being built and left alone afterwards; passes build new nodes.
+Nodes are mutable while a graph is being built and left alone afterwards; passes build new nodes. A
+`Graph` numbers its nodes and entries once, so that what passes find out about them are lists.
 
 Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm. Differs: backward nodes are a kind of
 their own and point at the node they differentiate.
@@ -14,43 +15,56 @@ their own and point at the node they differentiate.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
-from typing import Any, NamedTuple, final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Final, NamedTuple, final
 
 from operad.errors import GraphError
+from operad.graph.signature import signature
 from operad.operator import BackwardEntry, OperatorProperty
 
+KNOWN_ATTRIBUTES: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+"""The user's attributes that mean something; nodes keep them as `__ctx_group__` and so on."""
 
-class Node(ABC):
-    """A step of a graph.
+
+def hidden_key(key: str) -> str:
+    """The key under which a node keeps an attribute: `lr_mult` -> `__lr_mult__`."""
+    return f"__{key}__" if key in KNOWN_ATTRIBUTES else key
+
+
+class Node:
+    """A step of a graph: a `Variable`, an `OpNode` or a `BackwardNode`.
 
     Attributes:
         name: Unique among a graph's variables; for other nodes a label for people.
-        attrs: The user's attributes (`lr_mult`, `__ctx_group__`, ...), as strings.
+        attrs: What was said of it, as strings: the operator's parameters that were given, and the user's
+            attributes (`__lr_mult__`, `__ctx_group__`, ...).
         inputs: What it reads.
         control_deps: Nodes that must run before it although it reads none of their outputs.
+        num_outputs: How many entries it produces, hidden ones included.
         saved: What imperative recording keeps with the node; None in symbolic graphs.
     """
 
-    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name", "saved")
+    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name", "num_outputs", "saved")
 
-    def __init__(self, name: str, inputs: Iterable[Entry] = (), attrs: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        inputs: Iterable[Entry] = (),
+        attrs: dict[str, str] | None = None,
+        num_outputs: int = 1,
+    ) -> None:
         self.name = name
         self.inputs: list[Entry] = list(inputs)
-        self.attrs: dict[str, str] = dict(attrs or {})
+        self.attrs: dict[str, str] = dict(attrs) if attrs else {}
         self.control_deps: list[Node] = []
+        self.num_outputs = num_outputs
         self.saved: Any = None
 
-    @property
-    @abstractmethod
-    def num_outputs(self) -> int:
-        """How many entries the node produces, hidden ones included."""
-
-    @abstractmethod
     def output_name(self, index: int) -> str:
         """The name of output `index`, as in `list_outputs`."""
+        return self.name
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -74,15 +88,6 @@ class Variable(Node):
 
     __slots__ = ()
 
-    @property
-    def num_outputs(self) -> int:
-        """One."""
-        return 1
-
-    def output_name(self, index: int) -> str:
-        """The variable's own name."""
-        return self.name
-
 
 @final
 class OpNode(Node):
@@ -90,9 +95,11 @@ class OpNode(Node):
 
     Attributes:
         op: The operator's property, with its parameters.
+        num_args: How many of the inputs are arguments; the others are auxiliary states.
+        signature: Equal for two nodes only if their operators act alike; see `signature`.
     """
 
-    __slots__ = ("num_args", "op")
+    __slots__ = ("num_args", "op", "signature")
 
     def __init__(
         self,
@@ -101,14 +108,10 @@ class OpNode(Node):
         inputs: Iterable[Entry] = (),
         attrs: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(name, inputs, attrs)
+        super().__init__(name, inputs, attrs, len(op.list_outputs()))
         self.op = op
         self.num_args = len(op.list_arguments())
-
-    @property
-    def num_outputs(self) -> int:
-        """All outputs of the operator."""
-        return len(self.op.list_outputs())
+        self.signature = signature(op)
 
     @property
     def args(self) -> list[Entry]:
@@ -129,21 +132,31 @@ class OpNode(Node):
 class BackwardNode(Node):
     """The gradients of an `OpNode`.
 
+    Its inputs are what it reads and then the sums it adds to.
+
     Attributes:
         forward: The node that is differentiated.
-        reads: What each input is: which out_grad, argument or output of `forward`.
+        reads: What each of the first inputs is: which out_grad, argument or output of `forward`.
         wanted: One flag an argument of `forward`: whether its gradient is computed.
+        adds_to: For each remaining input, the gradient that is added to it: output `adds_to[i]` is
+            the sum of the input and the gradient, and takes the input's memory.
     """
 
-    __slots__ = ("forward", "reads", "wanted")
+    __slots__ = ("adds_to", "forward", "reads", "wanted")
 
     def __init__(
-        self, forward: OpNode, reads: Sequence[BackwardEntry], wanted: Sequence[bool], inputs: Iterable[Entry]
+        self,
+        forward: OpNode,
+        reads: Sequence[BackwardEntry],
+        wanted: Sequence[bool],
+        inputs: Iterable[Entry],
+        adds_to: Sequence[int] = (),
     ) -> None:
-        super().__init__(f"{forward.name}_backward", inputs, forward.attrs)
+        super().__init__(f"{forward.name}_backward", inputs, forward.attrs, len(wanted))
         self.forward = forward
         self.reads = tuple(reads)
         self.wanted = tuple(wanted)
+        self.adds_to = tuple(adds_to)
 
     @property
     def op(self) -> OperatorProperty:
@@ -151,63 +164,84 @@ class BackwardNode(Node):
         return self.forward.op
 
     @property
-    def num_outputs(self) -> int:
-        """One gradient an argument."""
-        return len(self.wanted)
+    def sums(self) -> list[tuple[int, Entry]]:
+        """Each gradient that is added to a sum, by its index, and that sum."""
+        return list(zip(self.adds_to, self.inputs[len(self.reads) :], strict=True))
 
     def output_name(self, index: int) -> str:
         """The node's name and the argument's: `fc1_backward_weight_grad`."""
         return f"{self.name}_{self.op.list_arguments()[index]}_grad"
 
 
-def topological_order(outputs: Iterable[Entry], with_forward: bool = False) -> list[Node]:
+def topological_order(outputs: Iterable[Entry]) -> list[Node]:
     """Every node that `outputs` need, each after its inputs, in depth-first order.
 
-    The order is MXNet's, so argument lists come out the same.
-
-    Args:
-        with_forward: Let backward nodes need their forward nodes, whether or not they read them.
+    A backward node needs its forward node, whether or not it reads it. The order is MXNet's, so
+    argument lists come out the same.
 
     Raises:
         GraphError: The graph has a cycle.
     """
-    return depth_first(outputs, partial(_requirements, with_forward=with_forward))
+    return depth_first(outputs, requirements)
 
 
-def depth_first(outputs: Iterable[Entry], requirements: Callable[[Node], Iterable[Node]]) -> list[Node]:
+def requirements(node: Node) -> list[Node]:
+    """The nodes that must run before `node`."""
+    needed = [entry[0] for entry in node.inputs]
+    if node.control_deps:
+        needed += node.control_deps
+    if isinstance(node, BackwardNode):
+        needed.append(node.forward)
+    return needed
+
+
+def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node]) -> Node:
+    """The node with other inputs, and on the new nodes that stand for old ones; itself if nothing differs."""
+    control_deps = [renewed.get(other, other) for other in node.control_deps]
+    made: Node
+    if isinstance(node, BackwardNode):
+        forward = renewed.get(node.forward, node.forward)
+        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, node.forward):
+            return node
+        assert isinstance(forward, OpNode)
+        made = BackwardNode(forward, node.reads, node.wanted, inputs, node.adds_to)
+    elif (inputs, control_deps) == (node.inputs, node.control_deps):
+        return node
+    else:
+        assert isinstance(node, OpNode)
+        made = OpNode(node.op, node.name, inputs, node.attrs)
+    made.control_deps = control_deps
+    return made
+
+
+def depth_first(outputs: Iterable[Entry], required: Callable[[Node], Iterable[Node]]) -> list[Node]:
     """The nodes of `outputs` and what they require, each after its requirements.
 
     Raises:
         GraphError: Nodes require each other.
     """
     order: list[Node] = []
-    done: set[Node] = set()
-    open_nodes: set[Node] = set()
+    is_done: dict[Node, bool] = {}  # False while the nodes it requires are being visited
     for root, _ in outputs:
-        stack: list[tuple[Node, Iterator[Node]]] = [] if root in done else [(root, iter(requirements(root)))]
-        open_nodes.update(node for node, _ in stack)
+        if root in is_done:
+            continue
+        is_done[root] = False
+        stack: list[tuple[Node, Iterator[Node]]] = [(root, iter(required(root)))]
         while stack:
             node, pending = stack[-1]
-            following = next(pending, None)
-            if following is None:
+            for following in pending:
+                done = is_done.get(following)
+                if done is None:
+                    is_done[following] = False
+                    stack.append((following, iter(required(following))))
+                    break
+                if not done:
+                    raise GraphError(f"the graph has a cycle through node {following.name!r}")
+            else:
                 stack.pop()
-                open_nodes.discard(node)
-                done.add(node)
+                is_done[node] = True
                 order.append(node)
-            elif following in open_nodes:
-                raise GraphError(f"the graph has a cycle through node {following.name!r}")
-            elif following not in done:
-                open_nodes.add(following)
-                stack.append((following, iter(requirements(following))))
     return order
-
-
-def _requirements(node: Node, with_forward: bool) -> Iterator[Node]:
-    for entry in node.inputs:
-        yield entry.node
-    yield from node.control_deps
-    if with_forward and isinstance(node, BackwardNode):
-        yield node.forward
 
 
 @final
@@ -223,8 +257,33 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes in topological order."""
+        """All nodes in topological order; a node's number is its place here."""
         return tuple(topological_order(self.outputs))
+
+    @cached_property
+    def node_ids(self) -> dict[Node, int]:
+        """The number of each node."""
+        return {node: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def first_entries(self) -> list[int]:
+        """The number of each node's first entry, and at the end how many entries there are."""
+        return list(accumulate([node.num_outputs for node in self.nodes], initial=0))
+
+    @cached_property
+    def input_ids(self) -> list[list[int]]:
+        """For each node, the numbers of its inputs."""
+        ids, first = self.node_ids, self.first_entries
+        return [[first[ids[node]] + index for node, index in each.inputs] for each in self.nodes]
+
+    def entry_id(self, entry: Entry) -> int:
+        """The number of an entry: tables of what is known about entries are lists by these."""
+        return self.first_entries[self.node_ids[entry[0]]] + entry[1]
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """All entries, by number."""
+        return [Entry(node, index) for node in self.nodes for index in range(node.num_outputs)]
 
     @cached_property
     def op_nodes(self) -> tuple[OpNode, ...]:
@@ -233,7 +292,9 @@ class Graph:
 
     @cached_property
     def _auxiliary(self) -> frozenset[Node]:
-        return frozenset(entry.node for node in self.op_nodes for entry in node.aux)
+        return frozenset(
+            entry.node for node in self.op_nodes if len(node.inputs) > node.num_args for entry in node.aux
+        )
 
     @cached_property
     def arguments(self) -> tuple[Variable, ...]:
@@ -271,3 +332,33 @@ class Graph:
     def list_outputs(self) -> list[str]:
         """Names of the outputs."""
         return [entry.name for entry in self.outputs]
+
+
+def rewrite(graph: Graph, visit: Callable[[Node], Sequence[Entry] | None]) -> Graph:
+    """A graph in which other entries stand for those of some nodes.
+
+    Args:
+        graph: Is left as it is.
+        visit: Called with every node that is no variable, after its inputs and with these replaced. Gives
+            the entries that stand for the node's from now on, or None to keep the node.
+    Returns:
+        The new graph; the same one if nothing was replaced.
+    """
+    renewed: dict[Node, Node] = {}
+    instead: dict[Entry, Entry] = {}
+
+    def now(entry: Entry) -> Entry:
+        return instead.get(entry) or Entry(renewed.get(entry.node, entry.node), entry.index)
+
+    for node in graph.nodes:
+        if isinstance(node, Variable):
+            continue
+        made = renewed[node] = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
+        found = visit(made)
+        if found is not None:
+            instead.update((Entry(node, i), entry) for i, entry in enumerate(found))
+            if isinstance(node, OpNode) and isinstance(found[0].node, OpNode):
+                # Backward nodes then differentiate the operator whose outputs they read.
+                renewed[node] = found[0].node
+    outputs = tuple(now(entry) for entry in graph.outputs)
+    return graph if outputs == graph.outputs else Graph(outputs)

@@ -1,25 +1,28 @@
 """Which values need memory, from when to when, and which may overwrite an input.
 
 A *buffer* is memory for one value, or for several that follow one another in place. This module
-finds the buffers of an ordered list of nodes; `memory` gives them places.
+finds the buffers of a schedule; `memory` gives them places. Entries and steps are numbers.
 
 In-place: an output takes over the buffer of an input if the operator declares the pair, the two are
 equally large, nothing else reads the input at that time or later, and every argument through which
 the node reads that input is declared, so that `mul(x, x)` does not overwrite one operand while it
 still needs the other.
+
+A gradient that is added to a sum always takes over the sum's memory: nobody else reads the sum. Where
+the last of them is bound to an array of the caller's, so is every sum before it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any, final
 
 from operad.context import Context
 from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
-from operad.graph.ir import BackwardNode, Entry, Node, OpNode, Variable
-from operad.graph.steps import Steps, is_wanted, values_read
+from operad.graph.ir import BackwardNode, Node, OpNode
+from operad.graph.schedule import Schedule, reads_values
 from operad.operator import BackwardEntry, OpReq
 
 
@@ -38,7 +41,7 @@ class Buffer:
     __slots__ = ("ctx", "entries", "is_pinned", "size_bytes", "touchers")
 
     def __init__(
-        self, entry: Entry, size_bytes: int, ctx: Context, touchers: list[int], is_pinned: bool
+        self, entry: int, size_bytes: int, ctx: Context, touchers: list[int], is_pinned: bool
     ) -> None:
         self.entries = [entry]
         self.size_bytes = size_bytes
@@ -49,7 +52,7 @@ class Buffer:
 
 @final
 class Liveness:
-    """The buffers and requests of an ordered list of nodes.
+    """The buffers and requests of a schedule.
 
     Args:
         pinned: Entries that live to the end.
@@ -57,151 +60,186 @@ class Liveness:
 
     Attributes:
         buffers: All buffers, in the order they are first written.
-        requests: The request of every entry that a node of the list has.
+        requests: The request of every entry; None for variables.
+        bound: For each entry that lies in an array of the caller's, the entry that is bound to it.
         inplace: The input that each in-place output overwrites.
         lifetimes: First and last step of every entry that has memory of the plan's.
     """
 
     def __init__(
         self,
-        steps: Steps,
+        schedule: Schedule,
         shapes: ShapeTable,
         types: TypeTable,
-        pinned: Collection[Entry],
-        bound: Mapping[Entry, OpReq],
+        pinned: Collection[int],
+        bound: Mapping[int, OpReq],
     ) -> None:
-        self._steps = steps
-        self._shapes = shapes
-        self._types = types
+        self._schedule = schedule
+        self._shapes = shapes.values
+        self._types = types.values
         self._pinned = frozenset(pinned)
-        self._bound = bound
+        self._given = bound
+        graph = self._graph = schedule.graph
         self._readers = self._find_readers()
-        self._buffer_of: dict[Entry, Buffer] = {}
+        self._buffer_of: dict[int, Buffer] = {}
+        self._pairs: dict[Hashable, list[tuple[int, int]]] = {}
         self.buffers: list[Buffer] = []
-        self.requests: dict[Entry, OpReq] = {}
-        self.inplace: dict[Entry, Entry] = {}
-        self.lifetimes: dict[Entry, tuple[int, int]] = {}
-        for step, node in enumerate(steps.nodes):
-            self._request_outputs(node)
-            taken = self._pair_in_place(step, node)
-            for index in range(node.num_outputs):
-                self._allot(step, Entry(node, index), taken)
+        self.requests: list[OpReq | None] = [None] * graph.first_entries[-1]
+        self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
+        self.inplace: dict[int, int] = {}
+        self.lifetimes: dict[int, tuple[int, int]] = {}
+        self._bind_sums()
+        for step, node in enumerate(graph.nodes):
+            if schedule.partitions[step] >= 0:
+                self._visit(step, node)
 
-    def entry_size_bytes(self, entry: Entry) -> int:
-        """The bytes of one value.
-
-        Raises:
-            ShapeError: Its shape or type is not known.
-        """
-        shape, dtype = self._shapes.of(entry), self._types.of(entry)
-        if shape is None or None in shape or dtype is None:
-            raise ShapeError(
-                f"cannot plan memory: {entry.name!r} has shape {shape} and type {dtype}; give the shapes of "
-                "more arguments"
-            )
-        return math.prod(axis for axis in shape if axis is not None) * dtype.itemsize
-
-    def _find_readers(self) -> dict[Entry, list[int]]:
-        readers: dict[Entry, list[int]] = {}
-        for step, node in enumerate(self._steps.nodes):
-            for entry in values_read(node):
-                readers.setdefault(entry, []).append(step)
+    def _find_readers(self) -> list[list[int]]:
+        readers: list[list[int]] = [[] for _ in self._shapes]
+        for step, node in enumerate(self._graph.nodes):
+            if reads_values(node):
+                for entry in self._graph.input_ids[step]:
+                    readers[entry].append(step)
         return readers
 
-    def _request_outputs(self, node: Node) -> None:
+    def _bind_sums(self) -> None:
+        """Let the sums that a bound gradient is added to lie in its array."""
+        for step in range(len(self._schedule) - 1, -1, -1):
+            for target, source in self._sums(step):
+                if len(self._readers[source]) > 1 or source in self._pinned or source in self.bound:
+                    raise GraphError(
+                        f"{self._graph.entries[source].name!r} is a sum that a gradient is added to in "
+                        "place, and is read elsewhere too; add to a copy of it"
+                    )
+                if target in self.bound:
+                    self.bound[source] = self.bound[target]
+
+    def _sums(self, step: int) -> list[tuple[int, int]]:
+        """Each output of a backward node that is added to a sum, and that sum."""
+        node = self._graph.nodes[step]
+        if not isinstance(node, BackwardNode) or not node.adds_to:
+            return []
+        first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
+        return [
+            (first + index, entry)
+            for index, entry in zip(node.adds_to, inputs[len(node.reads) :], strict=True)
+        ]
+
+    def _visit(self, step: int, node: Node) -> None:
+        first = self._graph.first_entries[step]
+        sums = dict(self._sums(step))
         for index in range(node.num_outputs):
-            entry = Entry(node, index)
-            request = self._bound.get(entry)
-            is_read = entry in self._readers or entry in self._pinned
-            if request is OpReq.ADD and is_read:
+            is_wanted = not isinstance(node, BackwardNode) or node.wanted[index]
+            self._request(first + index, is_wanted, first + index in sums)
+        taken = self._pair_in_place(step, node, sums)
+        for entry in range(first, first + node.num_outputs):
+            if self.requests[entry] is not OpReq.NULL and entry not in self.bound:
+                self._allot(step, entry, taken.get(entry))
+
+    def _request(self, entry: int, is_wanted: bool, is_added: bool) -> None:
+        home = self.bound.get(entry)
+        is_read = bool(self._readers[entry]) or entry in self._pinned
+        if home is None:
+            request = OpReq.WRITE if is_read and is_wanted else OpReq.NULL
+        else:
+            request = self._given[home]
+            if request is OpReq.ADD and is_read and home == entry:
                 raise GraphError(
-                    f"{entry.name!r} is to be added to an array, and is itself read by other nodes; "
-                    "bind a copy of it"
+                    f"{self._graph.entries[entry].name!r} is to be added to an array, and is itself read by "
+                    "other nodes; bind a copy of it"
                 )
-            if request is None or (request is OpReq.NULL and is_read):
-                request = OpReq.WRITE if is_read and is_wanted(entry) else OpReq.NULL
-            self.requests[entry] = request
+        self.requests[entry] = OpReq.ADD if is_added else request
 
-    def _has_buffer(self, entry: Entry) -> bool:
-        """Whether the value lives in memory of the plan's."""
-        if isinstance(entry.node, Variable) or self.requests.get(entry) in {None, OpReq.NULL}:
-            return False
-        return self._bound.get(entry, OpReq.NULL) is OpReq.NULL
-
-    def _allot(self, step: int, entry: Entry, taken: Mapping[Entry, Entry]) -> None:
-        if not self._has_buffer(entry):
-            return
-        readers = self._readers.get(entry, [])
+    def _allot(self, step: int, entry: int, overwritten: int | None) -> None:
+        readers = self._readers[entry]
         is_pinned = entry in self._pinned
-        end = len(self._steps) if is_pinned else max(readers, default=step)
-        self.lifetimes[entry] = (step, end)
-        overwritten = taken.get(entry)
+        self.lifetimes[entry] = (step, len(self._schedule) if is_pinned else max(readers, default=step))
         if overwritten is not None:
             buffer = self._buffer_of[overwritten]
             buffer.entries.append(entry)
             buffer.touchers += [step, *readers]
             buffer.is_pinned = is_pinned
             self.inplace[entry] = overwritten
-            self.requests[entry] = OpReq.INPLACE
+            if self.requests[entry] is OpReq.WRITE:
+                self.requests[entry] = OpReq.INPLACE
         else:
-            buffer = Buffer(
-                entry, self.entry_size_bytes(entry), self._steps.contexts[step], [step, *readers], is_pinned
-            )
+            ctx = self._schedule.contexts[step]
+            buffer = Buffer(entry, self._size_bytes(entry), ctx, [step, *readers], is_pinned)
             self.buffers.append(buffer)
         self._buffer_of[entry] = buffer
 
-    def _pair_in_place(self, step: int, node: Node) -> dict[Entry, Entry]:
+    def _size_bytes(self, entry: int) -> int:
+        shape, dtype = self._shapes[entry], self._types[entry]
+        if shape is None or None in shape or dtype is None:
+            raise ShapeError(
+                f"cannot plan memory: {self._graph.entries[entry].name!r} has shape {shape} and type "
+                f"{dtype}; give the shapes of more arguments"
+            )
+        return math.prod(shape) * dtype.itemsize  # type: ignore[arg-type]  # all known
+
+    def _pair_in_place(self, step: int, node: Node, sums: Mapping[int, int]) -> dict[int, int]:
         """Output to the input it overwrites."""
-        inputs, pairs = inplace_pairs(node)
-        taken: dict[Entry, Entry] = {}
-        for read, write in pairs:
-            source, target = inputs.get(read), Entry(node, write)
-            if source is None or target in taken or source in taken.values() or not self._has_buffer(target):
+        # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
+        taken = dict(sums)
+        first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
+        pairs = self._declared_pairs(node)
+        for place, index in pairs:
+            source, target = inputs[place], first + index
+            if target in taken or source in taken.values() or target in self.bound:
                 continue
-            roles = [token for token, entry in inputs.items() if entry == source]
-            if all((role, write) in pairs for role in roles) and self._can_overwrite(step, source, target):
+            if self.requests[target] is not OpReq.WRITE:
+                continue
+            if all((at, index) in pairs for at, entry in enumerate(inputs) if entry == source) and (
+                self._can_overwrite(step, source, target)
+            ):
                 taken[target] = source
         return taken
 
-    def _can_overwrite(self, step: int, source: Entry, target: Entry) -> bool:
+    def _declared_pairs(self, node: Node) -> list[tuple[int, int]]:
+        """`inplace_pairs`, asked once for nodes that are alike."""
+        if isinstance(node, OpNode):
+            key: Hashable = node.signature
+        else:
+            assert isinstance(node, BackwardNode)
+            key = (node.forward.signature, node.reads)
+        found = self._pairs.get(key)
+        if found is None:
+            found = self._pairs[key] = inplace_pairs(node)
+        return found
+
+    def _can_overwrite(self, step: int, source: int, target: int) -> bool:
         buffer = self._buffer_of.get(source)
         if buffer is None or buffer.is_pinned or buffer.entries[-1] != source:
             return False
-        if buffer.ctx is not self._steps.contexts[step] or self._types.of(source) != self._types.of(target):
+        if buffer.ctx is not self._schedule.contexts[step] or self._types[source] != self._types[target]:
             return False
-        if buffer.size_bytes != self.entry_size_bytes(target):
+        if buffer.size_bytes != self._size_bytes(target):
             return False
         # Whoever touched the buffer before `source` did precedes its producer.
-        touchers = (self._steps.step_of[source.node], *self._readers[source])
-        return self._steps.all_precede_one([toucher for toucher in touchers if toucher != step], step)
+        touchers = [self.lifetimes[source][0], *self._readers[source]]
+        return self._schedule.all_precede_one([toucher for toucher in touchers if toucher != step], step)
 
 
-def inplace_pairs(node: Node) -> tuple[dict[BackwardEntry, Entry], list[tuple[BackwardEntry, int]]]:
-    """What the node reads, by role, and which (role, output) pairs its operator lets share memory.
+def inplace_pairs(node: Node) -> list[tuple[int, int]]:
+    """The pairs (index of an input, index of an output) that the node's operator lets share memory.
 
     The operator is asked with roles, not entries, since one entry may play several of them.
     """
     if isinstance(node, BackwardNode):
         op = node.op
-        grads = _roles("in_grad", node.num_outputs)
-        found = op.backward_inplace_option(
+        ins: list[BackwardEntry] = list(node.reads)
+        outs = _roles("in_grad", node.num_outputs)
+        found: list[tuple[Any, Any]] = op.backward_inplace_option(
             _roles("out_grad", op.num_visible_outputs),
             _roles("in_data", node.num_outputs),
             _roles("out_data", node.forward.num_outputs),
-            grads,
+            outs,
         )
-        return dict(zip(node.reads, node.inputs, strict=True)), _numbered(found, grads)
-    if isinstance(node, OpNode):
-        ins, outs = _roles("in_data", len(node.args)), _roles("out_data", node.num_outputs)
-        return dict(zip(ins, node.args, strict=True)), _numbered(
-            node.op.forward_inplace_option(ins, outs), outs
-        )
-    return {}, []
+    else:
+        assert isinstance(node, OpNode)
+        ins, outs = _roles("in_data", node.num_args), _roles("out_data", node.num_outputs)
+        found = node.op.forward_inplace_option(ins, outs)
+    return [(ins.index(read), outs.index(write)) for read, write in found if read in ins]
 
 
 def _roles(kind: str, count: int) -> list[BackwardEntry]:
     return [BackwardEntry(kind, index) for index in range(count)]
-
-
-def _numbered(found: list[tuple[Any, Any]], outputs: list[BackwardEntry]) -> list[tuple[BackwardEntry, int]]:
-    return [(read, outputs.index(write)) for read, write in found]

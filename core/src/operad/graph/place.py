@@ -10,12 +10,12 @@ and target context, whoever reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import final
 
 from operad.context import Context
 from operad.errors import ContextError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, topological_order
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, rebuilt
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
 
@@ -24,36 +24,59 @@ def place(
     default_ctx: Context,
     group2ctx: Mapping[str, Context],
     beside: Sequence[Node | None] = (),
-) -> tuple[Graph, dict[Node, Context]]:
+) -> tuple[Graph, list[Context]]:
     """Give every node a context, and insert `_cross_device_copy` nodes where entries cross.
 
     Args:
-        graph: What to place; it is left as it is.
+        graph: What to place; it is left as it is. Placing a placed graph again changes nothing.
         group2ctx: The context of each `__ctx_group__`; groups it does not name are on the default.
         beside: For each output of `graph`, a node to whose context it is brought, or None; may be
             left out. A gradient belongs beside its variable.
 
     Returns:
-        The graph with copies, and the context of each of its nodes (and of the forward nodes of its
-        backward nodes). Variables are the same objects as before; other nodes are new where
-        anything they depend on is. With one context, the same graph.
+        The graph with copies, and the context of each of its nodes, by number. Variables are the same
+        objects as before; other nodes are new where anything they depend on is. With one context, the
+        same graph.
 
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    nodes = topological_order(graph.outputs, with_forward=True)
+    nodes = graph.nodes
+    if not group2ctx or not any("__ctx_group__" in node.attrs for node in nodes):
+        return graph, [default_ctx] * len(nodes)
     contexts = _assign(nodes, default_ctx, group2ctx)
-    if len(set(contexts.values())) <= 1:
-        return graph, contexts
-    copier = _Copier(contexts)
-    for node in nodes:
+    return insert_copies(graph, contexts, [None if node is None else contexts[node] for node in beside])
+
+
+def insert_copies(
+    graph: Graph,
+    contexts: Mapping[Node, Context],
+    targets: Sequence[Context | None] = (),
+    reads_anywhere: Collection[Node] = (),
+) -> tuple[Graph, list[Context]]:
+    """Insert `_cross_device_copy` nodes where a node reads an entry of another context.
+
+    Args:
+        contexts: The context of each node of `graph`.
+        targets: For each output of `graph`, the context it is brought to, or None; may be left out.
+        reads_anywhere: Nodes that read entries where they are, as copies do.
+
+    Returns:
+        The graph with copies, and the context of each of its nodes, by number.
+
+    Raises:
+        ContextError: An auxiliary state is on another context than the node that updates it.
+    """
+    copier = _Copier(contexts, reads_anywhere)
+    for node in graph.nodes:
         copier.rebuild(node)
     outputs = []
     for index, entry in enumerate(graph.outputs):
-        neighbour = beside[index] if index < len(beside) else None
+        target = targets[index] if index < len(targets) else None
         moved = copier.renewed(entry)
-        outputs.append(moved if neighbour is None else copier.on(moved, contexts[neighbour]))
-    return Graph(outputs), copier.contexts
+        outputs.append(moved if target is None else copier.on(moved, target))
+    placed = graph if outputs == list(graph.outputs) else Graph(outputs)
+    return placed, [copier.contexts[node] for node in placed.nodes]
 
 
 def _assign(
@@ -82,6 +105,8 @@ def _own_context(
         return contexts[node.forward]
     if "__ctx_group__" in node.attrs:
         return group2ctx.get(node.attrs["__ctx_group__"], default_ctx)
+    if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy) and node.op.device_type:
+        return Context(node.op.device_type, node.op.device_id)
     if _is_primitive(node):
         return contexts.get(node.inputs[0].node, default_ctx)
     return default_ctx
@@ -95,27 +120,22 @@ def _is_primitive(node: Node) -> bool:
 class _Copier:
     """Rebuilds nodes whose inputs moved."""
 
-    def __init__(self, contexts: Mapping[Node, Context]) -> None:
+    def __init__(self, contexts: Mapping[Node, Context], reads_anywhere: Collection[Node]) -> None:
         self.contexts = dict(contexts)
+        self._reads_anywhere = reads_anywhere
         self._new: dict[Node, Node] = {}
         self._copies: dict[tuple[Entry, Context], Entry] = {}
 
     def rebuild(self, node: Node) -> None:
         ctx = self.contexts[node]
-        inputs = [self.on(self.renewed(entry), ctx) for entry in node.inputs]
+        inputs = [self.renewed(entry) for entry in node.inputs]
+        is_copy = isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy)
+        if not is_copy and node not in self._reads_anywhere:
+            inputs = [self.on(entry, ctx) for entry in inputs]
         self._check_states(node, ctx)
-        control_deps = [self._new.get(other, other) for other in node.control_deps]
-        forward = self._new.get(node.forward, node.forward) if isinstance(node, BackwardNode) else None
-        old_forward = node.forward if isinstance(node, BackwardNode) else None
-        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, old_forward):
+        new = rebuilt(node, inputs, self._new)
+        if new is node:
             return
-        if isinstance(node, BackwardNode):
-            assert isinstance(forward, OpNode)
-            new: Node = BackwardNode(forward, node.reads, node.wanted, inputs)
-        else:
-            assert isinstance(node, OpNode)
-            new = OpNode(node.op, node.name, inputs, node.attrs)
-        new.control_deps = control_deps
         self._new[node] = new
         self.contexts[new] = self.contexts.pop(node)
 
@@ -130,7 +150,8 @@ class _Copier:
         found = self._copies.get((entry, ctx))
         if found is None:
             name = f"{entry.name}_on_{ctx.device_type}{ctx.device_id}"
-            found = Entry(OpNode(CrossDeviceCopy(), name, [entry]))
+            copy = CrossDeviceCopy(device_type=ctx.device_type, device_id=ctx.device_id)
+            found = Entry(OpNode(copy, name, [entry]))
             self.contexts[found.node] = ctx
             self._copies[entry, ctx] = found
         return found

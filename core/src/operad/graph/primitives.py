@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -91,10 +91,8 @@ class CrossDeviceCopy(GraphPrimitive):
     """A copy of an array of another context."""
 
     name = "_cross_device_copy"
-
-
-PRIMITIVES: Final = {prop.name: prop for prop in (GradAdd, ZerosLike, CrossDeviceCopy)}
-"""The graph's own operators by name."""
+    device_type: str = param(str, default="", doc="Where the copy is; empty: where the array is.")
+    device_id: int = param(int, default=0, ge=0, doc="Which of them.")
 
 
 class _PrimitiveOperator(Operator):

@@ -5,7 +5,7 @@ itself:
 
 1. Run in order, no value is destroyed before its last reader. This is found by playing the plan:
    every byte remembers who wrote it last, and every reader looks whether it still finds its value.
-2. Nodes that conflict on a block are ordered by what they need or by their lane. Then any parallel
+2. Nodes that conflict on a block are ordered by what they need or by their partition. Then any parallel
    run agrees with the one just played.
 
 Cost: time in proportion to nodes times distinct offsets, for debug mode and tests.
@@ -17,10 +17,10 @@ from bisect import bisect_left
 from typing import final
 
 from operad.errors import GraphError
-from operad.graph.ir import Entry, Node
+from operad.graph.ir import BackwardNode, Entry, Node, Variable
 from operad.graph.liveness import inplace_pairs
 from operad.graph.memory import MemoryPlan
-from operad.graph.steps import values_read
+from operad.graph.schedule import values_read
 from operad.operator import OpReq
 
 
@@ -34,7 +34,7 @@ def check_plan(plan: MemoryPlan) -> None:
         block = plan.blocks[place.block]
         if place.offset_bytes < 0 or place.offset_bytes + place.size_bytes > block.size_bytes:
             raise GraphError(f"memory plan: {entry.name!r} is at {place}, beyond {block}")
-        if block.ctx is not plan.steps.contexts[plan.steps.step_of[entry.node]]:
+        if block.ctx is not plan.schedule.contexts[plan.schedule.graph.node_ids[entry.node]]:
             raise GraphError(f"memory plan: {entry.name!r} is made on another context than that of {block}")
     _Ownership(plan).play()
     _check_parallel(plan)
@@ -57,7 +57,9 @@ class _Ownership:
         }
 
     def play(self) -> None:
-        for step, node in enumerate(self._plan.steps.nodes):
+        for step, node in enumerate(self._plan.schedule.graph.nodes):
+            if isinstance(node, Variable):
+                continue
             for entry in values_read(node):
                 self._expect_computed(entry, node)
                 self._expect(entry, f"{node.name!r} (step {step}) reads it")
@@ -92,25 +94,40 @@ class _Ownership:
                 raise GraphError(f"memory plan: {entry.name!r} is overwritten by {found} when {when}")
 
     def _expect_computed(self, entry: Entry, reader: Node) -> None:
-        if self._plan.requests.get((entry.node, entry.index)) is OpReq.NULL:
+        if self._plan.request(entry) is OpReq.NULL:
             raise GraphError(f"memory plan: {reader.name!r} reads {entry.name!r}, which is never computed")
 
     def _check_targets(self, step: int, node: Node) -> None:
         """An output may lie on an input only where the operator declares it for all its roles."""
         plan = self._plan
-        inputs, pairs = inplace_pairs(node)
+        pairs = inplace_pairs(node)
+        sums = node.sums if isinstance(node, BackwardNode) else []
+        for index, source in sums:
+            target = Entry(node, index)
+            if plan.request(target) is not OpReq.ADD or _home(plan, target) != _home(plan, source):
+                raise GraphError(
+                    f"memory plan: {target.name!r} is to be added to {source.name!r}, but has the request "
+                    f"{plan.request(target)} or other memory"
+                )
         for target in _outputs(node):
             if target not in plan.placement:
                 continue
-            for role, source in inputs.items():
+            for place, source in enumerate(values_read(node)):
                 if source not in plan.placement or not _overlap(plan, source, target):
                     continue
-                declared = (role, target.index) in pairs and plan.inplace.get(target) == source
-                if not declared or plan.requests[node, target.index] is not OpReq.INPLACE:
+                if (target.index, source) in sums:
+                    continue
+                declared = (place, target.index) in pairs and plan.inplace.get(target) == source
+                if not declared or plan.request(target) is not OpReq.INPLACE:
                     raise GraphError(
                         f"memory plan: {target.name!r} lies on {source.name!r}, which {node.name!r} "
                         f"(step {step}) still reads and does not declare as an in-place pair"
                     )
+
+
+def _home(plan: MemoryPlan, entry: Entry) -> object:
+    """The memory of an entry: its place, or the entry whose array it lies in."""
+    return plan.placement.get(entry) or plan.bound.get(plan.schedule.graph.entry_id(entry))
 
 
 def _outputs(node: Node) -> list[Entry]:
@@ -126,24 +143,24 @@ def _overlap(plan: MemoryPlan, first: Entry, second: Entry) -> bool:
 
 def _check_parallel(plan: MemoryPlan) -> None:
     """Nodes that conflict on a block must be ordered; step sets are the bits of whole numbers."""
-    steps = plan.steps
-    if len(steps.lane_contexts) < 2:
+    nodes = plan.schedule.graph.nodes
+    if len(plan.schedule.partition_contexts) < 2:
         return
     writers = [0] * len(plan.blocks)
     touchers = [0] * len(plan.blocks)
-    for step, node in enumerate(steps.nodes):
+    for step, node in enumerate(nodes):
         for block in _blocks(plan, _outputs(node)):
             writers[block] |= 1 << step
         for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
             touchers[block] |= 1 << step
     ancestors = _ancestors(plan)
-    for step, node in enumerate(steps.nodes):
+    for step, node in enumerate(nodes):
         written = _blocks(plan, _outputs(node))
         for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
             conflicting = touchers[block] if block in written else writers[block]
             loose = conflicting & ((1 << step) - 1) & ~ancestors[step]
             if loose:
-                other = steps.nodes[loose.bit_length() - 1]
+                other = nodes[loose.bit_length() - 1]
                 raise GraphError(
                     f"memory plan: {other.name!r} and {node.name!r} may run in parallel, but conflict on "
                     f"block {block}"
@@ -155,15 +172,16 @@ def _blocks(plan: MemoryPlan, entries: list[Entry]) -> set[int]:
 
 
 def _ancestors(plan: MemoryPlan) -> list[int]:
-    steps = plan.steps
+    graph, partitions = plan.schedule.graph, plan.schedule.partitions
     ancestors: list[int] = []
     latest: dict[int, int] = {}
-    for step, node in enumerate(steps.nodes):
+    for step, node in enumerate(graph.nodes):
         needed = [entry.node for entry in values_read(node)] + node.control_deps
-        before = {steps.step_of[other] for other in needed if other in steps.step_of}
-        before.update({latest[steps.lanes[step]]} if steps.lanes[step] in latest else ())
+        before = {graph.node_ids[other] for other in needed}
+        before.update({latest[partitions[step]]} if partitions[step] in latest else ())
         ancestors.append(0)
         for other in before:
             ancestors[step] |= ancestors[other] | (1 << other)
-        latest[steps.lanes[step]] = step
+        if not isinstance(node, Variable):
+            latest[partitions[step]] = step
     return ancestors

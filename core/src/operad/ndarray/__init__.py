@@ -1,33 +1,37 @@
-"""Asynchronous arrays and imperative calls."""
+"""Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+from operad import registry as _registry
+from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
-from operad.ndarray.chunk import Chunk as Chunk
-from operad.ndarray.chunk import new_chunk as new_chunk
+from operad.ndarray.face import Found as _Found
+from operad.ndarray.face import arange as arange
+from operad.ndarray.face import concatenate as concatenate
+from operad.ndarray.face import eye as eye
+from operad.ndarray.face import full as full
+from operad.ndarray.face import ones as ones
+from operad.ndarray.face import zeros as zeros
 from operad.ndarray.function import operator_function as operator_function
-from operad.ndarray.function import split_arguments as split_arguments
-from operad.ndarray.imperative import Invoker as Invoker
-from operad.ndarray.imperative import copy_into as copy_into
-from operad.ndarray.imperative import invoker as invoker
 from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array
 from operad.ndarray.ndarray import empty as empty
-from operad.ndarray.ndarray import new_array as new_array
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.ndarray import wrap as wrap
-from operad.ndarray.overlap import Use as Use
-from operad.ndarray.overlap import clash as clash
-from operad.ndarray.plan import Plan as Plan
-from operad.ndarray.recording import Recorder as Recorder
-from operad.ndarray.recording import recording_state as recording_state
-from operad.ndarray.recording import set_frontend as set_frontend
-from operad.ndarray.run import distinct as distinct
-from operad.ndarray.run import execute as execute
 from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
-from operad.ndarray.spec import Spec as Spec
-from operad.ndarray.versions import Versions as Versions
-from operad.ndarray.versions import overwritten as overwritten
+
+_found = _registry.follow(_Found(globals()))
+
+
+def __getattr__(name: str) -> _Callable[..., _Any]:
+    return _found.find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_registry.list_operators()})

@@ -1,5 +1,8 @@
 """Python's operators on arrays, each an operator of a plugin.
 
+A method looks up the plan of the call, as the functions of `od.nd` do; what is not an array of the same
+class or a plain number goes the longer way of `_resolved`.
+
 Source: NDArray, python/mxnet/ndarray/ndarray.py. Differs: arrays of equal shape use the `elemwise_`
 operator, which needs one plugin less and dispatches faster than the `broadcast_` one.
 """
@@ -7,46 +10,105 @@ operator, which needs one plugin less and dispatches faster than the `broadcast_
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from operad import registry
 from operad.errors import BindError, DTypeError
-from operad.ndarray.imperative import invoker
-from operad.ndarray.recording import recording_state
+from operad.imperative import Array, Plan, apply, apply_small, find_invoker, is_recording, keep, state
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
 
+Method = Callable[[Any, Any], Any]
 
-def invoke(
-    name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None = None, out: NDArray | None = None
-) -> NDArray:
+_EXACT: Final = 2**53
+"""Integers below this in magnitude are floats without loss."""
+
+
+def invoke(name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None = None) -> NDArray:
     """Apply the installed operator called `name`, which has one output.
 
     Raises:
         OperatorNotFoundError: No plugin provides it; the message says what to install.
     """
-    value: NDArray = invoker(registry.get(name), params or {})(inputs, out)
+    found, values = find_invoker(registry.get(name), params or {})
+    value: NDArray = found(inputs, values=values)
     return value
 
 
-_EQUAL_SHAPES = {
-    "add": "elemwise_add", "sub": "elemwise_sub", "mul": "elemwise_mul", "div": "elemwise_div",
-    "mod": "_mod", "power": "_power", "equal": "_equal", "not_equal": "_not_equal", "greater": "_greater",
-    "greater_equal": "_greater_equal", "lesser": "_lesser", "lesser_equal": "_lesser_equal",
-    "maximum": "_maximum", "minimum": "_minimum",
-}  # fmt: skip
-_SCALAR = {
-    "add": "_plus_scalar", "sub": "_minus_scalar", "mul": "_mul_scalar", "div": "_div_scalar",
-    "mod": "_mod_scalar", "power": "_power_scalar", "equal": "_equal_scalar",
-    "not_equal": "_not_equal_scalar", "greater": "_greater_scalar",
-    "greater_equal": "_greater_equal_scalar", "lesser": "_lesser_scalar",
-    "lesser_equal": "_lesser_equal_scalar", "maximum": "_maximum_scalar", "minimum": "_minimum_scalar",
-    "rsub": "_rminus_scalar", "rdiv": "_rdiv_scalar", "rmod": "_rmod_scalar", "rpower": "_rpower_scalar",
-}  # fmt: skip
+def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
+    """A method that applies one of three operators, according to the other operand."""
+    plans: dict[Any, Plan] = registry.follow({})
+
+    def method(self: Any, other: Any, out: Any = None) -> Any:
+        kind, mode = other.__class__, state.mode
+        if kind is int and -_EXACT <= other <= _EXACT:
+            other, kind = float(other), float
+        if kind is float:
+            plan = plans.get((mode, self._spec, float))
+            if plan is not None:
+                if plan.is_small and out is None:
+                    made = apply_small(plan, self, None, (other,), mode)
+                    if made is not None:
+                        return made
+                return apply(plan, (self,), out, (other,), mode, self.__class__)
+        elif kind is self.__class__:
+            plan = plans.get((mode, self._spec, other._spec))
+            if plan is not None:
+                if plan.is_small and out is None:
+                    made = apply_small(plan, self, other, (), mode)
+                    if made is not None:
+                        return made
+                return apply(plan, (self, other), out, (), mode, kind)
+        return other_way(self, other, out)
+
+    def other_way(self: Any, other: Any, out: Any) -> Any:
+        kind: Any
+        if isinstance(other, (np.ndarray, list, tuple)):
+            other = _converted(self, other)
+        if isinstance(other, Array):
+            name = same_shape if self.shape == other.shape else broadcast
+            found, values = find_invoker(registry.get(name), {})
+            inputs, kind = [self, other], other._spec
+        elif isinstance(other, (numbers.Number, np.bool_)):
+            found, values = find_invoker(registry.get(scalar), {"scalar": _scalar(self, other)})
+            inputs, kind = [self], float
+        else:
+            return NotImplemented  # Python then asks the other operand
+        plan = found.plan(inputs)
+        # An operator whose scalar is no run-time parameter has a plan for each value.
+        if values or len(inputs) == 2:
+            keep(plans, (state.mode, self._spec, kind), plan)
+        return apply(plan, inputs, out, values, state.mode, self.__class__)
+
+    return method
+
+
+def _reflected(scalar: str, method: Method) -> Method:
+    """The method for a number on the left; other values on the left become arrays first."""
+    plain = _binary("", "", scalar)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if isinstance(other, (np.ndarray, list, tuple)):
+            return method(_converted(self, other), self)
+        return plain(self, other)
+
+    return reflected
+
+
+def _inplace(kind: str, method: Callable[..., Any]) -> Method:
+    def inplace(self: Any, other: Any) -> Any:
+        if self._autograd is not None and is_recording():
+            raise BindError(
+                f"in-place {kind} on an array that is being recorded would corrupt its gradient; "
+                "write `x = x + y`, or do it under autograd.pause()"
+            )
+        return method(self, other, self)
+
+    return inplace
 
 
 class Arithmetic:
@@ -56,109 +118,36 @@ class Arithmetic:
     __array_priority__ = 1000.0
     __array_ufunc__ = None  # numpy_array + ndarray is ours to compute
 
-    def _binary(self, kind: str, other: Any, out: NDArray | None = None) -> NDArray:
-        left = cast("NDArray", self)
-        if isinstance(other, Arithmetic):
-            right = cast("NDArray", other)
-            name = _EQUAL_SHAPES[kind] if left.shape == right.shape else f"broadcast_{kind}"
-            return invoke(name, (left, right), None, out)
-        if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(left, other)}, out)
-        if isinstance(other, (np.ndarray, list, tuple)):
-            return self._binary(kind, _converted(left, other), out)
-        return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
+    __add__ = __radd__ = _binary("elemwise_add", "broadcast_add", "_plus_scalar")
+    __sub__ = _binary("elemwise_sub", "broadcast_sub", "_minus_scalar")
+    __mul__ = __rmul__ = _binary("elemwise_mul", "broadcast_mul", "_mul_scalar")
+    __truediv__ = _binary("elemwise_div", "broadcast_div", "_div_scalar")
+    __mod__ = _binary("_mod", "broadcast_mod", "_mod_scalar")
+    __pow__ = _binary("_power", "broadcast_power", "_power_scalar")
 
-    def _reflected(self, kind: str, other: Any) -> NDArray:
-        left = cast("NDArray", self)
-        if isinstance(other, (numbers.Number, np.bool_)):
-            return invoke(_SCALAR[kind], (left,), {"scalar": _scalar(left, other)})
-        if isinstance(other, (np.ndarray, list, tuple)):
-            return _converted(left, other)._binary(kind.removeprefix("r"), left)
-        return NotImplemented  # type: ignore[no-any-return]  # as above
+    __rsub__ = _reflected("_rminus_scalar", __sub__)
+    __rtruediv__ = _reflected("_rdiv_scalar", __truediv__)
+    __rmod__ = _reflected("_rmod_scalar", __mod__)
+    __rpow__ = _reflected("_rpower_scalar", __pow__)
 
-    def _inplace(self, kind: str, other: Any) -> NDArray:
-        left = cast("NDArray", self)
-        if recording_state.recorder is not None and recording_state.recorder.tracks(left):
-            raise BindError(
-                f"in-place {kind} on an array that is being recorded would corrupt its gradient; "
-                "write `x = x + y`, or do it under autograd.pause()"
-            )
-        return self._binary(kind, other, left)
+    __iadd__ = _inplace("add", __add__)
+    __isub__ = _inplace("sub", __sub__)
+    __imul__ = _inplace("mul", __mul__)
+    __itruediv__ = _inplace("div", __truediv__)
+    __imod__ = _inplace("mod", __mod__)
 
-    def __add__(self, other: Any) -> NDArray:
-        return self._binary("add", other)
+    __eq__ = _binary("_equal", "broadcast_equal", "_equal_scalar")
+    __ne__ = _binary("_not_equal", "broadcast_not_equal", "_not_equal_scalar")
+    __gt__ = _binary("_greater", "broadcast_greater", "_greater_scalar")
+    __ge__ = _binary("_greater_equal", "broadcast_greater_equal", "_greater_equal_scalar")
+    __lt__ = _binary("_lesser", "broadcast_lesser", "_lesser_scalar")
+    __le__ = _binary("_lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar")
 
-    def __radd__(self, other: Any) -> NDArray:
-        return self._binary("add", other)
+    def __neg__(self) -> Any:
+        return self * -1.0
 
-    def __iadd__(self, other: Any) -> NDArray:
-        return self._inplace("add", other)
-
-    def __sub__(self, other: Any) -> NDArray:
-        return self._binary("sub", other)
-
-    def __rsub__(self, other: Any) -> NDArray:
-        return self._reflected("rsub", other)
-
-    def __isub__(self, other: Any) -> NDArray:
-        return self._inplace("sub", other)
-
-    def __mul__(self, other: Any) -> NDArray:
-        return self._binary("mul", other)
-
-    def __rmul__(self, other: Any) -> NDArray:
-        return self._binary("mul", other)
-
-    def __imul__(self, other: Any) -> NDArray:
-        return self._inplace("mul", other)
-
-    def __truediv__(self, other: Any) -> NDArray:
-        return self._binary("div", other)
-
-    def __rtruediv__(self, other: Any) -> NDArray:
-        return self._reflected("rdiv", other)
-
-    def __itruediv__(self, other: Any) -> NDArray:
-        return self._inplace("div", other)
-
-    def __mod__(self, other: Any) -> NDArray:
-        return self._binary("mod", other)
-
-    def __rmod__(self, other: Any) -> NDArray:
-        return self._reflected("rmod", other)
-
-    def __imod__(self, other: Any) -> NDArray:
-        return self._inplace("mod", other)
-
-    def __pow__(self, other: Any) -> NDArray:
-        return self._binary("power", other)
-
-    def __rpow__(self, other: Any) -> NDArray:
-        return self._reflected("rpower", other)
-
-    def __neg__(self) -> NDArray:
-        return invoke("_mul_scalar", (cast("NDArray", self),), {"scalar": -1.0})
-
-    def __abs__(self) -> NDArray:
+    def __abs__(self) -> Any:
         return invoke("abs", (cast("NDArray", self),))
-
-    def __eq__(self, other: object) -> Any:
-        return self._binary("equal", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._binary("not_equal", other)
-
-    def __gt__(self, other: Any) -> NDArray:
-        return self._binary("greater", other)
-
-    def __ge__(self, other: Any) -> NDArray:
-        return self._binary("greater_equal", other)
-
-    def __lt__(self, other: Any) -> NDArray:
-        return self._binary("lesser", other)
-
-    def __le__(self, other: Any) -> NDArray:
-        return self._binary("lesser_equal", other)
 
     def __hash__(self) -> int:
         return id(self)

@@ -1,137 +1,153 @@
 """Operators as functions of arrays: what stands behind `od.nd.tanh`.
 
 Tensor arguments come first, by position or by name; parameters follow in declared order, or by name.
+
+For each operator a function is generated. It looks up the plan of the call by the mode, the parameters
+and the specifications of its arrays, and runs it. Whatever is not that simple (a first call, arrays by
+name, parameters by position, a mistake) goes to `OperatorFunction.call`, which sorts the arguments, says
+what is wrong with them, and enters the plan for the next call of the kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+import linecache
+from collections.abc import Callable
+from keyword import iskeyword, kwlist
+from typing import Any, Final, final
 
 from operad import registry
-from operad.errors import ArgumentError
-from operad.ndarray.arithmetic import Arithmetic
-from operad.ndarray.imperative import Invoker, invoker
-from operad.operator import OperatorProperty
+from operad.imperative import ABSENT, Array, Plan, apply, apply_small, find_invoker, keep, state
+from operad.ndarray.arguments import ordered, split_arguments
+from operad.ndarray.signature import array_names, documented, signature
+from operad.operator import OperatorProperty, Param
 
-_functions: Final[dict[str, Callable[..., Any]]] = {}
+_COMMON: Final = ("out", "name", "ctx")
+"""What every function takes, also where an operator has a parameter of the name, as MXNet's do."""
+
+_functions: Final[dict[tuple[str, type[Array]], Callable[..., Any]]] = registry.follow({})
 
 
-def operator_function(name: str) -> Callable[..., Any]:
-    """The imperative function of the operator called `name`.
+def operator_function(name: str, cls: type[Array]) -> Callable[..., Any]:
+    """The imperative function of the operator called `name`, over arrays of the class `cls`.
 
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
-    op = registry.get(name)
-    found = _functions.get(name)
-    if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
-        found = _functions[name] = _make_function(name, op)
+    found = _functions.get((name, cls))
+    if found is None:
+        found = _functions[name, cls] = OperatorFunction(name, registry.get(name), cls).generated()
     return found
 
 
-def _make_function(name: str, op: type[OperatorProperty]) -> Callable[..., Any]:
-    plain: Invoker | None = None
-    if not any(declared.is_required for declared in op.params.values()) and op.key_var_num_args is None:
-        plain = invoker(op, {})
+@final
+class OperatorFunction:
+    """Generates the function of one operator, and makes the calls that it does not make by itself.
 
-    def function(*args: Any, out: Any = None, ctx: Any = None, name: str | None = None, **params: Any) -> Any:
-        if plain is not None and not params:
-            for arg in args:
-                if not isinstance(arg, Arithmetic):
-                    break
-            else:
-                return plain(args, out, ctx)
-        tensors, by_name, given = split_arguments(op, args, params, Arithmetic, "NDArray")
-        return invoker(op, given)(_ordered(op, tensors, by_name, given), out, ctx)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = op.__doc__
-    function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
-    return function
-
-
-def split_arguments(
-    op: type[OperatorProperty], args: Sequence[Any], named: dict[str, Any], tensor: type, tensor_name: str
-) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-    """Sort a call's arguments into tensors by position, tensors by name, and parameters.
-
-    Args:
-        op: The operator called.
-        args: Positional arguments: tensors (or one list of them), then parameters.
-        named: Arguments by name.
-        tensor: The class of tensor arguments: that of `NDArray` here, `Symbol` in `operad.sym`.
-        tensor_name: What errors call it.
-    Raises:
-        ArgumentError: An argument is named twice, or neither tensor nor parameter.
+    Attributes:
+        name: What the function is called.
+        op: The operator.
+        cls: The class of its arrays.
+        arrays: Names of the arrays that a call may give by position; None for any number.
     """
-    if args and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
-        args = [*args[0], *args[1:]]
-    if op.optional_inputs is not None:
-        args, named = _without_absent(op.optional_inputs, args, named, tensor)
-    tensors = [arg for arg in args if isinstance(arg, tensor)]
-    if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
-        position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
-        raise ArgumentError(
-            f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor_name}; "
-            "tensor arguments come before parameters"
-        )
-    params = {key: value for key, value in named.items() if not isinstance(value, tensor)}
-    params.update(_positional_params(op, args[len(tensors) :], params))
-    by_name = {key: value for key, value in named.items() if isinstance(value, tensor)}
-    if op.key_var_num_args is not None:
-        params.setdefault(op.key_var_num_args, len(tensors) + len(by_name))
-    return tensors, by_name, params
+
+    def __init__(self, name: str, op: type[OperatorProperty], cls: type[Array]) -> None:
+        self.name = name
+        self.op = op
+        self.cls = cls
+        self.arrays = array_names(op)
+        self._word = name if name.isidentifier() and not iskeyword(name) else "operator"
+        reserved = {*_COMMON, *kwlist}
+        self._params = {name: declared for name, declared in op.params.items() if name not in reserved}
+        self._plans: dict[Any, Plan] = {}
+
+    def generated(self) -> Callable[..., Any]:
+        """The function."""
+        source = self._source()
+        filename = f"<operad.nd.{self.name}>"
+        # The names that an operator cannot have begin with two underscores.
+        names: dict[str, Any] = {
+            "__ABSENT": ABSENT, "__apply": apply, "__apply_small": apply_small, "__call": self.call,
+            "__cls": self.cls, "__plans": self._plans, "__state": state, "__typed": _typed,
+        }  # fmt: skip
+        exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
+        # Tracebacks show the lines; without a time of change, `linecache` never drops them.
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        made: Any = names[self._word]
+        made.__name__ = made.__qualname__ = self.name
+        made.__module__ = "operad.nd"
+        made.__doc__ = documented(self.op)
+        made.__signature__ = signature(self.op, self.arrays, [*self._params], _COMMON)
+        made.operator = self.op
+        return made  # type: ignore[no-any-return]  # it is a function, and has attributes
+
+    def _source(self) -> str:
+        words = "".join(f", {name}=__ABSENT" for name in self._params)
+        given = "".join(f"{name!r}: {name}, " for name in self._params) + "**__others"
+        values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
+        keys = ["__state.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
+        if self.arrays is None:
+            takes, arrays, every, rest = "*__arrays", "__arrays", "__arrays", "False"
+            keys.append("*[array._spec for array in __arrays]")
+        else:
+            # By position alone, so what they are called here is for readers of tracebacks.
+            taken = {*self._params, *_COMMON, *kwlist}
+            listed = [
+                a if a.isidentifier() and a not in taken else f"__{i}" for i, a in enumerate(self.arrays)
+            ]
+            takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
+            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
+            every = f"{arrays} + __rest"
+            keys += [f"{name}._spec" for name in listed]
+        lines = [
+            f"def {self._word}({takes}{words}, out=None, name=None, ctx=None, **__others):",
+            "    try:",
+            f"        __key = ({', '.join(keys)},)",
+            "        __plan = __plans.get(__key)",
+            "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
+            "        __key = __plan = None",
+            f"    if __plan is None or {rest} or __others:",
+            f"        return __call(__key, {every}, {{{given}}}, out, ctx)",
+            f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
+        ]
+        if self.arrays is not None and len(self.arrays) in (1, 2):
+            pair = f"{listed[0]}, {listed[1] if len(listed) == 2 else None}"
+            lines[-1:-1] = [
+                "    if __plan.is_small and out is None:",
+                f"        __made = __apply_small(__plan, {pair}, ({values}), __key[0])",
+                "        if __made is not None:",
+                "            return __made",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def call(self, key: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any) -> Any:
+        """Make a call of any kind; with a key, enter its plan where equal keys mean equal calls."""
+        cls = self.cls
+        args = tuple([arg for arg in args if arg is not ABSENT])
+        named = {name: value for name, value in named.items() if value is not ABSENT}
+        is_usual = bool(args) and all(arg.__class__ is cls for arg in args)
+        tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
+        found, values = find_invoker(self.op, params)
+        inputs = ordered(found.prop, tensors, by_name)
+        if key is not None and is_usual and not by_name and not found.prop.is_stateful:
+            plan = found.plan(inputs)
+            if registry.get(self.name) is self.op:
+                keep(self._plans, key, plan)
+        return found(inputs, out, ctx, cls, values)
 
 
-def _without_absent(
-    inputs: Sequence[str], args: Sequence[Any], named: dict[str, Any], tensor: type
-) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The arguments without None in the place, or under the name, of a tensor that may be absent."""
-    named = {key: value for key, value in named.items() if value is not None or key not in inputs}
-    count = 0
-    while count < min(len(args), len(inputs)) and (args[count] is None or isinstance(args[count], tensor)):
-        count += 1
-    if all(arg is not None for arg in args[:count]):  # not `None in`, which would compare arrays
-        return args, named
-    given = {name: arg for name, arg in zip(inputs, args[:count], strict=False) if arg is not None}
-    twice = given.keys() & named.keys()
-    if twice:
-        raise ArgumentError(f"argument {min(twice)!r} is given by position and by name")
-    return args[count:], {**named, **given}
+def _key_part(name: str, declared: Param) -> str:
+    """What a parameter contributes to the key of a plan, as an expression.
+
+    Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
+    parameter; and by their text where `0.0 == -0.0`. Of run-time values only the type counts.
+    """
+    if declared.run_time:
+        return f"{name}.__class__"
+    if declared.type in (int, bool, str, "dtype"):
+        return f"{name}, {name}.__class__"
+    return f"{name} if {name} is __ABSENT else __typed({name})"
 
 
-def _positional_params(
-    op: type[OperatorProperty], values: Sequence[Any], named: dict[str, Any]
-) -> dict[str, Any]:
-    names = list(op.params)
-    if len(values) > len(names):
-        raise ArgumentError(
-            f"{op.name}: {values[len(names)]!r} is neither a tensor nor one of its {len(names)} parameters "
-            f"({', '.join(names) or 'none'}); make tensors of values with nd.array"
-        )
-    given = dict(zip(names, values, strict=False))
-    twice = given.keys() & named.keys()
-    if twice:
-        raise ArgumentError(f"{op.name}: parameter {min(twice)!r} is given by position and by name")
-    return given
-
-
-def _ordered(
-    op: type[OperatorProperty], tensors: list[Any], by_name: dict[str, Any], params: dict[str, Any]
-) -> list[Any]:
-    if not by_name:
-        return tensors
-    prop = invoker(op, params).prop
-    names = prop.list_inputs()
-    slots: dict[str, Any] = dict(zip(names, tensors, strict=False))
-    for key, value in by_name.items():
-        if key not in names:
-            raise ArgumentError(f"{op.name}: unknown tensor argument {key!r}; expected {', '.join(names)}")
-        if key in slots:
-            raise ArgumentError(f"{op.name}: argument {key!r} is given twice")
-        slots[key] = value
-    missing = [key for key in names if key not in slots]
-    if missing:
-        raise ArgumentError(f"{op.name}: argument {missing[0]!r} is missing; it takes {', '.join(names)}")
-    return [slots[key] for key in names]
+def _typed(value: Any) -> Any:
+    """A float or a tuple with what tells it from equal values that mean something else."""
+    return value.__class__, repr(value)

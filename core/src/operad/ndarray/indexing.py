@@ -12,15 +12,24 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import numpy as np
 
 from operad.errors import BindError, IndexOutOfRangeError
-from operad.ndarray.arithmetic import Arithmetic, invoke
-from operad.ndarray.imperative import copy_into
-from operad.ndarray.recording import recording_state
-from operad.ndarray.run import execute
+from operad.imperative import (
+    Array,
+    Marked,
+    copy_into,
+    execute,
+    is_recording,
+    note_written,
+    refuse_aliases,
+    refuse_lost,
+    spec_of,
+)
+from operad.ndarray.arithmetic import invoke
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
 
 
+_BASIC: Final = frozenset({int, slice, type(Ellipsis), type(None)})
 _IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
 
@@ -30,10 +39,11 @@ def get_item(array: NDArray, key: Any) -> NDArray:
     Raises:
         IndexOutOfRangeError: An index lies outside its axis, or there are too many.
     """
-    key = _plain_key(key)
-    if not _is_basic(key):
-        return _gathered(array, key)
-    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
+    if key.__class__ not in _BASIC:
+        key = _plain_key(key)
+        if not _is_basic(key):
+            return _gathered(array, key)
+    if array._is_recorded:
         return _recorded_slice(array, key)
     try:
         view = array._data[key if isinstance(key, tuple) else (key,)]
@@ -50,10 +60,14 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
     """`array[key] = value`; the value is cast and broadcast.
 
     Raises:
-        BindError: The array is being recorded, or the value does not fit.
+        BindError: The value does not fit, or a gradient would be lost.
         IndexOutOfRangeError: An index lies outside its axis.
     """
-    _refuse_recorded(array, value)
+    if is_recording() and (array._is_recorded or (_is_array(value) and value._is_recorded)):
+        _recorded_assignment(array, _plain_key(key), value)
+        return
+    if is_recording():
+        refuse_aliases("assignment", [array, value] if _is_array(value) else [array])
     key = _plain_key(key)
     if _is_basic(key):
         target = get_item(array, key)
@@ -67,23 +81,45 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
 
 
 def _is_array(value: object) -> TypeGuard[NDArray]:
-    return isinstance(value, Arithmetic)
+    return isinstance(value, Array)
 
 
-def _refuse_recorded(array: NDArray, value: object) -> None:
-    recorder = recording_state.recorder
-    if recorder is None:
-        return
-    if recorder.tracks(array):
+def _recorded_assignment(array: NDArray, key: Any, value: Any) -> None:
+    """`array[key] = value` by the operator `_slice_assign`, whose result `array` then is.
+
+    The gradient of `value` is the part; that of what `array` was before is 0 there.
+    """
+    if isinstance(array._autograd and array._autograd[0], Marked):
         raise BindError(
-            "assignment into an array that is being recorded would corrupt its gradient; "
+            "assignment into an array that gradients are computed for would corrupt its gradient; "
             "do it under autograd.pause()"
         )
-    if _is_array(value) and recorder.tracks(value):
+    if not _is_basic(key):
         raise BindError(
-            "assignment of an array that is being recorded would lose its gradient; build the result "
-            "with operators (concat, stack, where), or assign value.detach()"
+            "assignment by masks or index arrays is not recorded, and would lose the gradient; build the "
+            "result with operators (where, scatter_nd), or assign value.detach()"
         )
+    source = value if _is_array(value) else array._like(value, dtype=array.dtype)
+    refuse_lost("assignment", [array, source], [array])
+    target = _index_shape(array, key)
+    bounds, part = _bounds(array, key)
+    source = source.as_in_context(array.ctx).astype(array.dtype, copy=False)
+    result = invoke("_slice_assign", (array, _broadcast(source, target, part)), bounds)
+    copy_into(array, result)
+    array._autograd = result._autograd
+    note_written(array)
+
+
+def _broadcast(source: NDArray, target: tuple[int, ...], part: tuple[int, ...]) -> NDArray:
+    """`source` broadcast to a selection's shape `target`, and then in the shape `part`, by operators."""
+    extra = source.ndim - len(target)
+    _check_fits(source, target)
+    aligned = source.shape[extra:] if extra > 0 else (1,) * -extra + source.shape
+    if source.shape != aligned:
+        source = source.reshape(aligned)
+    if aligned != target:
+        source = invoke("broadcast_to", (source,), {"shape": target})
+    return source if target == part else source.reshape(part)
 
 
 def _scatter(target: Any, key: Any, value: Any) -> None:
@@ -136,21 +172,26 @@ def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
         ) from error
 
 
-def _fitted(source: NDArray, target: tuple[int, ...]) -> NDArray:
-    """`source`, without leading axes of length 1 that `target` lacks, so that it broadcasts to it."""
+def _check_fits(source: NDArray, target: tuple[int, ...]) -> None:
+    """Raise BindError unless `source`, perhaps less leading axes of length 1, broadcasts to `target`."""
     extra = max(source.ndim - len(target), 0)
-    shape = source.shape[extra:]
     try:
-        fits = source.shape[:extra] == (1,) * extra and np.broadcast_shapes(shape, target) == target
+        fits = np.broadcast_shapes(source.shape[extra:], target) == target
     except ValueError:
         fits = False
-    if not fits:
+    if not fits or source.shape[:extra] != (1,) * extra:
         raise BindError(f"cannot assign a value of shape {source.shape} to a selection of shape {target}")
-    return source._view(source._data.reshape(shape)) if extra else source
+
+
+def _fitted(source: NDArray, target: tuple[int, ...]) -> NDArray:
+    """`source`, without leading axes of length 1 that `target` lacks, so that it broadcasts to it."""
+    _check_fits(source, target)
+    extra = max(source.ndim - len(target), 0)
+    return source._view(source._data.reshape(source.shape[extra:])) if extra else source
 
 
 def _gathered(array: NDArray, key: Any) -> NDArray:
-    if recording_state.recorder is not None and recording_state.recorder.tracks(array):
+    if array._is_recorded:
         if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
             _index_shape(array, key)
             # `take` clips, so what is out of range was refused, and negative indices are counted here.
@@ -159,7 +200,9 @@ def _gathered(array: NDArray, key: Any) -> NDArray:
         raise BindError(
             "indexing with masks or several index arrays is not recorded; use take, pick or gather_nd"
         )
-    out = array._empty(_index_shape(array, key), array.dtype)
+    if is_recording():
+        refuse_aliases("indexing", [array])
+    out = array._new(spec_of(_index_shape(array, key), array.dtype, array.ctx))
     execute(
         _gather, (out._data, array._data, key), array.ctx, (array._chunk.var,), (out._chunk.var,), "gather_nd"
     )
@@ -172,17 +215,23 @@ def _gather(out: Any, data: Any, key: Any) -> None:
 
 def _recorded_slice(array: NDArray, key: Any) -> NDArray:
     """`array[key]` by the operators `slice` and `Reshape`."""
+    target = _index_shape(array, key)
+    bounds, part = _bounds(array, key)
+    result = array if part == array.shape and not any(bounds["step"]) else invoke("slice", (array,), bounds)
+    return result if result.shape == target else result.reshape(target)
+
+
+def _bounds(array: NDArray, key: Any) -> tuple[dict[str, tuple[int | None, ...]], tuple[int, ...]]:
+    """A basic index as parameters of `slice` and `_slice_assign`, and the shape of that part."""
     parts = list(key) if isinstance(key, tuple) else [key]
     if Ellipsis in parts:
         at = parts.index(Ellipsis)
         given = sum(part is not None and part is not Ellipsis for part in parts)
         parts[at : at + 1] = [slice(None)] * (array.ndim - given)
     axes = [part for part in parts if part is not None]
-    shape = iter(_index_shape(array, key))
     slices = [slice(p, p + 1 or None) if isinstance(p, int) else p for p in axes]
-    result: NDArray = array
-    if any(part != slice(None) for part in slices):
-        begin, end, step = (tuple(getattr(part, end) for part in slices) for end in ("start", "stop", "step"))
-        result = invoke("slice", (array,), {"begin": begin, "end": end, "step": step})
-    target = tuple(shape)
-    return result if result.shape == target else result.reshape(target)
+    bounds = {
+        name: tuple([getattr(part, end) for part in slices])
+        for name, end in (("begin", "start"), ("end", "stop"), ("step", "step"))
+    }
+    return bounds, _index_shape(array, tuple(slices))

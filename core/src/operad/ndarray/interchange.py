@@ -11,9 +11,8 @@ from operad import engine
 from operad.context import Context, cpu, current_context
 from operad.dtypes import as_dtype
 from operad.errors import ArgumentError
-from operad.ndarray.chunk import Chunk
+from operad.imperative import Chunk, spec_of
 from operad.ndarray.ndarray import NDArray
-from operad.ndarray.spec import spec_of
 
 _DLPACK_CUDA: Final = 2
 

@@ -14,64 +14,36 @@ import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 from operator import index
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
-from operad import engine, registry
+from operad import autograd, engine, registry
 from operad.context import Context, current_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
-from operad.ndarray import recording
+from operad.imperative import (
+    Array,
+    Chunk,
+    Export,
+    Marked,
+    copy_into,
+    is_recording,
+    note_written,
+    refuse_lost,
+    spec_of,
+)
 from operad.ndarray.arithmetic import Arithmetic, invoke
-from operad.ndarray.chunk import Chunk, Export, new_chunk
 from operad.ndarray.function import operator_function
-from operad.ndarray.imperative import copy_into, refuse_lost
 from operad.ndarray.indexing import get_item, set_item
-from operad.ndarray.plan import set_array_factory
-from operad.ndarray.recording import recording_state
-from operad.ndarray.spec import Spec, spec_of
 from operad.operator import Shape
 
 
 @final
-class NDArray(Arithmetic):
+class NDArray(Arithmetic, Array):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
-    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_spec")
-
-    def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
-        self._chunk = chunk
-        self._data = data
-        self._spec = spec
-        self._autograd: Any = None  # what autograd knows of this array
-
-    @property
-    def shape(self) -> Shape:
-        """Length of every axis."""
-        return self._spec.shape
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return self._spec.dtype
-
-    @property
-    def context(self) -> Context:
-        """The device the array lives on."""
-        return self._spec.ctx
-
-    ctx = context
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self._spec.size
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self._spec.shape)
+    __slots__ = ()
 
     @property
     def stype(self) -> str:
@@ -86,7 +58,8 @@ class NDArray(Arithmetic):
     @property
     def grad(self) -> NDArray | None:
         """The gradient buffer that `attach_grad` made, or None."""
-        return None if self._autograd is None else self._autograd.grad
+        node = self._autograd and self._autograd[0]
+        return cast("NDArray", node.grad) if isinstance(node, Marked) else None
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """A NumPy copy of the values, after waiting for them.
@@ -137,7 +110,7 @@ class NDArray(Arithmetic):
             BindError: `other` has another shape, is being recorded, or is a part of an array that would
                 lose the gradient.
         """
-        recorder = recording_state.recorder
+        recorded = is_recording()
         if isinstance(other, Context):
             other = empty(self.shape, other, self.dtype)
         elif not isinstance(other, NDArray):
@@ -146,13 +119,14 @@ class NDArray(Arithmetic):
             raise BindError("copyto: source and target are the same array")
         elif other.shape != self.shape:
             raise BindError(f"copyto: target has shape {other.shape}, expected {self.shape}")
-        elif recorder is not None and recorder.tracks(other):
+        elif recorded and other._autograd is not None:
             raise BindError("copyto: the target is part of what is being recorded; copy to a new array")
-        elif recorder is not None and recorder.tracks(self):
-            refuse_lost("copyto", recorder, [self], [other])
+        if recorded:
+            refuse_lost("copyto", [self], [other])
         copy_into(other, self)
-        if recorder is not None and recorder.tracks(self):
-            recording.frontend().record_copy(self, other)
+        if self._is_recorded:
+            autograd.record_copy(self, other)
+            note_written(other)
         return other
 
     def as_in_context(self, ctx: Context) -> NDArray:
@@ -166,7 +140,7 @@ class NDArray(Arithmetic):
         target = as_dtype(dtype)
         if target == self.dtype and not copy:
             return self
-        if recording_state.recorder is not None and recording_state.recorder.tracks(self):
+        if self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
         return self.copyto(empty(self.shape, self.context, target))
 
@@ -180,8 +154,7 @@ class NDArray(Arithmetic):
         """
         target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         target = tuple(params.pop("shape", target))
-        recorded = recording_state.recorder is not None and recording_state.recorder.tracks(self)
-        if recorded or params or any(axis < -1 or axis == 0 for axis in target):
+        if self._is_recorded or params or any(axis < -1 or axis == 0 for axis in target):
             return invoke("Reshape", (self,), {"shape": target, **params})
         if target.count(-1) > 1 or not _fits(self.size, target):
             raise ShapeError(
@@ -198,27 +171,23 @@ class NDArray(Arithmetic):
             ShapeError: `axes` is no permutation of the axes.
         """
         order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-        if recording_state.recorder is not None and recording_state.recorder.tracks(self):
+        if self._is_recorded:
             return invoke("transpose", (self,), {"axes": order})
         try:
             return self._view(self._data.transpose(order or None))
         except ValueError as error:
             raise ShapeError(f"transpose: axes {order} do not permute those of {self.shape}") from error
 
-    def detach(self) -> NDArray:
-        """A view of the same memory that is not part of what is recorded."""
-        return NDArray(self._chunk, self._data, self._spec)
-
     def attach_grad(self, grad_req: str = "write") -> None:
         """Make a gradient buffer, to be filled by `backward`; see `operad.autograd.mark_variables`."""
-        recording.frontend().mark_variables([self], [self._empty(self.shape, self.dtype, fill=0)], grad_req)
+        autograd.mark_variables([self], [self._filled(0)], grad_req)
 
     def backward(
         self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
         """Compute the gradients of what this array depends on; see `operad.autograd.backward`."""
         head_grads = None if out_grad is None else [out_grad]
-        recording.frontend().backward([self], head_grads, retain_graph, train_mode)
+        autograd.backward([self], head_grads, retain_graph, train_mode)
 
     def __getitem__(self, key: Any) -> NDArray:
         return get_item(self, key)
@@ -233,7 +202,7 @@ class NDArray(Arithmetic):
                 f"NDArray has no attribute {name!r}, and no installed plugin provides an operator "
                 "of that name"
             )
-        return partial(operator_function(name), self)
+        return partial(operator_function(name, NDArray), self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -292,20 +261,9 @@ class NDArray(Arithmetic):
         return f"\n{self.asnumpy()}\n<NDArray {shape} @{self.context}>"
 
     @property
-    def _is_part(self) -> bool:
-        """Whether writing all of this array may leave some of its memory as it is."""
-        handle = self._chunk.handle
-        whole: int = self._chunk.owner.nbytes if handle is None else handle.size_bytes
-        return whole != self._spec.nbytes
-
-    def _view(self, data: Any) -> NDArray:
-        return NDArray(self._chunk, data, spec_of(data.shape, self._spec.dtype, self._spec.ctx))
-
-    def _empty(self, shape: Shape, dtype: DType, fill: float | None = None) -> NDArray:
-        made = empty(shape, self.context, dtype)
-        if fill is not None:
-            made._data[...] = fill
-        return made
+    def _is_recorded(self) -> bool:
+        """Whether calls on this array are recorded now."""
+        return self._autograd is not None and is_recording()
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self.dtype)
@@ -314,15 +272,6 @@ class NDArray(Arithmetic):
 def _fits(size: int, target: tuple[int, ...]) -> bool:
     known = math.prod(axis for axis in target if axis != -1)
     return known == size if -1 not in target else (known > 0 and size % known == 0)
-
-
-def new_array(spec: Spec) -> NDArray:
-    """A new array with undefined contents."""
-    chunk = new_chunk(spec.ctx, spec.nbytes)
-    return NDArray(chunk, chunk.handle.array(spec.shape, spec.dtype), spec)  # type: ignore[union-attr]
-
-
-set_array_factory(new_array)
 
 
 def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) -> NDArray:
@@ -341,7 +290,7 @@ def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) 
         raise ShapeError(f"empty: shape is {shape!r}, expected integers") from error
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
-    return new_array(
+    return NDArray._new(
         spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), ctx or current_context())
     )
 

@@ -8,8 +8,9 @@ An array is
     | i32 device type | i32 device id | i32 type number | elements in C order
 
 and ends after `ndim` where ndim is 0. Arrays that use NumPy shape semantics have the magic
-0xF993FACA and an i32 ndim that is -1 for "no array", so that ndim 0 is a scalar and lengths may be 0; that
-form is written for such arrays and read everywhere. The two older forms (0xF993FAC8 without a
+0xF993FACA and an i32 ndim that is -1 for "no array", so that ndim 0 is a scalar and lengths may be 0. That
+form is written where a file holds such an array, then for all of its arrays, because MXNet reads a file
+with those semantics or without; here both may be mixed. The two older forms (0xF993FAC8 without a
 storage type, and a bare ndim with u32 lengths) are read.
 
 Nothing is unpickled. Counts and lengths are checked against the bytes that are there before memory
@@ -65,7 +66,9 @@ def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
         if not isinstance(item, NDArray):
             raise ArgumentError(f"save: expected NDArrays, got {type(item).__name__}")
     parts = [struct.pack("<QQQ", _LIST_MAGIC, 0, len(arrays))]
-    parts += [_packed(item) for item in arrays]
+    # In the older form no axes, or an axis of 0, say that there is no array.
+    magic = _V2_MAGIC if all(item.shape and item.size for item in arrays) else _NUMPY_SHAPE_MAGIC
+    parts += [_packed(item, magic) for item in arrays]
     parts.append(struct.pack("<Q", len(names)))
     for name in names:
         if not isinstance(name, str):
@@ -78,10 +81,8 @@ def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     return b"".join(parts)
 
 
-def _packed(item: NDArray) -> bytes:
+def _packed(item: NDArray, magic: int) -> bytes:
     values = np.ascontiguousarray(item.asnumpy()).reshape(item.shape)
-    # In the older form no axes, or an axis of 0, say that there is no array.
-    magic = _V2_MAGIC if item.shape and item.size else _NUMPY_SHAPE_MAGIC
     header = struct.pack(f"<IiI{item.ndim}q", magic, 0, item.ndim, *item.shape)
     # The context is written as cpu(0), like MXNet does for arrays it brings to the host.
     return header + struct.pack("<iii", 1, 0, type_flag(item.dtype)) + values.tobytes()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from operad import engine
 from operad.context import Context
 
 
 @final
-class OpContext:
+class OpContext(NamedTuple):
     """Handed to every `forward` and `backward`.
 
     Attributes:
@@ -23,12 +23,9 @@ class OpContext:
     Source: OpContext, include/mxnet/op_attr_types.h.
     """
 
-    __slots__ = ("ctx", "is_train", "requested")
-
-    def __init__(self, ctx: Context, is_train: bool, requested: tuple[Any, ...] = ()) -> None:
-        self.ctx = ctx
-        self.is_train = is_train
-        self.requested = requested
+    ctx: Context
+    is_train: bool
+    requested: tuple[Any, ...] = ()
 
     @property
     def num_threads(self) -> int:

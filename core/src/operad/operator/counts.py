@@ -12,7 +12,7 @@ looked at, so that ordinary operators pay one comparison for each parameter that
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from operad.errors import ParamError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_TENSORS: Final = 65_536
 """How many arguments, outputs or auxiliary states one operator may have."""
+_INPUTS: Final = ("list_arguments", "list_auxiliary_states")
 
 
 def check_counts(prop: OperatorProperty) -> None:
@@ -30,7 +31,7 @@ def check_counts(prop: OperatorProperty) -> None:
     Raises:
         ParamError: There is such a parameter; the message names it.
     """
-    _check(prop, MOST_TENSORS, _tensors)
+    _check(prop, MOST_TENSORS, (*_INPUTS, "list_outputs"))
 
 
 def check_argument_counts(prop: OperatorProperty, most: int) -> None:
@@ -39,13 +40,13 @@ def check_argument_counts(prop: OperatorProperty, most: int) -> None:
     Raises:
         ParamError: There is such a parameter; the message names it.
     """
-    _check(prop, most, _inputs)
+    _check(prop, most, _INPUTS)
 
 
-def _check(prop: OperatorProperty, most: int, tensors: Callable[[OperatorProperty], int]) -> None:
+def _check(prop: OperatorProperty, most: int, lists: Sequence[str]) -> None:
     large = [name for name in type(prop).params.integers if _largest(getattr(prop, name)) > most]
     for name in large:
-        if _is_count(prop, name, large, tensors):
+        if _is_count(prop, name, large, lists):
             raise ParamError(
                 f"{prop.name}: parameter {name!r} is {getattr(prop, name)!r} and counts tensors, "
                 f"expected at most {most}"
@@ -53,42 +54,23 @@ def _check(prop: OperatorProperty, most: int, tensors: Callable[[OperatorPropert
 
 
 def _largest(value: Any) -> int:
-    if isinstance(value, tuple):
-        return max((item for item in value if item is not None), default=0)
-    return 0 if value is None else int(value)
+    items = value if isinstance(value, tuple) else (value,)
+    return max((int(item) for item in items if item is not None), default=0)
 
 
-def _is_count(
-    prop: OperatorProperty, name: str, large: Sequence[str], tensors: Callable[[OperatorProperty], int]
-) -> bool:
-    # invariant: no tensors are listed while any parameter is large, since that one may be a count, too
-    trial = copy.copy(prop)
-    for other in large:
-        _make_small(trial, other, 0)
+def _is_count(prop: OperatorProperty, name: str, large: Sequence[str], lists: Sequence[str]) -> bool:
     try:
-        before = tensors(trial)
-        # Another copy, because the first may have cached what it worked out.
-        trial = copy.copy(prop)
-        for other in large:
-            _make_small(trial, other, 1 if other == name else 0)
-        return tensors(trial) != before
+        return _count(prop, large, name, lists) != _count(prop, large, "", lists)
     except Exception:  # noqa: BLE001 - small values may not go with the other parameters
         return False
 
 
-def _make_small(prop: OperatorProperty, name: str, more: int) -> None:
-    bounds, value = type(prop).params[name].bounds, getattr(prop, name)
-    small = int(max(1, bounds.get("ge", 1), bounds.get("gt", 0) + 1)) + more
-    setattr(prop, name, (small,) * len(value) if isinstance(value, tuple) else small)
-
-
-def _inputs(prop: OperatorProperty) -> int:
-    return _total([prop.list_arguments, prop.list_auxiliary_states])
-
-
-def _tensors(prop: OperatorProperty) -> int:
-    return _total([prop.list_arguments, prop.list_auxiliary_states, prop.list_outputs])
-
-
-def _total(lists: Sequence[Callable[[], Sequence[str]]]) -> int:
-    return sum(len(names()) for names in lists)
+def _count(prop: OperatorProperty, large: Sequence[str], counted: str, lists: Sequence[str]) -> int:
+    """How many tensors there are with large parameters at the least positive value, `counted` one more."""
+    # invariant: no tensors are listed while any parameter is large, since that one may be a count, too
+    trial = copy.copy(prop)  # a copy for each count, because it may cache what it works out
+    for name in large:
+        bounds, value = type(prop).params[name].bounds, getattr(prop, name)
+        small = int(max(1, bounds.get("ge", 1), bounds.get("gt", 0) + 1)) + (name == counted)
+        setattr(trial, name, (small,) * len(value) if isinstance(value, tuple) else small)
+    return sum(len(getattr(trial, each)()) for each in lists)

@@ -19,10 +19,13 @@ from operad.errors import OperadError
 if TYPE_CHECKING:
     from operad.operator.property import Operator, OperatorProperty
 
-KernelFactory = Callable[[Any, Context, Sequence[tuple[int, ...]], Sequence[DType]], "Operator"]
+Shapes = Sequence[tuple[int, ...]]
+Types = Sequence[DType]
+
+KernelFactory = Callable[[Any, Context, Shapes, Types], "Operator"]
 """`factory(prop, ctx, in_shapes, in_types)` makes an `Operator`; an `Operator` class will do."""
 
-KernelPredicate = Callable[[Any, Sequence[tuple[int, ...]], Sequence[DType]], "bool | str"]
+KernelPredicate = Callable[[Any, Shapes, Types], "bool | str"]
 """`when(prop, in_shapes, in_types)`: True to accept, False or a reason to reject."""
 
 
@@ -47,11 +50,7 @@ class Kernel(NamedTuple):
     distribution: str | None = None
 
     def rejection(
-        self,
-        prop: OperatorProperty,
-        ctx: Context,
-        in_shapes: Sequence[tuple[int, ...]],
-        in_types: Sequence[DType],
+        self, prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types
     ) -> str | None:
         """Why this kernel does not apply here; None when it does."""
         device = "gpu" if ctx.is_gpu else "cpu"
@@ -72,23 +71,13 @@ class Candidate(NamedTuple):
     rejection: str | None
 
 
-def candidates(
-    prop: OperatorProperty,
-    ctx: Context,
-    in_shapes: Sequence[tuple[int, ...]],
-    in_types: Sequence[DType],
-) -> list[Candidate]:
+def candidates(prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types) -> list[Candidate]:
     """Every kernel of `prop`, best first, each with the reason it was rejected, or None."""
     ranked = sorted(type(prop).kernels, key=lambda kernel: -kernel.priority)
     return [Candidate(kernel, kernel.rejection(prop, ctx, in_shapes, in_types)) for kernel in ranked]
 
 
-def select_kernel(
-    prop: OperatorProperty,
-    ctx: Context,
-    in_shapes: Sequence[tuple[int, ...]],
-    in_types: Sequence[DType],
-) -> Kernel:
+def select_kernel(prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types) -> Kernel:
     """The applicable kernel of highest priority.
 
     Raises:

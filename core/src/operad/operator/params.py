@@ -29,7 +29,7 @@ ParamType = type | Literal["shape", "indices", "floats", "dtype"]
 
 _INTEGER_TYPES: Final = (int, "shape", "indices")
 _TUPLE_TYPES: Final = ("shape", "indices", "floats")
-_INTEGERS: Final = (int, "shape", "indices")
+_SIGNS: Final = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _TYPE_WORDS: Final = {
     "shape": "tuple of int",
     "indices": "tuple of int or None",
@@ -42,30 +42,20 @@ _TYPE_WORDS: Final = {
 class Param:
     """One declared parameter; made by `param`."""
 
-    __slots__ = (
-        "_convert_type", "bounds", "choices", "default", "doc", "fill", "ignored", "name", "optional", "per",
-        "run_time", "type",
-    )  # fmt: skip
+    type: ParamType
+    default: Any
+    bounds: Mapping[str, float]
+    choices: tuple[Any, ...] | None
+    doc: str
+    per: str
+    fill: Any
+    ignored: str
+    run_time: bool
+    optional: bool
 
-    def __init__(
-        self,
-        type: ParamType,
-        default: Any,
-        bounds: Mapping[str, float],
-        choices: tuple[Any, ...] | None,
-        doc: str,
-    ) -> None:
+    def __init__(self, **declared: Any) -> None:
+        self.__dict__.update(declared)
         self.name = ""
-        self.type = type
-        self.default = _plain(default)  # a list would be every call's own to change
-        self.bounds = dict(bounds)
-        self.choices = choices
-        self.doc = doc
-        self.optional = default is None
-        self.per = ""
-        self.fill: Any = None
-        self.ignored = ""
-        self.run_time = False
         self._convert_type: Any = None
 
     @property
@@ -118,8 +108,7 @@ class Param:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         else:
             words = _TYPE_WORDS.get(str(self.type), getattr(self.type, "__name__", str(self.type)))
-        signs = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
-        bounds = " and ".join(f"{signs[key]} {bound:g}" for key, bound in self.bounds.items())
+        bounds = " and ".join(f"{_SIGNS[key]} {bound:g}" for key, bound in self.bounds.items())
         return " ".join(filter(None, [words, bounds, "or None" if self.optional else ""]))
 
     def _convert(self, value: Any) -> Any:
@@ -172,13 +161,19 @@ def param(
         run_time: Whether its value may change at every call, as `lr` does.
         optional: Whether None is a value too; always where it is the default.
     """
-    bounds = {
-        key: bound for key, bound in (("ge", ge), ("gt", gt), ("le", le), ("lt", lt)) if bound is not None
-    }
-    declared = Param(type, default, bounds, choices, doc or ignored)
-    declared.per, declared.fill, declared.ignored, declared.run_time = per, fill, ignored, run_time
-    declared.optional |= optional
-    return declared
+    bounds = {key: bound for key, bound in zip(_SIGNS, (ge, gt, le, lt), strict=True) if bound is not None}
+    return Param(
+        type=type,
+        default=_plain(default),  # a list would be every call's own to change
+        bounds=bounds,
+        choices=choices,
+        doc=doc or ignored,
+        per=per,
+        fill=fill,
+        ignored=ignored,
+        run_time=run_time,
+        optional=optional or default is None,
+    )
 
 
 @final
@@ -197,7 +192,7 @@ class ParamSet(Mapping[str, Param]):
         self._params = dict(params)
         self.run_time = frozenset(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
-        self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGERS)
+        self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGER_TYPES)
 
     def __getitem__(self, name: str) -> Param:
         return self._params[name]
@@ -215,28 +210,25 @@ class ParamSet(Mapping[str, Param]):
             ParamError: A name is unknown (with a suggestion), a required one is missing, or a value
                 does not fit. The message starts with `operator`.
         """
+        try:
+            return self._parsed(values)
+        except ParamError as error:
+            raise ParamError(f"{operator}: {error}") from error.__cause__
+
+    def _parsed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         for name in values:
             if name not in self._params:
-                raise ParamError(f"{operator}: unknown parameter {name!r}; {self._suggest(name)}")
+                raise ParamError(f"unknown parameter {name!r}; {self._suggest(name)}")
         for name in self._required:
             if name not in values:
-                declared = self._params[name]
-                raise ParamError(f"{operator}: parameter {name!r} is missing, expected {declared.expects()}")
-        parsed = {}
-        for name, declared in self._params.items():
-            if name not in values:
-                parsed[name] = declared.default
-                continue
-            try:
-                parsed[name] = declared.parse(values[name])
-            except ParamError as error:
-                raise ParamError(f"{operator}: {error}") from error.__cause__
+                raise ParamError(f"parameter {name!r} is missing, expected {self._params[name].expects()}")
+        parsed = {
+            name: declared.parse(values[name]) if name in values else declared.default
+            for name, declared in self._params.items()
+        }
         for name, declared in self._params.items():
             if declared.per:
-                try:
-                    parsed[name] = declared.for_axes(parsed[name], len(parsed[declared.per] or ()))
-                except ParamError as error:
-                    raise ParamError(f"{operator}: {error}") from None
+                parsed[name] = declared.for_axes(parsed[name], len(parsed[declared.per] or ()))
         return parsed
 
     def _suggest(self, name: str) -> str:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from functools import partial
+from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
@@ -37,6 +37,9 @@ PartialShape = tuple[int | None, ...] | None
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
+Arrays = Sequence[Array]
+SomeArrays = Sequence[Array | None]
+Requests = Sequence[OpReq]
 
 InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
@@ -56,18 +59,18 @@ class Operator(ABC):
         direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
             takes the input arrays and then the output arrays, and needs no context; None if there
             is no such callable. Hot loops call it without a Python frame of ours in between.
+        direct_with_values: `direct` for any values of the run-time parameters: it takes what
+            `run_time_values` gives behind the arrays.
+        is_ufunc: Whether these do nothing but call a ufunc of the array module.
     """
 
     direct: Callable[..., object] | None = None
+    direct_with_values: Callable[..., object] | None = None
+    is_ufunc: bool = False
 
     @abstractmethod
     def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """Compute the outputs.
 
@@ -81,12 +84,12 @@ class Operator(ABC):
     def backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> None:
         """Compute the gradients of the arguments.
 
@@ -97,17 +100,20 @@ class Operator(ABC):
             f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
         )
 
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Values of all run-time parameters, valid and in declared order, as `direct_with_values` takes them.
+
+        Raises:
+            ParamError: A value does not fit the arrays' types.
+        """
+        return values
+
     def rebound(self, prop: Any) -> Operator | None:
         """The same for other values of run-time parameters, which `prop` has; None: it must be made anew."""
         return None
 
     def prepare_forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> Callable[[], object]:
         """`forward` with its arguments fixed, as something to call many times."""
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
@@ -117,12 +123,12 @@ class Operator(ABC):
     def prepare_backward(
         self,
         op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
     ) -> Callable[[], object]:
         """`backward` with its arguments fixed."""
         return partial(self.backward, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
@@ -139,6 +145,8 @@ class OperatorProperty(ABC):
         is_stateful: True: every node gets an operator of its own.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
             parameters; a call may then give None for one that is absent. None: there are no such tensors.
+        initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
+            the tensor's name.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -149,6 +157,7 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     key_var_num_args: ClassVar[str | None] = None
+    initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -182,7 +191,8 @@ class OperatorProperty(ABC):
         Raises:
             ParamError: A value does not fit.
         """
-        made = copy(self)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
         declared = type(self).params
         for name, value in values.items():
             try:
@@ -315,7 +325,7 @@ class OperatorProperty(ABC):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Rough number of scalar operations of one `forward`; decides where and how it is run."""
-        return float(sum(map(_size, in_shapes)) + sum(map(_size, out_shapes)))
+        return float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -342,13 +352,6 @@ def _params_of(base: type) -> Mapping[str, Param]:
     return known if isinstance(known, ParamSet) else _own_params(base)
 
 
-def _size(shape: Shape) -> int:
-    size = 1
-    for axis in shape:
-        size *= axis
-    return size
-
-
 def is_known(shape: PartialShape) -> bool:
     """Whether every axis of `shape` is known."""
     return shape is not None and None not in shape
@@ -366,9 +369,7 @@ def unify_shapes(first: PartialShape, second: PartialShape, what: str) -> Partia
         return second if first is None else first
     if len(first) != len(second):
         raise ShapeError(f"{what} has {len(first)} axes {first}, expected {len(second)} axes {second}")
-    merged: list[int | None] = []
     for axis, (a, b) in enumerate(zip(first, second, strict=True)):
         if a is not None and b is not None and a != b:
             raise ShapeError(f"{what} has shape {first}, expected {second}: axis {axis} is {a}, expected {b}")
-        merged.append(b if a is None else a)
-    return tuple(merged)
+    return tuple(b if a is None else a for a, b in zip(first, second, strict=True))

@@ -7,6 +7,7 @@ from operad.registry.entries import namespace as namespace
 from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
 from operad.registry.operators import find as find
+from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get
 from operad.registry.operators import list_operators as list_operators
 from operad.registry.operators import operators as operators

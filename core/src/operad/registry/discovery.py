@@ -51,6 +51,10 @@ class Manifest(NamedTuple):
         """The entry points of `group`, by name."""
         return self.groups.get(group, {})
 
+    def all_entries(self) -> Iterator[Entry]:
+        """Every entry point there is."""
+        return (entry for named in self.groups.values() for entries in named.values() for entry in entries)
+
 
 @final
 class _Plugin(NamedTuple):
@@ -164,13 +168,18 @@ def _first(name: str, found: metadata.Distribution) -> metadata.Distribution:
 
 def _read(found: metadata.Distribution) -> _Plugin:
     points = {(p.group, p.name): p.value for p in found.entry_points if p.group.startswith("operad.")}
-    return _Plugin(_described(found), points)
+    owner = _described(found)
+    declared = [text for (_, name), value in points.items() for text in (name, value)]
+    for text in (owner.name, owner.version, *declared):
+        if not text.isprintable():  # every message that named it would steer the reader's terminal
+            raise ValueError(f"it declares {text!r}, which has characters that cannot be shown")
+    return _Plugin(owner, points)
 
 
 def _unreadable(found: metadata.Distribution, error: Exception) -> Broken:
     import traceback  # noqa: PLC0415 - 2 ms that only broken metadata costs
 
-    folder = folder_of(found)
+    folder = repr(folder_of(found))[1:-1]  # characters that cannot be shown are spelt out
     name, _, version = Path(folder).name.rpartition(".")[0].partition("-")
     owner = f"{name} {version}".strip() or folder
     reason = f"its metadata in {folder} cannot be read: {type(error).__name__}: {error}"

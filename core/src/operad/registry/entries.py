@@ -45,9 +45,7 @@ def plugins() -> list[PluginRecord]:
 def load_all() -> list[PluginRecord]:
     """Load every entry point that is not switched off; gives the state of all plugins."""
     current = loading.current()
-    for named in current.manifest.groups.values():
-        for entries in named.values():
-            for point in entries:
-                current.try_load(point)
+    for point in current.manifest.all_entries():
+        current.try_load(point)
     hooks()
     return current.records()

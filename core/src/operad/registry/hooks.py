@@ -7,11 +7,10 @@ and calls nothing where no plugin listens. pluggy is imported when the first hoo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, final
 
 from operad.registry import loading
-from operad.registry.plugins import HOOKS, Entry
+from operad.registry.plugins import HOOKS
 
 PROJECT: Final = "operad"
 """The project name for pluggy's markers."""
@@ -63,23 +62,18 @@ def hooks() -> Any:
 
 
 def _build(plugins: loading.Plugins) -> Any:
-    found = _implementations(plugins)
+    entries = [e for _, rivals in sorted(plugins.manifest.entries(HOOKS).items()) for e in rivals]
+    found = [(entry, loaded) for entry in entries if (loaded := plugins.try_load(entry)) is not None]
     if not found:
         return _NobodyListens()
     manager = _manager()
-    for entry, implementation in found.items():
+    for entry, implementation in found:
         problem = _fits(implementation)
         if problem is not None:
             plugins.mark_broken(entry, problem)
         elif not manager.is_registered(implementation):
             manager.register(implementation, name=f"{entry.owner.name}:{entry.name}")
     return manager.hook
-
-
-def _implementations(plugins: loading.Plugins) -> Mapping[Entry, object]:
-    entries = [e for _, rivals in sorted(plugins.manifest.entries(HOOKS).items()) for e in rivals]
-    loaded = {entry: plugins.try_load(entry) for entry in entries}
-    return {entry: found for entry, found in loaded.items() if found is not None}
 
 
 def _fits(implementation: object) -> str | None:

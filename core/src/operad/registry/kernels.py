@@ -12,8 +12,6 @@ from operad.operator import Kernel, OperatorProperty
 from operad.registry.loading import Plugins
 from operad.registry.plugins import KERNELS
 
-_added: dict[type[OperatorProperty], tuple[Kernel, ...]] = {}
-
 
 def load_kernels(plugins: Plugins, names: Iterable[str]) -> list[Kernel]:
     """The kernels for the operator that has these names; a broken one is recorded and left out."""
@@ -31,14 +29,5 @@ def load_kernels(plugins: Plugins, names: Iterable[str]) -> list[Kernel]:
 
 
 def attach(cls: type[OperatorProperty], kernels: Iterable[Kernel]) -> None:
-    """Add `kernels` to `cls`, once; call under the registry's lock."""
-    if cls not in _added:
-        _added[cls] = tuple(kernels)
-        cls.kernels = [*cls.kernels, *_added[cls]]
-
-
-def detach_all() -> None:
-    """Take back everything that was attached; call under the registry's lock."""
-    for cls, kernels in _added.items():
-        cls.kernels = [own for own in cls.kernels if not any(own is kernel for kernel in kernels)]
-    _added.clear()
+    """Give `cls` its own kernels and these, in place of others that were attached before."""
+    cls.kernels = [*(kernel for kernel in cls.kernels if kernel.distribution is None), *kernels]

@@ -25,11 +25,9 @@ class Kind(NamedTuple):
 
 def property_of(candidate: object) -> type[OperatorProperty] | None:
     """The property class that `candidate` is or carries; None where there is none."""
-    if isinstance(candidate, type) and issubclass(candidate, OperatorProperty):
-        return candidate
-    carried = getattr(candidate, "operad_property", None)
-    if isinstance(carried, type) and issubclass(carried, OperatorProperty):
-        return carried
+    for found in (candidate, getattr(candidate, "operad_property", None)):
+        if isinstance(found, type) and issubclass(found, OperatorProperty):
+            return found
     return None
 
 

@@ -6,7 +6,7 @@ plugin's own traceback to whoever asks for what it provides. Nobody else notices
 
 Plugins are imported without a lock of ours: importing takes Python's lock of that module, and a
 module that uses an operator while it is imported would close a circle. Python imports a module once
-by itself; the lock here guards the records.
+by itself, and what came of it is recorded by single assignments.
 
 pluggy's own entry-point loader is not used: it drops a second distribution that uses a name already
 taken, and one bad import stops the rest.
@@ -15,9 +15,14 @@ taken, and one bad import stops the rest.
 from __future__ import annotations
 
 import importlib
+import locale
 import re
-import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, NoReturn, final
+
+import numpy as np
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
@@ -25,9 +30,6 @@ from operad.registry.kinds import ANYTHING, KINDS
 from operad.registry.missing import not_found
 from operad.registry.plugins import Broken, Distribution, Entry, PluginRecord
 from operad.registry.policy import block_reason, choose, range_problem
-
-lock: Final = threading.RLock()
-"""Guards every record of this package. Never held while a plugin is imported."""
 
 _VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
 _OUR_FILES: Final = (__file__, importlib.__file__)
@@ -45,18 +47,17 @@ class Plugins:
 
     def __init__(self) -> None:
         self._manifest: Manifest | None = None
-        self._loaded: dict[_Key, object] = {}
-        self._broken: dict[_Key, Broken] = {}
+        self._outcomes: dict[_Key, object] = {}  # what was found, or a Broken
         self._range_problems: dict[Distribution, str | None] = {}
 
     @property
     def manifest(self) -> Manifest:
         """The entry points of everything installed; read on first use."""
-        if self._manifest is None:
-            with lock:
-                if self._manifest is None:
-                    self._manifest = read_manifest()
-        return self._manifest
+        manifest = self._manifest
+        if manifest is None:
+            # Reading runs finders of anybody's, so not under a lock. Two threads may read; both read alike.
+            manifest = self._manifest = read_manifest()
+        return manifest
 
     def choose(self, group: str, name: str) -> Entry:
         """The entry point `name` of `group`; imports nothing.
@@ -82,11 +83,13 @@ class Plugins:
         if problem is not None:
             raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
         key = _key(entry)
-        if key not in self._loaded and key not in self._broken:
-            self._attempt(key, entry)
-        if key in self._broken:
-            _raise_broken(entry, self._broken[key])
-        return self._loaded[key]
+        if key not in self._outcomes:
+            outcome = _attempt(entry)
+            self._outcomes.setdefault(key, outcome)  # another thread's, where that was faster
+        found = self._outcomes[key]
+        if isinstance(found, Broken):
+            _raise_broken(entry, found)
+        return found
 
     def try_load(self, entry: Entry) -> object | None:
         """Like `load`; None where that raises or the entry is switched off."""
@@ -99,8 +102,7 @@ class Plugins:
 
     def mark_broken(self, entry: Entry, reason: str) -> None:
         """Record that what `entry` names turned out to be of no use."""
-        with lock:
-            self._broken[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
+        self._outcomes[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
 
     def records(self) -> list[PluginRecord]:
         """Every distribution with entry points of ours, and how it fares; unreadable ones last."""
@@ -110,45 +112,28 @@ class Plugins:
         ]
         return [*map(self._record, self.manifest.distributions), *unread]
 
-    def _attempt(self, key: _Key, entry: Entry) -> None:
-        try:
-            found = _resolve(entry)
-        except KeyboardInterrupt:
-            raise
-        except _Unusable as error:
-            outcome: object = Broken(entry.owner.name, "", entry, str(error))
-        except BaseException as error:  # noqa: BLE001 - whatever comes out, the rest must work
-            outcome = _broken_by(error, entry)
-        else:
-            outcome = found
-        with lock:
-            if isinstance(outcome, Broken):
-                self._broken.setdefault(key, outcome)
-            else:
-                self._loaded.setdefault(key, outcome)
-
     def _range_problem(self, owner: Distribution) -> str | None:
         if owner not in self._range_problems:
             self._range_problems[owner] = range_problem(owner, self.manifest.core_version)
         return self._range_problems[owner]
 
     def _record(self, owner: Distribution) -> PluginRecord:
-        groups = {
-            group: tuple(n for n, entries in named.items() if any(e.owner == owner for e in entries))
-            for group, named in self.manifest.groups.items()
-        }
-        groups = {group: names for group, names in groups.items() if names}
-        broken = tuple(b for b in list(self._broken.values()) if b.entry and b.entry.owner == owner)
+        own = [entry for entry in self.manifest.all_entries() if entry.owner == owner]
+        groups: dict[str, tuple[str, ...]] = {}
+        for entry in own:
+            groups[entry.group] = (*groups.get(entry.group, ()), entry.name)
+        record = PluginRecord(owner.name, owner.version, groups, "ok")
         if (reason := block_reason(owner)) is not None:
-            return PluginRecord(owner.name, owner.version, groups, "blocked", reason)
+            return record._replace(state="blocked", reason=reason)
         if (reason := self._range_problem(owner)) is not None:
-            entries = (e for named in self.manifest.groups.values() for each in named.values() for e in each)
-            unusable = tuple(Broken(owner.name, "", e, reason) for e in entries if e.owner == owner)
-            return PluginRecord(owner.name, owner.version, groups, "incompatible", reason, unusable)
+            unusable = tuple(Broken(owner.name, "", entry, reason) for entry in own)
+            return record._replace(state="incompatible", reason=reason, broken=unusable)
+        tried = {key: found for key, found in self._outcomes.copy().items() if isinstance(found, Broken)}
+        broken = tuple({key: tried[key] for entry in own if (key := _key(entry)) in tried}.values())
         if broken:
             reason = "; ".join(f"{b.entry.title}: {b.reason}" for b in broken if b.entry)
-            return PluginRecord(owner.name, owner.version, groups, "broken", reason, broken)
-        return PluginRecord(owner.name, owner.version, groups, "ok")
+            return record._replace(state="broken", reason=reason, broken=broken)
+        return record
 
 
 _current = Plugins()
@@ -162,9 +147,8 @@ def current() -> Plugins:
 def renew() -> None:
     """Forget the manifest and what was loaded; modules that are imported stay imported."""
     global _current
-    with lock:
-        forget_listings()
-        _current = Plugins()
+    forget_listings()
+    _current = Plugins()
 
 
 def _key(entry: Entry) -> _Key:
@@ -172,11 +156,23 @@ def _key(entry: Entry) -> _Key:
     return (entry.group, entry.owner.name, entry.value)
 
 
+def _attempt(entry: Entry) -> object:
+    try:
+        return _resolve(entry)
+    except KeyboardInterrupt:
+        raise
+    except _Unusable as error:
+        return Broken(entry.owner.name, "", entry, str(error))
+    except BaseException as error:  # noqa: BLE001 - whatever comes out, the rest must work
+        return _broken_by(error, entry)
+
+
 def _resolve(entry: Entry) -> object:
     parts = _VALUE.fullmatch(entry.value)
     if parts is None:
         raise _Unusable(f"its value {entry.value!r} is not of the form 'module:attribute'")
-    found: object = importlib.import_module(parts["module"])
+    with _kept_settings():
+        found: object = importlib.import_module(parts["module"])
     for attribute in (parts["path"] or "").split(".") if parts["path"] else ():
         if not hasattr(found, attribute):
             raise _Unusable(f"{entry.value!r} does not exist{_nearest(found, parts['module'], attribute)}")
@@ -187,6 +183,21 @@ def _resolve(entry: Entry) -> object:
         what = f"class {found.__name__}" if isinstance(found, type) else type(found).__name__
         raise _Unusable(f"{entry.value!r} is of the wrong kind ({what}), expected {kind.expected}")
     return adapted
+
+
+@contextmanager
+def _kept_settings() -> Iterator[None]:
+    """Undo what a module's import does to NumPy's error state, the warning filters and the locale.
+
+    They are the program's, and would change the results of operators that have nothing to do with it.
+    """
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        with np.errstate(), warnings.catch_warnings():
+            yield
+    finally:
+        if locale.setlocale(locale.LC_ALL) != before:
+            locale.setlocale(locale.LC_ALL, before)
 
 
 def _nearest(found: object, module: str, attribute: str) -> str:

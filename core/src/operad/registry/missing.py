@@ -7,8 +7,7 @@ from typing import Final
 
 from operad import config
 from operad.errors import OperatorNotFoundError
-from operad.registry.other_names import OTHER_NAMES
-from operad.registry.packages import packages, standard_line, unwritten
+from operad.registry.packages import names_elsewhere, packages, standard_line, unwritten
 from operad.registry.plugins import OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
@@ -40,8 +39,9 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
         return known[name].install_line()
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
-    if group == OPERATORS and name in OTHER_NAMES:
-        names = [f"{other!r}{_hint(group, other, here)}" for other in OTHER_NAMES[name]]
+    elsewhere = names_elsewhere().get(name) if group == OPERATORS else None
+    if elsewhere is not None:
+        names = [f"{other!r}{_hint(group, other, here)}" for other in elsewhere.split()]
         return f"MXNet's name for it is {' or '.join(names)}"
     close = _closest(name, [*here, *known, *sorted(future)])
     if close is not None:

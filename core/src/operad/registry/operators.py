@@ -8,23 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
+from operad.locks import new_lock
 from operad.operator import OperatorProperty
 from operad.registry import kernels, loading
+from operad.registry.discovery import Manifest
 from operad.registry.kinds import KINDS, property_of
 from operad.registry.plugins import OPERATORS, Entry, OperatorRecord
 from operad.registry.policy import usable
 
 T = TypeVar("T")
 
+
+class Cache(Protocol):
+    """What is derived from operators, and emptied when what is installed or registered changes."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+C = TypeVar("C", bound=Cache)
+
 THIS_PROCESS: Final = "this process"
 """In place of a distribution's name for operators that `register` added."""
 
+_lock: Final = new_lock()
+"""Guards what follows. Never held while files are read or a plugin is imported."""
 _classes: Final[dict[str, type[OperatorProperty]]] = {}
 _registered: Final[dict[str, type[OperatorProperty]]] = {}
 _records: Mapping[str, OperatorRecord] | None = None
+_followers: Final[list[Cache]] = []
 
 
 def get(name: str) -> type[OperatorProperty]:
@@ -54,8 +69,9 @@ def operators() -> Mapping[str, OperatorRecord]:
     global _records
     records = _records
     if records is None:
-        with loading.lock:
-            records = _records = MappingProxyType(dict(sorted(_all_records().items())))
+        manifest = loading.current().manifest  # read before the lock is taken
+        with _lock:
+            records = _records = MappingProxyType(dict(sorted(_all_records(manifest).items())))
     return records
 
 
@@ -84,8 +100,9 @@ def register(operator: T, name: str | None = None, *, override: bool = False) ->
     if cls is None:
         raise ArgumentError(f"register: got {operator!r}, expected {KINDS[OPERATORS].expected}")
     name = name or cls.name
-    with loading.lock:
-        if not override and (name in _registered or name in loading.current().manifest.entries(OPERATORS)):
+    installed = loading.current().manifest.entries(OPERATORS)  # read before the lock is taken
+    with _lock:
+        if not override and (name in _registered or name in installed):
             raise DuplicateOperatorError(
                 f"register: operator {name!r} exists already; give it another name, or pass override=True"
             )
@@ -100,7 +117,7 @@ def unregister(name: str) -> None:
     Raises:
         OperatorNotFoundError: It added nothing of that name.
     """
-    with loading.lock:
+    with _lock:
         if name not in _registered:
             raise OperatorNotFoundError(f"unregister: no operator {name!r} was registered in this process")
         del _registered[name], _classes[name]
@@ -113,9 +130,10 @@ def refresh() -> None:
     What was registered in this process stays. Modules that are imported stay imported, so a plugin
     that was upgraded is only seen by a new process; one that failed to import is tried again.
     """
-    with loading.lock:
-        kernels.detach_all()
-        loading.renew()
+    loading.renew()
+    with _lock:
+        for cls in _classes.values():
+            kernels.attach(cls, ())
         _classes.clear()
         _classes.update(_registered)
         _forget_records()
@@ -128,7 +146,7 @@ def _load(name: str) -> type[OperatorProperty]:
     assert isinstance(cls, type)
     assert issubclass(cls, OperatorProperty)
     added = kernels.load_kernels(plugins, [other.name for other in _aliases(entry)])
-    with loading.lock:
+    with _lock:
         if plugins is loading.current():
             kernels.attach(cls, added)
             return _classes.setdefault(name, cls)
@@ -137,12 +155,12 @@ def _load(name: str) -> type[OperatorProperty]:
 
 
 def _aliases(entry: Entry) -> list[Entry]:
-    every = loading.current().manifest.entries(OPERATORS).values()
-    return [e for entries in every for e in entries if e.owner == entry.owner and e.value == entry.value]
+    every = loading.current().manifest.all_entries()
+    return [e for e in every if e._replace(name=entry.name) == entry]
 
 
-def _all_records() -> dict[str, OperatorRecord]:
-    chosen = {name: usable(e) for name, e in loading.current().manifest.entries(OPERATORS).items()}
+def _all_records(manifest: Manifest) -> dict[str, OperatorRecord]:
+    chosen = {name: usable(e) for name, e in manifest.entries(OPERATORS).items()}
     names: dict[tuple[str, str], list[str]] = {}
     for name, entries in chosen.items():
         for entry in entries:
@@ -172,6 +190,14 @@ def _canonical(value: str, names: Sequence[str]) -> str:
     return min(names, key=lambda name: name.startswith("_"))
 
 
+def follow(cache: C) -> C:
+    """Have `cache` emptied whenever a name may stand for another operator; returns `cache`."""
+    _followers.append(cache)
+    return cache
+
+
 def _forget_records() -> None:
     global _records
     _records = None
+    for cache in _followers:
+        cache.clear()

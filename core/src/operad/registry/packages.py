@@ -2,7 +2,8 @@
 
 Only messages read this; what is installed speaks for itself through its entry points. `packages.json`
 is written from the entry points that the packages declare (`make format`), so a message never names
-a package that does not exist.
+a package that does not exist. `names.json` is written by hand: MXNet's names by group of entry points,
+provided yet or not, and under "elsewhere" those for what NumPy and PyTorch call otherwise, best first.
 """
 
 from __future__ import annotations
@@ -11,11 +12,8 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
-from operad.registry.mxnet_names import NAMES
-
-_DATA: Final = os.path.join(os.path.dirname(__file__), "packages.json")
 _CHECKOUT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 
 
@@ -45,13 +43,19 @@ class Package(NamedTuple):
 
 def packages(group: str) -> Mapping[str, Package]:
     """The package to install for each name in `group` that some package provides."""
-    found = _declared().get(group, {})
+    found = _read("packages.json").get(group, {})
     return {name: Package(folder) for folder, names in found.items() for name in names.split()}
 
 
 def unwritten(group: str) -> frozenset[str]:
     """MXNet's names in `group` that no package provides yet."""
-    return frozenset(NAMES.get(group, "").split()) - packages(group).keys()
+    return frozenset(" ".join(_read("names.json")["mxnet"].get(group, ())).split()) - packages(group).keys()
+
+
+def names_elsewhere() -> Mapping[str, str]:
+    """MXNet's operators, separated by spaces, for each name that NumPy or PyTorch has for them."""
+    found: Mapping[str, str] = _read("names.json")["elsewhere"]
+    return found
 
 
 def standard_line() -> str:
@@ -78,9 +82,9 @@ def _path(root: str, folder: str) -> str:
 
 
 @cache
-def _declared() -> Mapping[str, Mapping[str, str]]:
+def _read(name: str) -> Mapping[str, Any]:
     import json  # noqa: PLC0415 - 3 ms that only a missing name costs
 
-    with open(_DATA, encoding="utf-8") as file:
-        found: Mapping[str, Mapping[str, str]] = json.load(file)
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        found: Mapping[str, Any] = json.load(file)
     return found

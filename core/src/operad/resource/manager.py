@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, final
 
@@ -14,6 +13,7 @@ from operad import storage as storages
 from operad.context import Context
 from operad.engine import Engine, Var
 from operad.errors import ContextError, ParamError
+from operad.locks import new_lock
 from operad.resource.base import Resource, ResourceRequest
 from operad.resource.random import ParallelRandom, RandomStream, StreamSeed
 from operad.resource.temp_space import TempSpace
@@ -62,7 +62,7 @@ class ResourceManager:
     def __init__(self, engine: Engine | None = None, storage: Storage | None = None) -> None:
         self._engine = engine
         self._storage = storage if storage is not None else storages.get()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._devices: dict[Context, _DeviceResources] = {}
         self._seed = StreamSeed.unpredictable()
         self._device_seeds: dict[Context, StreamSeed] = {}  # of devices that were seeded alone
@@ -78,22 +78,20 @@ class ResourceManager:
 
         An operation that uses it names `Resource.var` among its mutable variables.
         """
-        device = self._device(ctx)
-        if kind is ResourceRequest.RANDOM:
-            return device.random
-        if kind is ResourceRequest.PARALLEL_RANDOM:
-            return device.parallel
-        return device.spaces[next(device.turn) % len(device.spaces)]
+        return self.request_all(ctx, (kind,))[0]
 
     def request_all(self, ctx: Context, kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
         """The resources of one operator, in the order asked for; no two of its temp spaces are one.
 
         The same random resource may come twice; `mutable_vars_of` names each variable once.
         """
-        spaces = iter(self._spaces(ctx, kinds.count(ResourceRequest.TEMP_SPACE)))
-        return tuple(
-            next(spaces) if kind is ResourceRequest.TEMP_SPACE else self.request(ctx, kind) for kind in kinds
-        )
+        device = self._device(ctx)
+        spaces = iter(self._spaces(device, kinds.count(ResourceRequest.TEMP_SPACE)))
+        random = {
+            ResourceRequest.RANDOM: device.random,
+            ResourceRequest.PARALLEL_RANDOM: device.parallel,
+        }
+        return tuple(random[kind] if kind in random else next(spaces) for kind in kinds)
 
     def seed(self, seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
         """Start the random streams of every device, or of one, anew.
@@ -119,26 +117,23 @@ class ResourceManager:
                 self._device_seeds.clear()
             else:
                 raise ContextError(f"seed: ctx is {ctx!r}, expected a Context or 'all'")
-            seeded = [
-                (c, device, self._seed_of(c)) for c, device in self._devices.items() if ctx in ("all", c)
-            ]
+            seeded = [(device, self._seed_of(c)) for c, device in self._devices.items() if ctx in ("all", c)]
         # Not under self._lock: the engine may run the operation here and now.
-        for device_ctx, device, seed in seeded:
-            self._push_restart(device_ctx, device, seed)
+        for device, seed in seeded:
+            self._push_restart(device, seed)
 
     def release_spaces(self, ctx: Context) -> None:
         """Give the memory of the device's temp spaces back, each after its users so far."""
         device = self._devices.get(ctx)
         for space in tuple(device.spaces) if device is not None else ():
-            self._push_release(space)
+            self.engine.push_sync(space.release, ctx, (), (space.var,), name="release temp space")
 
     def before_fork(self) -> None:
         """Count the fork, in the parent, so that each child's streams differ."""
         self._forks += 1
 
     def reset_after_fork(self) -> None:
-        """Give a forked child its own streams, and locks and generators that no thread holds."""
-        self._lock = threading.Lock()
+        """Give a forked child its own streams and new generators."""
         self._seed = self._seed.child(_FORKED, self._forks)
         self._device_seeds = {c: seed.child(_FORKED, self._forks) for c, seed in self._device_seeds.items()}
         for ctx, device in self._devices.items():
@@ -160,27 +155,20 @@ class ResourceManager:
         alone = self._device_seeds.get(ctx)
         return alone if alone is not None else self._seed.child(ctx.device_id)
 
-    def _spaces(self, ctx: Context, count: int) -> list[TempSpace]:
-        device = self._device(ctx)
+    def _spaces(self, device: _DeviceResources, count: int) -> list[TempSpace]:
         spaces = device.spaces
         if len(spaces) < count:
             with self._lock:
                 while len(spaces) < count:
-                    spaces.append(TempSpace(ctx, self.engine, self._storage))
+                    spaces.append(TempSpace(device.random.ctx, self.engine, self._storage))
         # One turn for each space taken; other threads' turns may fall between, which does no harm.
         turns = [next(device.turn) for _ in range(count)]
         total = len(spaces)  # read once: another thread may append
         return [spaces[(turns[0] + index) % total] for index in range(count)]
 
-    def _push_restart(self, ctx: Context, device: _DeviceResources, seed: StreamSeed) -> None:
-        self.engine.push_sync(
-            lambda _: device.restart(seed), ctx, (), (device.random.var, device.parallel.var), name="seed"
-        )
-
-    def _push_release(self, space: TempSpace) -> None:
-        self.engine.push_sync(
-            lambda _: space.release(), space.ctx, (), (space.var,), name="release temp space"
-        )
+    def _push_restart(self, device: _DeviceResources, seed: StreamSeed) -> None:
+        used = (device.random.var, device.parallel.var)
+        self.engine.push_sync(lambda _: device.restart(seed), device.random.ctx, (), used, name="seed")
 
 
 def mutable_vars_of(resources: Iterable[Resource]) -> tuple[Var, ...]:
@@ -196,7 +184,7 @@ def _entropy(seed_state: int) -> int:
 
 
 _process_manager: ResourceManager | None = None
-_creation_lock = threading.Lock()
+_creation_lock: Final = new_lock()
 
 
 def get() -> ResourceManager:
@@ -205,21 +193,7 @@ def get() -> ResourceManager:
     if _process_manager is None:
         with _creation_lock:
             if _process_manager is None:
-                _process_manager = ResourceManager()
+                made = _process_manager = ResourceManager()
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(before=made.before_fork, after_in_child=made.reset_after_fork)
     return _process_manager
-
-
-def _before_fork() -> None:
-    if _process_manager is not None:
-        _process_manager.before_fork()
-
-
-def _reset_after_fork() -> None:
-    global _creation_lock
-    _creation_lock = threading.Lock()
-    if _process_manager is not None:
-        _process_manager.reset_after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_reset_after_fork)

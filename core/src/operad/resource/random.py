@@ -47,42 +47,40 @@ class StreamSeed(NamedTuple):
             return cupy.random.Generator(cupy.random.Philox4x3210(number))
 
 
-@final
-class RandomStream(Resource):
-    """The random generator of a device."""
+class _Random(Resource):
+    """Generators of a device, each with a stream of its own under one seed."""
 
-    __slots__ = ("_generator", "_seed")
-
-    _generator: Any
+    __slots__ = ("_generators", "_seed")
 
     def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
-        super().__init__(ctx, engine, "random stream")
+        super().__init__(ctx, engine, type(self).__name__)
         self.restart(seed)
-
-    @property
-    def generator(self) -> Any:
-        """A `numpy.random.Generator` (CuPy's on a GPU), for use while the operation runs."""
-        if self._generator is None:
-            self._generator = self._seed.generator(self.ctx)
-        return self._generator
 
     def restart(self, seed: StreamSeed) -> None:
         """Go on with the stream of `seed`. Only an operation that mutates `var` may call this."""
         self._seed = seed
-        self._generator = None
+        self._generators: list[Any] = []
 
 
 @final
-class ParallelRandom(Resource):
+class RandomStream(_Random):
+    """The random generator of a device."""
+
+    __slots__ = ()
+
+    @property
+    def generator(self) -> Any:
+        """A `numpy.random.Generator` (CuPy's on a GPU), for use while the operation runs."""
+        if not self._generators:
+            self._generators.append(self._seed.generator(self.ctx))
+        return self._generators[0]
+
+
+@final
+class ParallelRandom(_Random):
     """Independent random generators of a device, for an operator that draws in several threads."""
 
-    __slots__ = ("_generators", "_seed")
-
-    _generators: list[Any]
-
-    def __init__(self, ctx: Context, engine: Engine, seed: StreamSeed) -> None:
-        super().__init__(ctx, engine, "parallel random streams")
-        self.restart(seed)
+    __slots__ = ()
 
     def generators(self, count: int) -> list[Any]:
         """The first `count` generators; each goes on where its last use ended.
@@ -94,8 +92,3 @@ class ParallelRandom(Resource):
         while len(self._generators) < count:
             self._generators.append(self._seed.child(len(self._generators)).generator(self.ctx))
         return self._generators[:count]
-
-    def restart(self, seed: StreamSeed) -> None:
-        """Go on with the streams of `seed`. Only an operation that mutates `var` may call this."""
-        self._seed = seed
-        self._generators = []

@@ -45,7 +45,7 @@ class TempSpace(Resource):
             handle.buffer.fill(POISON)
         return handle.array(shape, dtype)
 
-    def release(self) -> None:
+    def release(self, _: object = None) -> None:
         """Give the memory back. Only an operation that mutates `var` may call this."""
         if self._handle is not None:
             self._storage.free(self._handle)

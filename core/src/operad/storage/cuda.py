@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from math import prod
 from types import ModuleType
 from typing import Any, final
 
@@ -44,10 +45,7 @@ class ArrayModuleDevice:
 
     def view(self, buffer: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         """An array over the start of `buffer`."""
-        count = 1
-        for extent in shape:
-            count *= extent
-        size_bytes = count * np.dtype(dtype).itemsize
+        size_bytes = prod(shape) * np.dtype(dtype).itemsize
         if size_bytes > buffer.size:
             raise ValueError(f"{size_bytes} bytes wanted, {buffer.size} there")
         return buffer[:size_bytes].view(dtype).reshape(shape)

@@ -26,12 +26,17 @@ class Handle:
         ctx: Device the block lies on.
         buffer: The block, one-dimensional `uint8`, of the device's array module, 64-byte aligned.
         freed: Whether the handle was given back.
+        var: What orders the uses of the block, and `limbo`, where it waits for the last of them: opaque
+            here, they belong to whoever lends blocks on.
         pool: The pool the block belongs to; the allocator's own, as is `free_list`, where it waits.
 
     Source: Storage::Handle, include/mxnet/storage.h.
     """
 
-    __slots__ = ("_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "pool", "size_bytes")
+    __slots__ = (
+        "_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "limbo", "pool", "size_bytes",
+        "var",
+    )  # fmt: skip
 
     def __init__(self, buffer: Any, size_bytes: int, pool: Pool, free_list: list[Handle]) -> None:
         self.buffer = buffer
@@ -41,6 +46,8 @@ class Handle:
         self.freed = False
         self.pool = pool
         self.free_list = free_list
+        self.var: Any = None
+        self.limbo: Any = None
         # One tuple, replaced whole, so that threads that read one array agree on what they see.
         self._cached: tuple[Any, Any, Any] = _NOTHING_CACHED
 

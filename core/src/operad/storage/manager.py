@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
-from typing import final
+from typing import Final, final
 
 from operad.config import settings
 from operad.context import Context
 from operad.errors import StorageError
+from operad.locks import new_lock
 from operad.storage.cpu import CpuDevice
 from operad.storage.cuda import gpu_device, pinned_device
 from operad.storage.handle import Handle
@@ -51,7 +51,7 @@ class Storage:
         self._limit_bytes = options.pool_limit_bytes if options.pool else 0
         self._debug = options.debug
         self._make_device = make_device
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._pools: dict[Context, Pool] = {}
         # Each pool's `by_size`, one look-up nearer.
         self._by_size: dict[Context, dict[int, list[Handle]]] = {}
@@ -121,9 +121,8 @@ class Storage:
 
     def reset_after_fork(self) -> None:
         """Make the storage usable in a forked child; its blocks are the child's own copies."""
-        self._lock = threading.RLock()
         for pool in self._pools.values():
-            pool.reset_after_fork(self._lock)
+            pool.reset_after_fork()
 
     def _pool(self, ctx: Context) -> Pool:
         with self._lock:
@@ -149,7 +148,7 @@ def _freed_twice(attempt: str, handle: Handle) -> StorageError:
 
 
 _process_storage: Storage | None = None
-_creation_lock = threading.Lock()
+_creation_lock: Final = new_lock()
 
 
 def get() -> Storage:
@@ -163,8 +162,6 @@ def get() -> Storage:
 
 
 def _reset_after_fork() -> None:
-    global _creation_lock
-    _creation_lock = threading.Lock()
     if _process_storage is not None:
         _process_storage.reset_after_fork()
 

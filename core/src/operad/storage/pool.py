@@ -18,15 +18,13 @@ the next trim counts anew.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol, final
 
 from operad.context import Context
 from operad.errors import OutOfMemoryError, StorageError
+from operad.locks import Lock
 from operad.storage.handle import Handle
 from operad.storage.size_class import SizeClass, Stats, class_bytes
-
-Lock = AbstractContextManager[bool, None]
 
 _REMEMBERED_SIZES: Final = 4096
 
@@ -188,12 +186,11 @@ class Pool:
                 per_class=tuple(found),
             )
 
-    def reset_after_fork(self, lock: Lock) -> None:
-        """Adopt a lock that no thread of the parent can hold, and make the total agree with the blocks.
+    def reset_after_fork(self) -> None:
+        """Make the total agree with the blocks.
 
         A block that another thread was just taking or giving counts as in use from then on.
         """
-        self.lock = lock
         self.reserved_bytes = sum(c.blocks * c.capacity_bytes for c in self._classes.values())
         self.live_bytes = self.stats().in_use_bytes
 

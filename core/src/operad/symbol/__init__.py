@@ -1,12 +1,16 @@
-"""The symbolic front end: symbols, their names and attributes."""
+"""Symbols and symbolic operators: `od.symbol.FullyConnected(data, num_hidden=10)`, or `od.sym` for short."""
 
 from operad.symbol.attribute import AttrScope as AttrScope
 from operad.symbol.compose import apply as apply
-from operad.symbol.function import symbol_function as symbol_function
+from operad.symbol.face import Group as Group
+from operad.symbol.face import Symbol as Symbol
+from operad.symbol.face import Variable as Variable
+from operad.symbol.face import __dir__ as __dir__
+from operad.symbol.face import __getattr__ as __getattr__
+from operad.symbol.face import load as load
+from operad.symbol.face import load_json as load_json
+from operad.symbol.face import ones as ones
+from operad.symbol.face import var as var
+from operad.symbol.face import zeros as zeros
 from operad.symbol.name import NameManager as NameManager
 from operad.symbol.name import Prefix as Prefix
-from operad.symbol.symbol import Group as Group
-from operad.symbol.symbol import Symbol as Symbol
-from operad.symbol.symbol import load as load
-from operad.symbol.symbol import load_json as load_json
-from operad.symbol.symbol import var as var

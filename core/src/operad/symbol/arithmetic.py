@@ -38,7 +38,7 @@ class SymbolArithmetic:
             if len(entries) != 1:
                 raise ArgumentError(f"{op}: {name} has {len(entries)} outputs, expected one; index it")
             inputs[name] = entries[0]
-        node = apply(prop, inputs, hint=_HINTS.get(op, op))
+        node = apply(prop, inputs, hint=_HINTS.get(op, op), said=params)
         return type(cast("Symbol", self))([Entry(node)])
 
     def _binary(self, op: str, scalar_op: str, other: Any) -> Symbol:

@@ -6,11 +6,12 @@ Source: AttrScope, python/mxnet/attribute.py.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Final, final
+from typing import final
 
 from operad.errors import GraphError
+from operad.graph import KNOWN_ATTRIBUTES, hidden_key
 
 
 @final
@@ -34,26 +35,32 @@ class AttrScope:
         _stack.scopes.pop()
 
 
-_MIRRORED: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
-
-
 def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
     """`attrs`, and those that are mirrored under both of their keys."""
-    return {**attrs, **{key: attrs[f"__{key}__"] for key in _MIRRORED if f"__{key}__" in attrs}}
+    return {**attrs, **{key: attrs[f"__{key}__"] for key in KNOWN_ATTRIBUTES if f"__{key}__" in attrs}}
 
 
-def hidden_key(key: str) -> str:
-    """The key under which MXNet 1.x's files keep a known user attribute: `lr_mult` -> `__lr_mult__`."""
-    return f"__{key}__" if key in _MIRRORED else key
+def is_attribute(key: str) -> bool:
+    """Whether a call's keyword of this name is an attribute, unless it is a parameter."""
+    return hidden_key(key).startswith("__") and hidden_key(key).endswith("__")
 
 
-def check(what: str, attrs: Mapping[str, object], params: Collection[str] = ()) -> None:
-    """Raise GraphError unless a file can carry `attrs` beside parameters of the names `params`."""
+def check(what: str, attrs: Mapping[str, object]) -> None:
+    """Raise GraphError unless a file can carry `attrs`."""
     for key, value in attrs.items():
         if not isinstance(value, str):
             raise GraphError(f"{what}: attribute {key!r} is {value!r}, expected a string")
-        if key in params:
-            raise GraphError(f"{what}: attribute {key!r} has the name of a parameter; call it '__{key}__'")
+
+
+def check_of_operator(what: str, attrs: Mapping[str, object]) -> None:
+    """Raise GraphError unless a file can carry `attrs` of an operator, beside its parameters.
+
+    MXNet takes every other name for that of a parameter, and refuses it.
+    """
+    check(what, attrs)
+    for key in attrs:
+        if not is_attribute(key):
+            raise GraphError(f"{what}: an operator's attribute is called {key!r}; call it '__{key}__'")
 
 
 class _Stack(threading.local):

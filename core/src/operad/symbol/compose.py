@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 
 from operad.errors import ArgumentError
-from operad.graph import Entry, Node, OpNode, Variable
+from operad.graph import Entry, Graph, Node, OpNode, Variable
 from operad.graph.ir import topological_order
 from operad.operator import OperatorProperty
 from operad.symbol import attribute
@@ -18,8 +20,11 @@ def apply(
     name: str | None = None,
     attrs: dict[str, str] | None = None,
     hint: str | None = None,
+    said: Collection[str] | None = None,
 ) -> OpNode:
     """A node that applies `prop`; arguments and states that are not given become new variables.
+
+    As in MXNet, the new variables take over what is said of the node, parameters included.
 
     Args:
         prop: The operator with its parameters.
@@ -27,31 +32,40 @@ def apply(
         name: Name of the node; automatic if None.
         attrs: The user's attributes, on top of the `AttrScope`'s.
         hint: What automatic names begin with; the operator's lower-case name if None.
+        said: Names of the parameters that were given, which lists and files show; all of them if None.
     Raises:
-        ArgumentError: `inputs` names something the operator does not take.
-        GraphError: An attribute is no string, or has the name of a parameter.
+        ArgumentError: `inputs` names something the operator does not take, or the name is no string.
+        GraphError: An attribute is no string, or no name that an operator's attribute may have.
     """
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     unknown = [key for key in inputs if key not in names]
     if unknown:
         raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
+    if not isinstance(name, str | None):
+        raise ArgumentError(f"{prop.name}: the name is {name!r}, expected a string")
     node_name = naming.current().get(name, hint or prop.name.lower())
-    merged = attribute.in_scope(attrs)
-    attribute.check(f"{prop.name} {node_name!r}", merged, prop.params)
+    own = attribute.in_scope(attrs)
+    attribute.check_of_operator(f"{prop.name} {node_name!r}", own)
+    texts = prop.get_params()
+    merged = {**{key: texts[key] for key in (texts if said is None else said)}, **own}
     entries = [
-        inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=_inherited(merged)))
-        for key in names
+        inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=merged)) for key in names
     ]
+    for key, entry in zip(names, entries, strict=True):
+        if key in prop.initializers and isinstance(entry.node, Variable):
+            entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
 
 
-def _inherited(attrs: dict[str, str]) -> dict[str, str]:
-    """What automatic variables take over from their node: hidden attributes, such as the context group."""
-    return {key: value for key, value in attrs.items() if key.startswith("__")}
+def substitute(
+    outputs: Sequence[Entry], replacements: Mapping[Node, Entry], names: Mapping[Node, str] | None = None
+) -> list[Entry]:
+    """The same graph with variables replaced by entries; untouched parts are shared.
 
-
-def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> list[Entry]:
-    """The same graph with variables replaced by entries; untouched parts are shared."""
+    Args:
+        names: New names of operators.
+    """
+    names = names or {}
     moved: dict[Node, Node] = {}
 
     def move(entry: Entry) -> Entry:
@@ -62,11 +76,45 @@ def substitute(outputs: Sequence[Entry], replacements: Mapping[Node, Entry]) -> 
     for node in topological_order(outputs):
         if not isinstance(node, OpNode):
             continue
+        name = names.get(node, node.name)
         inputs = [move(entry) for entry in node.inputs]
         control_deps = [move(Entry(other)).node for other in node.control_deps]
-        if (inputs, control_deps) != (node.inputs, node.control_deps):
-            moved[node] = _copy(node, node.name, inputs, control_deps)
+        if (name, inputs, control_deps) != (node.name, node.inputs, node.control_deps):
+            moved[node] = _copy(node, name, inputs, control_deps)
     return [move(entry) for entry in outputs]
+
+
+def with_distinct_names(graph: Graph) -> Graph:
+    """The graph, in which no two variables and no two operators have one name.
+
+    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given.
+    """
+    operators = _second_names(graph.op_nodes)
+    variables = _second_names([node for node in graph.nodes if isinstance(node, Variable)])
+    if not operators and not variables:
+        return graph
+    new = {node: Entry(Variable(name, node.inputs, node.attrs)) for node, name in variables.items()}
+    return Graph(substitute(graph.outputs, new, operators))
+
+
+def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:
+    """New names of nodes whose names earlier ones have."""
+    taken = {node.name for node in nodes}
+    if len(taken) == len(nodes):
+        return {}
+    seen: set[str] = set()
+    found: dict[Node, str] = {}
+    for node in nodes:
+        if node.name in seen:
+            found[node] = next(name for i in count(1) if (name := f"{node.name}_{i}") not in taken)
+            taken.add(found[node])
+            warnings.warn(
+                f"two nodes are called {node.name!r}; the later one is listed and saved as {found[node]!r}, "
+                "give it a name of its own",
+                stacklevel=4,
+            )
+        seen.add(node.name)
+    return found
 
 
 def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import ArgumentError
-from operad.graph import Entry
+from operad.graph import Entry, hidden_key
 from operad.ndarray import split_arguments
 from operad.operator import OperatorProperty
-from operad.symbol.attribute import hidden_key
+from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply
 from operad.symbol.symbol import Symbol
 
@@ -35,12 +35,12 @@ def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symb
         *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
     ) -> Symbol:
         hidden = {
-            key: str(named.pop(key)) for key in list(named) if key.startswith("__") and key.endswith("__")
+            key: str(named.pop(key)) for key in list(named) if is_attribute(key) and key not in op.params
         }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
         inputs, params = _split(op, args, named)
         prop = op(**params)
-        node = apply(prop, inputs, name, attrs, hint=label.lower())
+        node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
         return Symbol([Entry(node, i) for i in range(prop.num_visible_outputs)])
 
     function.__name__ = function.__qualname__ = label

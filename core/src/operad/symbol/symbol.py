@@ -14,21 +14,34 @@ from operator import index
 from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context, current_context
-from operad.dtypes import DType, as_dtype
-from operad.errors import ArgumentError, FormatError, GraphError, ShapeError
+from operad.dtypes import DType, as_dtype, type_flag
+from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
-from operad.graph import Entry, Graph, OpNode, Variable, from_json, infer_shapes, infer_types, to_json
+from operad.graph import (
+    Entry,
+    Graph,
+    OpNode,
+    TypeTable,
+    Variable,
+    describe,
+    from_json,
+    hidden_key,
+    infer_shapes,
+    infer_types,
+    to_json,
+)
 from operad.ndarray import NDArray
 from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import renamed, substitute
+from operad.symbol.compose import renamed, substitute, with_distinct_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
+TypeLists = tuple[list[DType | None], list[DType | None], list[DType | None]]
 Unknown = tuple[None, None, None]
 
 
@@ -43,8 +56,8 @@ class Symbol(SymbolArithmetic):
 
     @property
     def graph(self) -> Graph:
-        """The graph that computes the outputs."""
-        return Graph(self.entries)
+        """The graph that computes the outputs, in which names tell nodes apart."""
+        return with_distinct_names(Graph(self.entries))
 
     @property
     def name(self) -> str | None:
@@ -78,24 +91,28 @@ class Symbol(SymbolArithmetic):
         """One output by number or name, or several by slice.
 
         Raises:
-            GraphError: There is no such output, or several have the name.
+            IndexOutOfRangeError: There is no output of this number.
+            GraphError: No output has this name, or several do.
             TypeError: `key` is none of these.
         """
         if isinstance(key, slice):
             if not self.entries[key]:
-                raise GraphError(f"no output in {key} of a symbol that has {len(self.entries)}")
+                raise IndexOutOfRangeError(f"no output in {key} of a symbol that has {len(self.entries)}")
             return Symbol(self.entries[key])
         if isinstance(key, str):
             return Symbol([self._named_output(key)])
         if not -len(self.entries) <= key < len(self.entries):
-            raise GraphError(f"output {key} of a symbol that has {len(self.entries)}: {self.list_outputs()}")
+            raise IndexOutOfRangeError(
+                f"output {key} of a symbol that has {len(self.entries)}: {self.list_outputs()}"
+            )
         return Symbol([self.entries[key]])
 
     def _named_output(self, name: str) -> Entry:
-        found = [entry for entry in self.entries if entry.name == name]
+        names = self.list_outputs()
+        found = [entry for entry, own in zip(self.entries, names, strict=True) if own == name]
         if len(found) != 1:
             count = f"{len(found)} outputs are" if found else "no output is"
-            raise GraphError(f"{count} called {name!r}; outputs: {', '.join(self.list_outputs())}")
+            raise GraphError(f"{count} called {name!r}; outputs: {', '.join(names)}")
         return found[0]
 
     def get_internals(self) -> Symbol:
@@ -109,22 +126,23 @@ class Symbol(SymbolArithmetic):
         return Symbol(inputs) if inputs else None
 
     def attr(self, key: str) -> str | None:
-        """The attribute `key` of the node behind the outputs, or None."""
+        """The attribute or given parameter `key` of the node behind the outputs, or None."""
         attrs = self.entries[0].node.attrs
-        return attrs.get(key, attrs.get(attribute.hidden_key(key)))
+        return attrs.get(key, attrs.get(hidden_key(key)))
 
     def list_attr(self) -> dict[str, str]:
-        """The user's attributes and operator parameters of the node behind the outputs."""
-        return _all_attrs(self.entries[0].node)
+        """The user's attributes and the given parameters of the node behind the outputs."""
+        return attribute.with_mirrored(self.entries[0].node.attrs)
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """Attributes of every node that has any, by node name."""
-        return {node.name: attrs for node in self.graph.nodes if (attrs := _all_attrs(node))}
+        return {node.name: attribute.with_mirrored(node.attrs) for node in self.graph.nodes if node.attrs}
 
     def _set_attr(self, **attrs: str) -> None:
         node = self.entries[0].node
-        attribute.check(node.name, attrs, node.op.params if isinstance(node, OpNode) else ())
-        node.attrs.update({attribute.hidden_key(key): value for key, value in attrs.items()})
+        check = attribute.check_of_operator if isinstance(node, OpNode) else attribute.check
+        check(node.name, attrs)
+        node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
 
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
@@ -134,7 +152,8 @@ class Symbol(SymbolArithmetic):
         Raises:
             ArgumentError: A name is not among the arguments, or there are too many or no symbols.
         """
-        arguments = {node.name: node for node in self.graph.arguments}
+        graph = self.graph
+        arguments = {node.name: node for node in graph.arguments}
         if len(args) > len(arguments):
             raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
         by_position = dict(zip(arguments, args, strict=False))
@@ -153,7 +172,7 @@ class Symbol(SymbolArithmetic):
                 raise ArgumentError(
                     f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
                 )
-        outputs = substitute(self.entries, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        outputs = substitute(graph.outputs, {arguments[key]: chosen[key].entries[0] for key in chosen})
         return Symbol(outputs if name is None else renamed(outputs, name))
 
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:
@@ -205,11 +224,20 @@ class Symbol(SymbolArithmetic):
         Raises:
             DTypeError: The types contradict each other.
         """
-        given = {key: as_dtype(value) for key, value in self._by_name("infer_type", args, known).items()}
-        table = infer_types(self.graph, given)
+        table = self._types("infer_type", args, known)
         if not table.is_complete:
             return None, None, None
         return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
+
+    def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
+        """Like `infer_type`, with None where a type does not follow."""
+        table = self._types("infer_type_partial", args, known)
+        return table.arguments, table.outputs, table.auxiliary
+
+    def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
+        return infer_types(
+            self.graph, {key: as_dtype(value) for key, value in self._by_name(call, args, named).items()}
+        )
 
     def bind(
         self,
@@ -234,8 +262,11 @@ class Symbol(SymbolArithmetic):
         shared_exec: Executor | None = None,
         **shapes: Any,
     ) -> Executor:
-        """An executor over new arrays, whose shapes follow from those given by argument name."""
-        known = self._known_shapes((), shapes)
+        """An executor over new arrays, whose shapes follow from those given by argument name.
+
+        Names of no argument are ignored, as in MXNet.
+        """
+        known = {key: _shape(value) for key, value in shapes.items() if value is not None}
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = ctx or current_context()
         return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
@@ -253,8 +284,8 @@ class Symbol(SymbolArithmetic):
         write_atomically(fname, self.tojson().encode())
 
     def debug_str(self) -> str:
-        """The nodes, one a line, with operators and inputs."""
-        return "\n".join(_line(node) for node in self.graph.nodes)
+        """The outputs and nodes with inputs and attributes, as MXNet prints them."""
+        return describe(self.graph)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)
@@ -271,18 +302,6 @@ class Symbol(SymbolArithmetic):
 
 def _visible(node: Any) -> int:
     return node.op.num_visible_outputs if isinstance(node, OpNode) else 1
-
-
-def _all_attrs(node: Any) -> dict[str, str]:
-    params = node.op.get_params() if isinstance(node, OpNode) else {}
-    return {**params, **attribute.with_mirrored(node.attrs)}
-
-
-def _line(node: Any) -> str:
-    if isinstance(node, Variable):
-        return f"Variable:{node.name}"
-    inputs = ", ".join(f"{entry.node.name}[{entry.index}]" for entry in node.inputs)
-    return f"Op:{node.op!r}, Name={node.name}, Inputs: {inputs}"
 
 
 def _shape(value: Any) -> PartialShape:
@@ -325,10 +344,10 @@ def var(
         "__shape__": None if shape is None else str(tuple(axis or 0 for axis in _shape(shape) or ())),
         "__lr_mult__": lr_mult,
         "__wd_mult__": wd_mult,
-        "__dtype__": None if dtype is None else as_dtype(dtype).name,
+        "__dtype__": None if dtype is None else type_flag(as_dtype(dtype)),
         "__init__": init.dumps() if hasattr(init, "dumps") else init,
     }
-    own = {attribute.hidden_key(key): value for key, value in (attr or {}).items()}
+    own = {hidden_key(key): value for key, value in (attr or {}).items()}
     attribute.check(f"var {name!r}", own)
     own.update({key: str(value) for key, value in attrs.items()})
     own.update({key: str(value) for key, value in given.items() if value is not None})

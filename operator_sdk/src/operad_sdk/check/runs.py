@@ -11,7 +11,8 @@ import numpy as np
 from operad import autograd
 from operad.context import cpu
 from operad.graph import Entry
-from operad.ndarray import Invoker, NDArray, array
+from operad.imperative import Invoker
+from operad.ndarray import NDArray, array
 from operad.operator import OperatorProperty
 from operad.symbol import Symbol, apply
 from operad_sdk.check.trial import Trial
@@ -93,7 +94,7 @@ class ImperativeRun(Run):
 
     def _call(self, invoke: Invoker) -> Sequence[NDArray]:
         # Without inputs the context is not known from them.
-        found = invoke([*self.inputs, *self.states], ctx=cpu())
+        found = invoke([*self.inputs, *self.states], ctx=cpu(), cls=NDArray)
         return found if isinstance(found, list) else [found]
 
 

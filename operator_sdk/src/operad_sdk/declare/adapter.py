@@ -18,12 +18,13 @@ from operad_sdk.declare.targets import store
 
 
 def direct_call(
-    bound: Bound, num_inputs: int, num_outputs: int, extras: Sequence[Any]
+    bound: Bound, num_inputs: int, num_outputs: int, extras: Sequence[Any], given: Sequence[int] = ()
 ) -> Callable[..., object]:
     """`bound`, a forward function that takes no words, as a function of inputs and then outputs.
 
     Args:
         extras: Values of the group `EXTRA` behind the words.
+        given: Places in `extras` of values that a call gives instead, behind the arrays, in this order.
     """
     constants: dict[str, Any] = {}
 
@@ -32,10 +33,14 @@ def direct_call(
             return f"({''.join(text(Slot(slot.group, place)) + ', ' for place in slot.place)})"
         if slot.group != EXTRA:
             return f"{'i' if slot.group == IN_DATA else 'o'}{slot.place}"
-        constants[f"c{slot.place}"] = extras[slot.place - len(WORDS)]
+        place = slot.place - len(WORDS)
+        if place in given:
+            return f"v{given.index(place)}"
+        constants[f"c{slot.place}"] = extras[place]
         return f"c{slot.place}"
 
-    takes = ", ".join([*(f"i{n}" for n in range(num_inputs)), *(f"o{n}" for n in range(num_outputs))])
+    counts = {"i": num_inputs, "o": num_outputs, "v": len(given)}
+    takes = ", ".join(f"{group}{n}" for group, count in counts.items() for n in range(count))
     gives = ", ".join(map(text, bound.slots))
     if takes == gives:
         return bound.function

@@ -13,6 +13,8 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
+import numpy as np
+
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Operator, OpReq, Shape
@@ -57,6 +59,9 @@ class BoundOperator(Operator):
         self._params = prop.function_params(in_types)
         ins, outs, states = len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states())
         wide = widened_types(prop.compute_dtype, prop.integers_as)
+        for dtype in in_types[:1]:
+            if prop.promote(dtype) != dtype:
+                wide.setdefault(dtype, prop.promote(dtype))
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
@@ -64,12 +69,16 @@ class BoundOperator(Operator):
         self._forward = Step(self, forward, layout, wide)
         self._gradients: list[Step] | None = None
         if gradients is not None:
-            gradients = [] if prop.is_flat_for_integers and in_types[0].kind in "iu" else gradients
+            is_flat = prop.is_flat_for_integers and prop.promote(in_types[0]).kind in "iu"
+            gradients = [] if is_flat else gradients
             # invariant: a gradient's are [*in_data, *out_data, *out_grad, *in_grad, *aux_states, *extras]
             firsts = {IN_DATA: 0, OUT_DATA: ins, OUT_GRAD: ins + outs, IN_GRAD: ins + 2 * outs}
             firsts |= {AUX: 2 * (ins + outs), EXTRA: 2 * (ins + outs) + states}
             names = [f"{name}_grad" for name in prop.list_arguments()]
-            layout = Layout(firsts, IN_GRAD, typed, prop.broadcast_arguments, names)
+            is_pointwise = prop.is_elementwise or bool(prop.broadcast_arguments)
+            layout = Layout(
+                firsts, IN_GRAD, typed, prop.broadcast_arguments, names, is_pointwise=is_pointwise
+            )
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             computed = {place for bound in gradients for place in bound.targets}
             self._zero = [place for place in range(ins) if place not in computed]
@@ -78,7 +87,20 @@ class BoundOperator(Operator):
         # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
+        self.is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
+        is_float = self.is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
+        self._scalar_type = in_types[0].type if is_float else None
+        run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
+        if is_direct and self._is_free and run_time:
+            self.direct_with_values = direct_call(forward, ins, outs, (None, *self._params), run_time)
         self._make_direct()
+
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
+        scalar_type = self._scalar_type
+        if scalar_type is not None:
+            return (scalar_type(values[0]),)
+        return self._prop.typed_run_time(values, [dtype for _, dtype in self._in])
 
     def rebound(self, prop: Any) -> Operator | None:
         """A copy with the run-time parameters of `prop`."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from operad.dtypes import DType
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import Param
 from operad.resource import ResourceRequest
@@ -41,7 +42,8 @@ class Options(TypedDict, total=False):
     compute_dtype: str | None
     integers_as: str | None
     is_flat_for_integers: bool
-    scalar_beyond: Literal["refuse", "wrap", "keep"]
+    promote: Callable[[Any, DType], DType]
+    scalar_beyond: Literal["wrap", "keep"]
     inplace: str | Sequence[str]
     element_cost: float
     resource: ResourceRequest | Sequence[ResourceRequest]

@@ -77,10 +77,11 @@ class OperatorProperty(ShapedProperty):
         compute_dtype: The type in which half precision is computed: arrays of float16 reach the
             functions as this, and what is computed is cast back. None: in half precision.
         integers_as: The type in which integers and bool are computed, as `compute_dtype`; results are rounded
-            towards zero. None: in their own. (Gradients of integers are always computed in float64.)
+            towards zero. None: in their own. (Gradients of integers are always computed in float64; where
+            the operator works element by element, the slope is rounded, and then multiplied.)
         is_flat_for_integers: Whether gradients are zero where the arguments are integers.
         scalar_beyond: What becomes of a `scalar` that the integer type of the arrays cannot hold: it is
-            refused, wrapped around as C does, or kept as it is for a function that can use it.
+            wrapped around as C does, or kept as it is for a function that can use it.
         inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
         element_cost: Rough number of scalar operations for an element.
         contract: Declarations for the contract checks.
@@ -90,7 +91,7 @@ class OperatorProperty(ShapedProperty):
     compute_dtype: ClassVar[str | None] = None
     integers_as: ClassVar[str | None] = None
     is_flat_for_integers: ClassVar[bool] = False
-    scalar_beyond: ClassVar[Literal["refuse", "wrap", "keep"]] = "refuse"
+    scalar_beyond: ClassVar[Literal["wrap", "keep"]] = "wrap"
     inplace: ClassVar[str | Sequence[str]] = ()
     element_cost: ClassVar[float] = 1.0
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
@@ -246,15 +247,24 @@ class OperatorProperty(ShapedProperty):
         if "scalar" not in type(self).params or not in_types:
             return self.param_values()
         return tuple(
-            self._typed(value, in_types[0]) if name == "scalar" and value is not None else value
+            self._typed(value, self.promote(in_types[0])) if name == "scalar" and value is not None else value
             for name, value in zip(type(self).params, self.param_values(), strict=True)
+        )
+
+    def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
+        """Values of all run-time parameters as functions get them; raises as `function_params`."""
+        params = type(self).params
+        names = [name for name in params if name in params.run_time]
+        return tuple(
+            self._typed(value, in_types[0]) if name == "scalar" and value is not None and in_types else value
+            for name, value in zip(names, values, strict=True)
         )
 
     def _typed(self, value: Any, dtype: DType) -> Any:
         try:
-            if dtype.kind in "iu" and self.scalar_beyond != "refuse":
-                return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
-            return dtype.type(value).item()
+            if dtype.kind not in "iu":
+                return dtype.type(value).item()
+            return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
         except (OverflowError, ValueError) as error:
             raise ParamError(
                 f"{self.name}: scalar is {value!r}, which {dtype} cannot hold; cast the array with astype"

@@ -70,7 +70,17 @@ class ShapedProperty(CoreProperty):
         for place, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
             if dtype is not None and (accepted := self._accepted(place, name)) is not None:
                 check_accepted(self.name, name, dtype, accepted)
-        return inferred
+        if not self._has_spec:
+            return inferred
+        arguments, outputs, states = inferred
+        for place, (tensor, dtype) in enumerate(zip(self._bound.outputs, outputs, strict=True)):
+            if dtype is not None and tensor.type == "":
+                outputs[place] = self.promote(dtype)
+        return arguments, outputs, states
+
+    def promote(self, dtype: DType) -> DType:
+        """The type in which arguments of the common type `dtype` are computed, and which outputs have."""
+        return dtype
 
     def _accepted(self, place: int, name: str) -> Accepts | None:
         if isinstance(self.accepts, Mapping):

@@ -13,7 +13,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import Array, OpReq, Shape
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, IS_TRAIN, WORDS, Slot
+from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, IS_TRAIN, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.targets import add, store, sum_to, truncated
 from operad_sdk.errors import DeclarationError
 
@@ -44,6 +44,7 @@ class Layout(NamedTuple):
         broadcast: Places of targets whose returned values are summed to their shape.
         names: Names of the targets by place.
         train_only: Places of targets that may stay unwritten in prediction.
+        is_pointwise: Whether the targets are a head gradient times slopes, element by element.
     """
 
     firsts: Mapping[str, int]
@@ -52,6 +53,7 @@ class Layout(NamedTuple):
     broadcast: frozenset[int]
     names: Sequence[str]
     train_only: frozenset[int] = frozenset()
+    is_pointwise: bool = False
 
     def is_state(self, place: int) -> bool:
         """Whether an auxiliary state stands at a place among the values."""
@@ -66,7 +68,7 @@ class Step:
         targets: Places of what it computes.
     """
 
-    __slots__ = ("_around", "_bound", "_layout", "_pick", "_reads", "_wide", "targets")
+    __slots__ = ("_around", "_bound", "_head", "_layout", "_pick", "_reads", "_wide", "targets")
 
     def __init__(
         self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
@@ -84,6 +86,8 @@ class Step:
             for place in slot.places
         ]
         self.targets = bound.targets
+        heads = [entry.index for entry in bound.reads if entry.kind == OUT_GRAD]
+        self._head = layout.firsts[OUT_GRAD] + heads[0] if layout.is_pointwise and len(heads) == 1 else None
 
     def wanted(self, req: Sequence[OpReq]) -> frozenset[str]:
         """Names of the targets that are asked for."""
@@ -134,6 +138,10 @@ class Step:
         """The general case: conversions before, and sums, conversions and additions after."""
         bound, first = self._bound, self._layout.firsts[self._layout.group]
         values = list(values)
+        head = None
+        if self._head is not None and getattr(values[self._head], "dtype", _DOUBLE).kind in "iu":
+            # Slopes are rounded to integers before they meet the head gradient, as in MXNet.
+            head, values[self._head] = values[self._head], self._around.xp.ones(values[self._head].shape)
         states: list[tuple[Array, Array]] = []
         for place, is_typed in self._reads:
             array = values[place]
@@ -148,10 +156,10 @@ class Step:
         for state, value in states:
             state[...] = value
         for place, value in scratch.items():
-            self._put(place, value, req[place], targets[place])
+            self._put(place, value, req[place], targets[place], head)
         if bound.returned:
             is_train = values[self._layout.firsts[EXTRA] + WORDS.index(IS_TRAIN)]
-            self._store_returned(result, self._asked(req, is_train, result), targets)
+            self._store_returned(result, self._asked(req, is_train, result), targets, head)
 
     def _asked(self, req: Sequence[OpReq], is_train: bool, result: Any) -> Sequence[OpReq]:
         """The requests, without those for what may be missing in prediction, and is."""
@@ -189,7 +197,9 @@ class Step:
         scratch[place] = make(shape, wide.get(dtype, dtype))
         return scratch[place]
 
-    def _store_returned(self, result: Any, req: Sequence[OpReq], targets: Sequence[Array | None]) -> None:
+    def _store_returned(
+        self, result: Any, req: Sequence[OpReq], targets: Sequence[Array | None], head: Array | None
+    ) -> None:
         returned = self._bound.returned
         results = result if len(returned) > 1 else (result,)
         if not isinstance(results, (tuple, list)) or len(results) != len(returned):
@@ -207,9 +217,9 @@ class Step:
                     f"{self._shown(slot)}"
                 )
             for place, item in zip(slot.places, items, strict=True):
-                self._put(place, item, req[place], targets[place])
+                self._put(place, item, req[place], targets[place], head)
 
-    def _put(self, place: int, value: Any, req: OpReq, target: Array | None) -> None:
+    def _put(self, place: int, value: Any, req: OpReq, target: Array | None, head: Array | None) -> None:
         if req is OpReq.NULL:
             return
         if value is None:
@@ -218,8 +228,10 @@ class Step:
                 "which is asked for"
             )
         assert target is not None
-        if self._truncates(target) and getattr(value, "dtype", _DOUBLE).kind == "f":
+        if self._truncates(target):
             value = truncated(value, target.dtype)  # before sums, as in MXNet
+        if head is not None:
+            value = value * head
         if self._sums(place) and hasattr(value, "shape"):
             value = sum_to(value, target.shape)
         (add if req is OpReq.ADD else store)(target, value)

@@ -49,10 +49,16 @@ def _cast_error(target: Array, value: Any) -> DTypeError:
     )
 
 
-def truncated(value: Array, dtype: DType) -> Array:
-    """A floating value as an integer `dtype`, rounded towards zero; NaN is 0."""
+def truncated(value: Any, dtype: DType) -> Any:
+    """`value`, if it is floating, as C converts it: to integers towards zero, to bool whether it is not 0.
+
+    What no integer of the type can be is undefined in C, and whatever the processor makes of it.
+    """
+    value = np.float64(value) if isinstance(value, float) else value
+    if getattr(value, "dtype", dtype).kind != "f":
+        return value
     with np.errstate(invalid="ignore"):
-        return np.where(np.isnan(value), 0, np.trunc(value)).astype(dtype)
+        return value.astype(dtype)
 
 
 def wrapped(value: float, dtype: DType) -> int:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.config import settings
+from operad.context import Context
 from operad.errors import DTypeError, ShapeError
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
@@ -203,10 +204,8 @@ def _output(program: Program, arrays: Sequence[Any], out: Any, dtype: np.dtype[A
             shape = _broadcast(program, arrays)
             break
     if out is None:
-        on_gpu = [array for array in arrays if not isinstance(array, np.ndarray)]
-        if not on_gpu:
-            return np.empty(shape, dtype)
-        return importlib.import_module("cupy").empty(shape, dtype)
+        is_on_gpu = any(not isinstance(array, np.ndarray) for array in arrays)
+        return (Context("gpu").xp if is_on_gpu else np).empty(shape, dtype)
     if out.dtype != dtype:
         raise DTypeError(f"mapper {program.name!r}: out is {out.dtype}, expected {dtype}")
     if out.shape != shape:

@@ -1,7 +1,7 @@
 """`Activation`: five functions of every element.
 
-Every gradient is computed from the output's value, so the input's memory is free as soon as the
-next layer has run, and forward and backward can both work in place.
+Every gradient but softsign's is computed from the output's value, so the input's memory is free as
+soon as the next layer has run, and forward and backward can both work in place.
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ def softsign(data: Array, out: Array) -> None:
     np.divide(data, np.add(size, 1, out=size), out=out)
 
 
-def softsign_gradient(output_grad: Array, output: Array, out: Array) -> None:
-    """`dy/dx = (1 - |y|)^2`."""
-    slope = np.absolute(output, out=scratch(out, output_grad))
-    np.square(np.subtract(1, slope, out=slope), out=slope)
-    np.multiply(output_grad, slope, out=out)
+def softsign_gradient(output_grad: Array, data: Array, out: Array) -> None:
+    """`dy/dx = 1 / (1 + |x|)^2`, which is 0 at infinity, where `y` is NaN."""
+    size = np.absolute(data, out=scratch(out, output_grad))
+    np.divide(output_grad, np.square(np.add(size, 1, out=size), out=size), out=out)
 
 
 @final
@@ -78,7 +77,8 @@ class Curve(NamedTuple):
 
     Attributes:
         fill: Called with (data, out).
-        fill_gradient: Called with (output_grad, output, out), where `out` may be one of the others.
+        fill_gradient: Called with (output_grad, output, out), where `out` may be one of the others; for
+            softsign with data instead of output.
         definition: What the contract checks compare with.
     """
 
@@ -125,10 +125,15 @@ class Activation(OperatorProperty):
         """Apply the function."""
         CURVES[act_type].fill(data, output)
 
-    @gradient(inplace="output_grad, output")
-    def data_grad(output_grad: Array, output: Array, act_type: str, data_grad: Array) -> None:
+    @gradient("data", inplace="output_grad, output", when=lambda prop: prop.act_type != "softsign")
+    def gradient_from_output(output_grad: Array, output: Array, act_type: str, data_grad: Array) -> None:
         """`dy/dx` of the function, which the output's value determines."""
         CURVES[act_type].fill_gradient(output_grad, output, data_grad)
+
+    @gradient("data", inplace="output_grad, data", when=lambda prop: prop.act_type == "softsign")
+    def gradient_from_data(output_grad: Array, data: Array, act_type: str, data_grad: Array) -> None:
+        """`dy/dx` of softsign."""
+        CURVES[act_type].fill_gradient(output_grad, data, data_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float:
         """Some functions take many operations for each element."""

@@ -2,7 +2,7 @@
 
 leaky, elu and selu compute the gradient from the output's value, whose sign is the input's as long
 as the slope is not negative; for a negative slope they read the input. prelu learns its slopes, one
-per channel. rrelu draws one for each element in training and keeps it, as its hidden output, for the
+per channel. rrelu draws one for each element in training and keeps it, as its second output, for the
 gradient.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class LeakyReLU(OperatorProperty):
         data: (...), of a floating type; for prelu (N, C, ...), or (C,) where gamma's shape is given.
         gamma: (C,), or (N, C) for data of two axes and more, with 1 for any of them; for prelu.
         output: As data.
-        mask: As data, hidden, for rrelu: the slopes.
+        mask: As data, for rrelu: the slopes.
 
     Example:
         >>> import operad as od
@@ -97,10 +97,8 @@ class LeakyReLU(OperatorProperty):
     lower_bound = param(float, 0.125, doc="Smallest slope of rrelu.")
     upper_bound = param(float, 0.334, doc="Largest slope of rrelu.")
 
-    spec = (
-        "data:(...), gamma:(*G) if act_type == 'prelu' "
-        "-> output:(...), hidden mask:(...) if act_type == 'rrelu'"
-    )
+    spec = "data:(...), gamma:(*G) if act_type == 'prelu' -> output:(...), mask:(...) if act_type == 'rrelu'"
+    initializers: ClassVar = {"gamma": '["Constant", {"value": 0.25}]'}
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"

@@ -70,7 +70,9 @@ class _AlongAxis(OperatorProperty):
     axis = param(int, -1, doc="The axis along which exponentials are summed.")
     temperature = param(float, None, gt=0, doc="Divides data first; left out: 1.")
     dtype = param("dtype", None, doc="Element type of the output; left out: that of data.")
-    use_length = param(bool, False, doc="Take the argument length, how many elements of each line count.")
+    use_length = param(
+        bool, False, optional=True, doc="Take the argument length, how many elements of each line count."
+    )
 
     spec = "data:(*S), length:any(*lines(S, axis)) if use_length -> output:dtype(*S)"
     functions = {"lines": _lines}
@@ -236,10 +238,12 @@ def fill_softmax_gradient(
 
 def _fill_shifted(data: Array, axis: int, out: Array, temperature: float | None, mask: Array | None) -> None:
     """Write data, less the largest of each line and divided by the temperature."""
+    if not data.size:
+        return  # lines of nothing have no largest element
     if mask is not None:
         data = np.where(mask, data.dtype.type(-np.inf), data)
     with np.errstate(invalid="ignore"):  # a line that is all -inf is NaN
-        np.subtract(data, data.max(axis, keepdims=True, initial=-np.inf), out=out)
+        np.subtract(data, data.max(axis, keepdims=True), out=out)
     _divide(out, temperature)
 
 
@@ -254,4 +258,5 @@ def _beyond(data: Array, length: Array | None, axis: int) -> Array | None:
         return None
     shape = [1] * data.ndim
     shape[axis] = -1
-    return np.asarray(np.arange(data.shape[axis], like=data).reshape(shape) >= np.expand_dims(length, axis))
+    beyond: Array = np.arange(data.shape[axis], like=data).reshape(shape) >= np.expand_dims(length, axis)
+    return beyond

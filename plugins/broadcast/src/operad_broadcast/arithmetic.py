@@ -62,15 +62,14 @@ broadcast_div = _arithmetic(
 broadcast_div.kernel(priority=1, when=is_integer)(divide_integers)
 broadcast_mod = _arithmetic(
     "broadcast_mod", remainder,
-    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`, or 0.",
-    {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
-     "rhs": lambda output_grad, lhs, rhs:
-         -output_grad * (rhs != 0) * np.floor(lhs / np.where(rhs == 0, 1, rhs))},
+    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`.",
+    {"lhs": lambda output_grad: output_grad,
+     "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
     "[-3, 0]", "[[-2.,  0.],\n       [-1.,  0.]]", element_cost=4, is_flat_for_integers=True,
     contract=Contract(
         inputs={"rhs": Real(nonzero=True)}, reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs
     ),
-    source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
+    source="mshadow_op::mod, src/operator/mshadow_op.h.",
 )  # fmt: skip
 broadcast_power = _arithmetic(
     "broadcast_power", np.power,

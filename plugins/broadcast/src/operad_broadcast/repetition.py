@@ -49,11 +49,13 @@ def _lengthened(shape: Shape, axis: Sequence[int], size: Sequence[int]) -> Shape
 
 
 def _like(lhs: Shape, rhs: Shape, lhs_axes: Shape | None, rhs_axes: Shape | None) -> PartialShape:
-    """The shape of `rhs`; or that of `lhs` with lengths of `rhs` on the axes given."""
-    if lhs_axes is None and len(lhs) != len(rhs):
-        raise ShapeError(f"lhs has shape {lhs}, expected {len(rhs)} axes as in rhs {rhs}")
-    wanted = list(rhs if lhs_axes is None else lhs)
-    for left, right in zip(lhs_axes or (), rhs_axes or (), strict=True):
+    """The shape of `rhs`; or, with axes of both, that of `lhs` with lengths of `rhs` on these."""
+    if lhs_axes is None or rhs_axes is None:
+        if len(lhs) != len(rhs):
+            raise ShapeError(f"lhs has shape {lhs}, expected {len(rhs)} axes as in rhs {rhs}")
+        return _repeated(lhs, rhs, "lhs")
+    wanted = list(lhs)
+    for left, right in zip(lhs_axes, rhs_axes, strict=True):
         if not (-len(lhs) <= left < len(lhs) and -len(rhs) <= right < len(rhs)):
             raise ShapeError(f"axis {left} of lhs {lhs} or {right} of rhs {rhs} is not there")
         wanted[left] = rhs[right]
@@ -69,8 +71,9 @@ def _plus_zeros(data: Array, axis: Iterable[int], size: Iterable[int]) -> Array:
 
 
 def _like_by_zeros(lhs: Array, rhs: Array, lhs_axes: Shape | None, rhs_axes: Shape | None) -> Array:
-    left = range(lhs.ndim) if lhs_axes is None else lhs_axes
-    return _plus_zeros(lhs, left, [rhs.shape[axis] for axis in rhs_axes or left])
+    if lhs_axes is None or rhs_axes is None:
+        return lhs + np.zeros(rhs.shape)
+    return _plus_zeros(lhs, lhs_axes, [rhs.shape[axis] for axis in rhs_axes])
 
 
 def _repeatable(prop: BroadcastTo, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
@@ -185,7 +188,7 @@ class BroadcastLike(Repetition):
     Source: BroadcastLikeShape, src/operator/tensor/broadcast_reduce_op.h.
     """
 
-    lhs_axes = param("shape", None, doc="Axes of lhs to repeat; left out: all.")
+    lhs_axes = param("shape", None, doc="Axes of lhs to repeat; without it or `rhs_axes`, all.")
     rhs_axes = param("shape", None, doc="Axes of rhs whose lengths they take.")
     functions = {"like": _like}
     spec = "lhs:(*A), rhs:any(*B) -> output:(*like(A, B, lhs_axes, rhs_axes))"
@@ -193,10 +196,10 @@ class BroadcastLike(Repetition):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        if len(self.lhs_axes or ()) != len(self.rhs_axes or ()):
+        if None not in (self.lhs_axes, self.rhs_axes) and len(self.lhs_axes) != len(self.rhs_axes):
             raise ParamError(
                 f"broadcast_like: lhs_axes is {self.lhs_axes} and rhs_axes {self.rhs_axes}, "
-                "expected equally many, or neither"
+                "expected equally many"
             )
 
     def forward(lhs: Array) -> Array:

@@ -96,12 +96,23 @@ class Deconvolution(Layer):
                 f"{self.name}: data has shape {data}, expected (N, C) and one axis each of {self.kernel}"
             )
         found = super().infer_shape(in_shapes)
-        if data is not None and None not in data[2:] and min(self._surplus(data), default=0) < 0:
-            raise ShapeError(
-                f"{self.name}: target_shape is {self.target_shape}, more than data {data} gives without pad; "
-                "expected a smaller target_shape, or a larger kernel or stride"
-            )
+        if data is not None and None not in data[2:]:
+            self._check_reach(data)
         return found
+
+    def _check_reach(self, data: PartialShape) -> None:
+        """Refuse a target that no padding, with `adj` less than the stride, leads to."""
+        for surplus, step in zip(self._surplus(data), self.stride, strict=False):
+            if surplus < 0:
+                raise ShapeError(
+                    f"{self.name}: target_shape is {self.target_shape}, more than data {data} gives without "
+                    "pad; expected a smaller target_shape, or a larger kernel or stride"
+                )
+            if surplus % 2 >= step:
+                raise ShapeError(
+                    f"{self.name}: target_shape is {self.target_shape}, for which data {data} needs adj as "
+                    f"large as stride {self.stride}; expected one more or less"
+                )
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Multiplications and additions."""

@@ -40,7 +40,12 @@ class Layer(OperatorProperty):
         str, None, choices=("fastest", "limited_workspace", "off"), ignored="There is no cuDNN here."
     )
     cudnn_off = param(bool, False, ignored="There is no cuDNN here.")
-    layout = param(str, None, choices=("NCW", "NCHW", "NCDHW"), doc="Order of the axes.")
+    layout = param(
+        str,
+        None,
+        choices=("NCW", "NCHW", "NCDHW", "NHWC", "NDHWC"),
+        doc="Order of the axes; channels come first.",
+    )
 
     accepts = "floating"
     compute_dtype = "float32"
@@ -54,6 +59,11 @@ class Layer(OperatorProperty):
         if self.layout is not None and len(self.layout) != axes + 2:
             raise ParamError(
                 f"{self.name}: layout is {self.layout!r}, but kernel {self.kernel} has {axes} axes"
+            )
+        if self.layout is not None and self.layout.endswith("C"):
+            raise ParamError(
+                f"{self.name}: layout is {self.layout!r}, which MXNet has on a GPU alone; expected channels "
+                "first, as transpose brings them"
             )
 
     def check_channels(self, data: PartialShape) -> None:

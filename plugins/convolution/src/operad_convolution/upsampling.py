@@ -75,10 +75,11 @@ class UpSampling(OperatorProperty):
     num_filter = param(int, 0, ge=0, doc="Channels of data, for bilinear; left out: they are counted.")
     sample_type = param(str, choices=("nearest", "bilinear"), doc="How pixels are found.")
     multi_input_mode = param(str, "concat", choices=("concat", "sum"), doc="What happens to several inputs.")
-    num_args = param(int, 1, ge=1, doc="Number of inputs; counted by the front ends.")
+    num_args = param(int, ge=1, doc="Number of inputs; counted by the front ends.")
     workspace = param(int, 512, ge=0, doc="MXNet's limit of scratch memory in MB; unused.")
 
     key_var_num_args = "num_args"
+    initializers = dict.fromkeys(("arg1", "weight"), '["bilinear", {}]')  # as MXNet, for nearest too
     compute_dtype = "float32"
 
     spec = (

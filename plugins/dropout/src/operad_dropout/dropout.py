@@ -65,7 +65,9 @@ class Dropout(OperatorProperty):
     p = param(float, 0.5, ge=0, le=1, doc="Probability that an element is zeroed.")
     mode = param(str, "training", choices=("training", "always"), doc="When to drop: in training, or always.")
     axes = param("shape", (), doc="Axes along which one decision counts for all elements.")
-    cudnn_off = param(bool, False, ignored="Accepted for MXNet's files; there is no cuDNN here.")
+    cudnn_off = param(
+        bool, False, optional=True, ignored="Accepted for MXNet's files; there is no cuDNN here."
+    )
 
     spec = "data:(*S) -> output:(*S), hidden mask:uint8(*shared(S, axes)), hidden scale:(1)"
     functions = {"shared": _shared}

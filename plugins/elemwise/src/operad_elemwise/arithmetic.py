@@ -53,13 +53,12 @@ _BETWEEN_JUMPS = Contract(
 )
 mod = of_two(
     "_mod", remainder,
-    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`, or 0.",
+    "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`.",
     ("[-7, 7, 7]", "[3, 3, 0]", "[2., 1., 0.]"),
-    {"lhs": lambda output_grad, rhs: output_grad * (rhs != 0),
-     "rhs": lambda output_grad, lhs, rhs:
-         -output_grad * (rhs != 0) * np.floor(lhs / np.where(rhs == 0, 1, rhs))},
+    {"lhs": lambda output_grad: output_grad,
+     "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
     "output_grad", element_cost=4, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
-    source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
+    source="mshadow_op::mod, src/operator/mshadow_op.h.",
 )  # fmt: skip
 power = of_two(
     "_power", np.power,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_elemwise.families import NUMBER, Declared
+from operad_elemwise.families import NUMBER, Declared, promote_scalar
 from operad_sdk import BINARY, UNARY, define
 
 
@@ -32,8 +32,8 @@ def _conditions(
     )  # fmt: skip
     one = define(
         f"_{name}_scalar", UNARY, ufunc, summary=f"1 where `data {sign} scalar`, else 0.",
-        example=("[0, 1, 2]", "scalar=1", with_one), inplace="data", params=NUMBER, scalar_beyond="keep",
-        reference=lambda data, scalar: holds(data, scalar),
+        example=("[0, 1, 2]", "scalar=1", with_one), inplace="data", params=NUMBER, promote=promote_scalar,
+        scalar_beyond="keep", reference=lambda data, scalar: holds(data, scalar),
     )  # fmt: skip
     return two, one
 

@@ -8,8 +8,8 @@ import numpy as np
 
 
 def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
-    """Whether a kernel is for these element types: integers."""
-    return in_types[0].kind in "iu"
+    """Whether what is computed are integers."""
+    return prop.promote(in_types[0]).kind in "iu"
 
 
 def divide_integers(lhs: Any, rhs: Any, output: Any) -> None:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from operad_sdk import BINARY, UNARY, OperatorProperty, Scalar, define, param
+from operad_sdk import BINARY, UNARY, DType, OperatorProperty, Scalar, as_dtype, define, param
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
 
 NUMBER: Final = {
     "scalar": Scalar(default=1.0, doc="The number; cast to the array's element type.").as_param(),
-    "is_int": param(bool, True, ignored="Whether the number is whole; the array's type decides here."),
+    "is_int": param(bool, True, doc="False: of integers and bool, the result is float64."),
 }
+
+
+def promote_scalar(prop: Any, dtype: DType) -> DType:
+    """The type of an array and a number: bool counts as int64, and what `is_int` is false of as float64."""
+    if dtype.kind == "f" or (dtype.kind != "b" and prop.is_int):
+        return dtype
+    return as_dtype("int64" if prop.is_int else "float64")
 
 
 def of_one(
@@ -52,4 +59,4 @@ def of_two(*declared: Any, **options: Any) -> Declared:
 
 def with_number(*declared: Any, **options: Any) -> Declared:
     """Arithmetic of an array and a number; arguments as for `of_one`."""
-    return of_one(*declared, params=NUMBER, **options)
+    return of_one(*declared, params=NUMBER, promote=promote_scalar, **{"accepts": "any"} | options)

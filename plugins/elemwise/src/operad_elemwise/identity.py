@@ -18,7 +18,7 @@ block_grad = define(
     contract=Contract(reference=lambda data: data, no_numeric_gradient="it is there to stop gradients"),
 )  # fmt: skip
 make_loss = define(
-    "make_loss", UNARY, lambda data: data, lambda: 1,
+    "make_loss", "data:(...) -> loss:(...)", lambda data: data, lambda: 1,
     summary="The array itself, as a loss: its gradient is 1, whatever comes from above.",
     example=("[1, 2]", "[1., 2.]"), inplace="data",
     contract=Contract(

@@ -46,18 +46,17 @@ hard_sigmoid = of_one(
 )  # fmt: skip
 softsign = of_real(
     "softsign", lambda data: data / (1 + np.absolute(data)),
-    "`y = x / (1 + |x|)`; `dy/dx = (1 - |y|)^2`.", ("[-1, 0, 3]", "[-0.5 ,  0.  ,  0.75]"),
-    lambda output_grad, output: output_grad * np.square(1 - np.absolute(output)), "output_grad, output",
+    "`y = x / (1 + |x|)`; `dy/dx = 1 / (1 + |x|)^2`.", ("[-1, 0, 3]", "[-0.5 ,  0.  ,  0.75]"),
+    lambda output_grad, data: output_grad / np.square(1 + np.absolute(data)), "output_grad, data",
     reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)), element_cost=3,
 )  # fmt: skip
 
 
 def _clip(data: Any, a_min: float, a_max: float, output: Any) -> None:
-    np.minimum(
-        np.maximum(data, _as_element(a_min, data.dtype), out=output),
-        _as_element(a_max, data.dtype),
-        out=output,
-    )
+    """Bounds may cross: then the one that `data` lies beyond counts, and the upper one first."""
+    lower, upper = _as_element(a_min, data.dtype), _as_element(a_max, data.dtype)
+    is_above = data > upper
+    np.copyto(np.maximum(data, lower, out=output), upper, where=is_above)
 
 
 def _as_element(bound: float, dtype: Any) -> float:
@@ -71,7 +70,7 @@ def _as_element(bound: float, dtype: Any) -> float:
 clip = of_one(
     "clip", _clip, "`x`, or the bound that it lies beyond; `dy/dx = 1` from bound to bound, else 0.",
     ("[-3, 1, 3]", "a_min=-1", "a_max=2", "[-1.,  1.,  2.]"),
-    lambda output_grad, data, a_min, a_max: output_grad * ((data >= a_min) & (data <= a_max)),
+    lambda output_grad, data, a_min, a_max: output_grad * ~((data < a_min) | (data > a_max)),
     "output_grad, data",
     params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},
     element_cost=2,

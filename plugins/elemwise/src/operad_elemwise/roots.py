@@ -21,7 +21,8 @@ sqrt = of_real(
 rsqrt = of_real(
     "rsqrt", lambda data, output: np.divide(1, np.sqrt(data, output), output),
     "`y = 1 / sqrt x`; `dy/dx = -y^3 / 2`.", ("[4, 16]", "[0.5 , 0.25]"),
-    lambda output_grad, output: -0.5 * output_grad * output * output * output, "output_grad",
+    # the magnitude once, for the sign of the infinite gradient at -0
+    lambda output_grad, output: -0.5 * output_grad * np.absolute(output) * output * output, "output_grad",
     reference=lambda data: data**-0.5, element_cost=4,
 )  # fmt: skip
 cbrt = of_real(

@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from operad_elemwise.families import of_one
+from operad_sdk import Contract
+
+
+def _sign(data: Any, output: Any) -> Any:
+    """-1, 0 or 1; 0 for NaN."""
+    np.copyto(np.sign(data, output), 0, where=np.isnan(data))
+    return output
+
 
 abs_ = of_one(
     "abs", np.absolute, "`y = |x|`; `dy/dx` is the sign of `x`, 0 at 0.", ("[-2, 3]", "[2., 3.]"),
-    lambda output_grad, data, data_grad: np.multiply(output_grad, np.sign(data, data_grad), data_grad),
+    lambda output_grad, data, data_grad: np.multiply(output_grad, _sign(data, data_grad), data_grad),
     "data",
     reference=lambda data: np.where(data < 0, -data, data),
 )  # fmt: skip
@@ -24,8 +32,10 @@ negative = of_one(
     reference=lambda data: 0 - data,
 )  # fmt: skip
 sign = of_one(
-    "sign", np.sign, "-1, 0 or 1, the sign of `x`.", ("[-2, 0, 3]", "[-1.,  0.,  1.]"),
-    reference=lambda data: (data > 0) * 1 - (data < 0) * 1,
+    "sign", _sign, "-1, 0 or 1, the sign of `x`; 0 for NaN.", ("[-2, 0, 3]", "[-1.,  0.,  1.]"),
+    contract=Contract(
+        nan_policy="NaN has no sign: 0, as in MXNet", reference=lambda data: (data > 0) * 1 - (data < 0) * 1
+    ),
 )  # fmt: skip
 logical_not = of_one(
     "logical_not", np.logical_not, "1 where `x` is 0, else 0.", ("[0, 3]", "[1., 0.]"),

@@ -10,27 +10,28 @@ import numpy as np
 
 from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import with_number
+from operad_sdk import Contract, Real
 
 plus_scalar = with_number(
     "_plus_scalar", np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
-    lambda output_grad: output_grad, "output_grad", scalar_beyond="wrap",
+    lambda output_grad: output_grad, "output_grad",
     reference=lambda data, scalar: data + scalar,
 )  # fmt: skip
 minus_scalar = with_number(
     "_minus_scalar", np.subtract, "`y = x - scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[0.5, 1.5]"),
-    lambda output_grad: output_grad, "output_grad", scalar_beyond="wrap",
+    lambda output_grad: output_grad, "output_grad",
     reference=lambda data, scalar: data - scalar,
 )  # fmt: skip
 rminus_scalar = with_number(
     "_rminus_scalar", lambda data, scalar, output: np.subtract(scalar, data, output),
     "`y = scalar - x`; `dy/dx = -1`.", ("[1, 2]", "scalar=1", "[ 0., -1.]"),
     lambda output_grad, data_grad: np.negative(output_grad, data_grad), "output_grad",
-    scalar_beyond="wrap", reference=lambda data, scalar: scalar - data,
+    reference=lambda data, scalar: scalar - data,
 )  # fmt: skip
 mul_scalar = with_number(
     "_mul_scalar", np.multiply, "`y = scalar * x`; `dy/dx = scalar`.", ("[1, 2]", "scalar=3", "[3., 6.]"),
     lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar, data_grad), "output_grad",
-    scalar_beyond="wrap", reference=lambda data, scalar: data * scalar,
+    reference=lambda data, scalar: data * scalar,
 )  # fmt: skip
 div_scalar = with_number(
     "_div_scalar", np.divide, "`y = x / scalar`, of integers rounded towards zero; `dy/dx = 1 / scalar`.",
@@ -53,22 +54,25 @@ rdiv_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
 )
 mod_scalar = with_number(
     "_mod_scalar", lambda data, scalar, output: remainder(data, scalar, output),
-    "`y = x - floor(x / scalar) * scalar`, 0 where `scalar` is; `dy/dx = 1`, or 0.",
+    "`y = x - floor(x / scalar) * scalar`, 0 where `scalar` is; `dy/dx = 1`.",
     ("[-7, 7]", "scalar=3", "[2., 1.]"),
-    lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar != 0, data_grad), "output_grad",
-    element_cost=4, is_flat_for_integers=True,
-    reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
-    source="mshadow_op::mod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
+    lambda output_grad: output_grad, "output_grad", element_cost=4, is_flat_for_integers=True,
+    contract=Contract(
+        reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
+        no_numeric_gradient=lambda prop: "" if prop.scalar else "by 0 it is flat, and MXNet's gradient 1",
+    ),
+    source="mshadow_op::mod, src/operator/mshadow_op.h.",
 )  # fmt: skip
 rmod_scalar = with_number(
     "_rmod_scalar", lambda data, scalar, output: remainder(scalar, data, output),
-    "`y = scalar - floor(scalar / x) * x`, 0 and flat where `x` is 0; `dy/dx = -floor(scalar / x)`.",
+    "`y = scalar - floor(scalar / x) * x`, 0 where `x` is; `dy/dx = -floor(scalar / x)`.",
     ("[3, -3, 0]", "scalar=7", "[ 1., -2.,  0.]"),
-    lambda output_grad, data, scalar:
-        -output_grad * (data != 0) * np.floor(scalar / np.where(data == 0, 1, data)),
+    lambda output_grad, data, scalar: -output_grad * np.floor(scalar / data),
     "output_grad", element_cost=4, is_flat_for_integers=True,
-    reference=lambda x, scalar: np.where(x == 0, 0, scalar - np.floor(scalar / x) * x),
-    source="mshadow_op::rmod, src/operator/mshadow_op.h. Differs: the gradient where the divisor is 0.",
+    contract=Contract(
+        inputs={"data": Real(nonzero=True)}, reference=lambda x, scalar: scalar - np.floor(scalar / x) * x
+    ),
+    source="mshadow_op::rmod, src/operator/mshadow_op.h.",
 )  # fmt: skip
 power_scalar = with_number(
     "_power_scalar", np.power, "`y = x^scalar`; `dy/dx = scalar * x^(scalar - 1)`, 0 where `scalar` is.",
@@ -87,13 +91,13 @@ maximum_scalar = with_number(
     "_maximum_scalar", np.maximum, "`y = max(x, scalar)`; `dy/dx = 1` where `x >= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[0., 2.]"),
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data >= scalar, data_grad),
-    "output_grad, data", accepts="any", reference=lambda data, scalar: np.where(data > scalar, data, scalar),
+    "output_grad, data", reference=lambda data, scalar: np.where(data > scalar, data, scalar),
 )  # fmt: skip
 minimum_scalar = with_number(
     "_minimum_scalar", np.minimum, "`y = min(x, scalar)`; `dy/dx = 1` where `x <= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[-1.,  0.]"),
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data <= scalar, data_grad),
-    "output_grad, data", accepts="any", reference=lambda data, scalar: np.where(data < scalar, data, scalar),
+    "output_grad, data", reference=lambda data, scalar: np.where(data < scalar, data, scalar),
 )  # fmt: skip
 hypot_scalar = with_number(
     "_hypot_scalar", np.hypot, "`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`.",

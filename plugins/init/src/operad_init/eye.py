@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, OpContext, OperatorProperty, operator, param
 
 
 @operator("_eye")
@@ -30,6 +30,6 @@ class Eye(OperatorProperty):
     spec = "-> output:dtype(N, M if M else N)"
     contract = Contract(reference=lambda N, M, k: np.eye(N, M or N, k))  # noqa: N803 - the parameters' names
 
-    def forward(output: Array, k: int) -> None:
+    def forward(output: Array, op_ctx: OpContext, k: int) -> None:
         """Made whole and copied."""
-        output[...] = np.eye(output.shape[0], output.shape[1], k, dtype=output.dtype, like=output)
+        output[...] = op_ctx.xp.eye(*output.shape, k, dtype=output.dtype)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array, ParamError, define, param, wrapped
+from operad_sdk import Array, Contract, ParamError, define, param, wrapped
 
 _SPEC: Final = "-> output:dtype(*shape)"
 _PARAMS: Final[dict[str, Any]] = {
@@ -35,7 +35,13 @@ ones = define(
 )  # fmt: skip
 full = define(
     "_full", _SPEC, _fill, summary="`value` everywhere.", example=("shape=(2,)", "value=1.5", "[1.5, 1.5]"),
-    params={**_PARAMS, "value": param(float, doc="The value of every element.")},
-    reference=lambda shape, value: value * np.ones(shape),
+    params={
+        **_PARAMS, "shape": param("shape", None, doc="Shape of the output; left out: the graph's."),
+        "value": param(float, doc="The value of every element."),
+    },
+    # Without a shape it has the one that a bound graph gives it, which a check of it alone lacks.
+    contract=Contract(
+        params={"shape": ((), (0,), (2, 3), (4,))}, reference=lambda shape, value: value * np.ones(shape)
+    ),
     source="InitOpWithScalarParam, src/operator/tensor/init_op.h.",
 )  # fmt: skip

@@ -1,12 +1,22 @@
-"""What losses share: shapes and places of labels, and the softmax along an axis."""
+"""What losses share: types, shapes and places of labels, and the softmax along an axis."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, PartialShape
+from operad_sdk import Array, DType, InferredTypes, OperatorProperty, PartialShape
+
+
+class LabelledProperty(OperatorProperty):
+    """A loss of `data` and `label`, which may have different element types."""
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """A label whose type is not given has that of the data."""
+        data, label = in_types
+        return super().infer_type([data, data if label is None else label])
 
 
 def fits(partial: PartialShape, shape: tuple[int | None, ...]) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from operad_loss.classes import fits
+from operad_loss.classes import LabelledProperty, fits
 from operad_loss.scalars import (
     absolute_error,
     half_squared_error,
@@ -24,7 +24,6 @@ from operad_sdk import (
     Array,
     Contract,
     InferredShapes,
-    OperatorProperty,
     PartialShape,
     ShapeError,
     gradient,
@@ -36,7 +35,7 @@ _END: Final = "a loss, at the end of a network"
 _ASSUMED: Final = "a label that is not given has the shape of data, less an axis of one"
 
 
-class _RegressionOutput(OperatorProperty):
+class _RegressionOutput(LabelledProperty):
     """What the three have in common: shapes, and the scale of the gradient."""
 
     grad_scale = param(float, 1.0, doc="Factor of the gradient.")

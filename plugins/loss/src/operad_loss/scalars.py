@@ -6,12 +6,15 @@ each other. Arrays are double precision.
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any
+from math import log, prod
+from typing import Any, Final
 
 import numpy as np
 
 from operad_sdk import Array
+
+LARGEST_LOSS: Final = -log(1e-8)
+"""Of an item of `softmax_cross_entropy`: a probability below 1e-8 counts as that."""
 
 
 def prediction(data: Array, *label: Array) -> Array:
@@ -71,7 +74,7 @@ def cross_entropy(data: Array, label: Array) -> Array:
     """The sum of the cross-entropies of labels and softmax; a label that is no class gives none."""
     scores = data.astype(np.float64)
     labelled = _is_label(label, data.shape[1])
-    losses = _log_sum_exp(scores) - np.where(labelled, scores, 0).sum(1)
+    losses = np.minimum(_log_sum_exp(scores) - np.where(labelled, scores, 0).sum(1), LARGEST_LOSS)
     return np.reshape(losses[labelled.any(1)].sum(), 1)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_loss.classes import label_places, write_softmax
-from operad_loss.scalars import cross_entropy
-from operad_sdk import Array, Contract, Integers, OpContext, OperatorProperty, gradient, operator
+from operad_loss.classes import LabelledProperty, label_places, write_softmax
+from operad_loss.scalars import LARGEST_LOSS, cross_entropy
+from operad_sdk import Array, Contract, Integers, OpContext, gradient, operator
 
 
 @operator("softmax_cross_entropy")
-class SoftmaxCrossEntropy(OperatorProperty):
+class SoftmaxCrossEntropy(LabelledProperty):
     """Sum over the items of the cross-entropy of a label and the softmax of the scores.
 
-    An item whose label is no class number adds nothing, and has no gradient.
+    An item whose label is no class number adds nothing, and has no gradient. The least probability
+    that counts is 1e-8, but not in the gradient.
 
     Shapes:
         data: (N, K)
@@ -26,8 +27,7 @@ class SoftmaxCrossEntropy(OperatorProperty):
         >>> od.nd.softmax_cross_entropy(x, label).asnumpy().round(4)
         array([0.8201], dtype=float32)
 
-    Source: SoftmaxCrossEntropyForward, src/operator/loss_binary_op-inl.h. Differs: computed from
-    scores, so a probability too small to represent has its true loss, where MXNet's ends at 18.42.
+    Source: SoftmaxCrossEntropyForward, src/operator/loss_binary_op-inl.h.
     """
 
     spec = "data:(N, K), label:any(N) -> output:(1)"
@@ -42,7 +42,7 @@ class SoftmaxCrossEntropy(OperatorProperty):
         shifted = data - data.max(1, keepdims=True)
         places, known = label_places(op_ctx.xp, label, data.shape[1])
         losses = np.log(np.exp(shifted).sum(1)) - shifted[places]
-        return np.where(known, losses, 0).sum(keepdims=True)
+        return np.where(known, np.minimum(losses, LARGEST_LOSS), 0).sum(keepdims=True)
 
     @gradient(inplace="data")
     def data_grad(output_grad: Array, data: Array, label: Array, op_ctx: OpContext, data_grad: Array) -> None:

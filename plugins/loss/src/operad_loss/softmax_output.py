@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_loss.classes import fits, label_places, write_softmax
+from operad_loss.classes import LabelledProperty, fits, label_places, write_softmax
 from operad_loss.scalars import probabilities, softmax_loss
 from operad_sdk import (
     Array,
@@ -16,7 +16,6 @@ from operad_sdk import (
     Drawn,
     InferredShapes,
     OpContext,
-    OperatorProperty,
     PartialShape,
     Shape,
     ShapeError,
@@ -42,7 +41,7 @@ def _why_no_numeric_gradient(prop: Any) -> str:
 
 
 @operator("SoftmaxOutput")
-class SoftmaxOutput(OperatorProperty):
+class SoftmaxOutput(LabelledProperty):
     """Probabilities of classes; going back, their difference from the label, whatever comes from above.
 
     Classes are the elements of an item of `data`; with `multi_output` they are axis 1, and with

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_loss.classes import label_places
+from operad_loss.classes import LabelledProperty, label_places
 from operad_loss.scalars import hinge, prediction
-from operad_sdk import Array, Contract, Integers, OpContext, OperatorProperty, gradient, operator, param
+from operad_sdk import Array, Contract, Integers, OpContext, gradient, operator, param
 
 
 @operator("SVMOutput")
-class SVMOutput(OperatorProperty):
+class SVMOutput(LabelledProperty):
     """Scores of classes; going back, the gradient of the hinge loss, whatever comes from above.
 
     Each class of an item is told apart from the others: the labelled one should score above

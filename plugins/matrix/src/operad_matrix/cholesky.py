@@ -32,7 +32,7 @@ def _factor(A: Array, lower: bool) -> Array:
     return np.stack(columns, -1 if lower else -2) if columns else A
 
 
-@operator("linalg_potrf")
+@operator("_linalg_potrf")
 class Potrf(MatrixOperator):
     """The Cholesky factor L of a symmetric positive definite matrix: `A = L @ L.T`.
 
@@ -67,7 +67,7 @@ class Potrf(MatrixOperator):
         return solved(transposed(factor), half) * 0.5
 
 
-@operator("linalg_potri")
+@operator("_linalg_potri")
 class Potri(MatrixOperator):
     """The inverse of a matrix whose Cholesky factor `A` is given: of `A @ A.T`.
 
@@ -111,7 +111,7 @@ class Potri(MatrixOperator):
         return -triangle(inner if lower else transposed(inner), lower)
 
 
-@operator("linalg_sumlogdiag")
+@operator("_linalg_sumlogdiag")
 class SumLogDiag(MatrixOperator):
     """The sum of the logarithms of the diagonal's elements.
 

@@ -12,7 +12,7 @@ from operad_matrix.products import product, transposed
 from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
 
 _STORAGE: Final[Any] = param(
-    str, None, choices=("default",), ignored="Storage of the output; arrays are dense."
+    str, None, choices=("csr", "default", "row_sparse"), ignored="Storage of the output; arrays are dense."
 )
 
 

@@ -25,7 +25,7 @@ def _sides(rows: int, columns: int) -> Shape:
     return (rows, rows)
 
 
-@operator("linalg_gelqf")
+@operator("_linalg_gelqf")
 class Gelqf(MatrixOperator):
     """`A = L @ Q`, where L is lower triangular and the rows of Q are orthonormal.
 
@@ -68,7 +68,7 @@ def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:
     return rows * largest[..., None], np.take_along_axis(values, order, -1)
 
 
-@operator("linalg_syevd")
+@operator("_linalg_syevd")
 class Syevd(MatrixOperator):
     """`A = U.T @ diag(L) @ U`: the eigenvectors of a symmetric matrix, in rows, and its eigenvalues.
 

@@ -95,7 +95,7 @@ def _sum_with(
 _AXIS: Final[Any] = param(int, -2, doc="Axis of the matrices' rows; their columns are the last axis.")
 
 
-@operator("linalg_gemm2")
+@operator("_linalg_gemm2")
 class Gemm2(Product):
     """`alpha * A @ B`.
 
@@ -125,7 +125,7 @@ class Gemm2(Product):
         product(left, right, _operand(output, False, axis), alpha)
 
 
-@operator("linalg_gemm")
+@operator("_linalg_gemm")
 class Gemm(Product):
     """`alpha * A @ B + beta * C`.
 
@@ -165,7 +165,7 @@ class Gemm(Product):
         np.multiply(output_grad, beta, out=C_grad)
 
 
-@operator("linalg_syrk")
+@operator("_linalg_syrk")
 class Syrk(MatrixOperator):
     """`alpha * A @ A.T`; with `transpose`, `alpha * A.T @ A`.
 

@@ -12,7 +12,7 @@ from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, operator
 
 
-@operator("linalg_inverse")
+@operator("_linalg_inverse")
 class Inverse(MatrixOperator):
     """The inverse of each matrix.
 
@@ -44,13 +44,13 @@ class Inverse(MatrixOperator):
         return -multiplied(transposed(output), output_grad, transposed(output))
 
 
-@operator("linalg_det")
+@operator("_linalg_det")
 class Det(MatrixOperator):
     """The determinant of each matrix. The gradient of a singular matrix is 0, as in MXNet.
 
     Shapes:
         A: (..., N, N).
-        output: (...); (1,) for a single matrix.
+        output0: (...); (1,) for a single matrix.
 
     Example:
         >>> import operad as od
@@ -60,7 +60,7 @@ class Det(MatrixOperator):
     Source: _linalg_det, src/operator/tensor/la_op.cc. Differs: no factors are kept for the gradient.
     """
 
-    spec = "A:(*S, N, N) -> output:(*number_shape(S))"
+    spec = "A:(*S, N, N) -> output0:(*number_shape(S))"
     functions = {"number_shape": number_shape}
     contract = Contract(
         inputs={"A": REGULAR}, reference=lambda A: np.atleast_1d(np.linalg.eigvals(A).prod(-1).real)
@@ -70,9 +70,9 @@ class Det(MatrixOperator):
         """LAPACK's factorization."""
         return np.linalg.det(A)
 
-    def A_grad(output_grad: Array, A: Array, output: Array) -> Array:
-        """`d/d A = output_grad * output * A.T**-1`."""
-        return _scaled_inverse(output_grad * output, A, output == 0)
+    def A_grad(output0_grad: Array, A: Array, output0: Array) -> Array:
+        """`d/d A = output0_grad * output0 * A.T**-1`."""
+        return _scaled_inverse(output0_grad * output0, A, output0 == 0)
 
 
 def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
@@ -80,7 +80,7 @@ def _sign_and_logarithm(A: Array) -> tuple[Array, Array]:
     return np.sign(value), np.log(np.abs(value))
 
 
-@operator("linalg_slogdet")
+@operator("_linalg_slogdet")
 class SLogDet(MatrixOperator):
     """The sign of each matrix's determinant, and the logarithm of its absolute value.
 

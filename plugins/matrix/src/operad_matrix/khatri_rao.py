@@ -57,7 +57,8 @@ def _gradient(head: Array, before: Sequence[Array], rows: int, after: Sequence[A
     """
     left, right = _columnwise(before, head), _columnwise(after, head)
     blocks = head.reshape(len(left), rows, len(right), head.shape[1])
-    return np.asarray(np.einsum("bman,bn,an->mn", blocks, left, right))
+    gradient: Array = np.einsum("bman,bn,an->mn", blocks, left, right)
+    return gradient
 
 
 def _columnwise(matrices: Sequence[Array], like: Array) -> Array:

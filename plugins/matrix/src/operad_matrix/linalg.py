@@ -75,7 +75,7 @@ def _replaced(matrices: Array) -> tuple[Array, Array | None]:
 
 def unit_like(matrices: Array) -> Array:
     """The unit matrix of the size and type of `matrices`."""
-    return np.eye(matrices.shape[-1], dtype=matrices.dtype, like=matrices)
+    return np.diag(np.ones_like(matrices, shape=matrices.shape[-1]))
 
 
 def triangle(matrices: Array, lower: bool) -> Array:

@@ -89,7 +89,7 @@ def _unpacked(A: Array, offset: int, lower: bool) -> Array:
     return out if is_lower else np.swapaxes(out, -1, -2)
 
 
-@operator("linalg_extractdiag")
+@operator("_linalg_extractdiag")
 class ExtractDiag(MatrixOperator):
     """A diagonal of each matrix.
 
@@ -119,7 +119,7 @@ class ExtractDiag(MatrixOperator):
         _put(_diagonal(op_ctx.xp, A_grad.shape[-1], offset), output_grad, A_grad)
 
 
-@operator("linalg_makediag")
+@operator("_linalg_makediag")
 class MakeDiag(MatrixOperator):
     """Matrices with the given diagonals, and else 0.
 
@@ -150,7 +150,7 @@ class MakeDiag(MatrixOperator):
         return output_grad[(..., *_diagonal(op_ctx.xp, output_grad.shape[-1], offset))]
 
 
-@operator("linalg_extracttrian")
+@operator("_linalg_extracttrian")
 class ExtractTrian(MatrixOperator):
     """A triangle of each matrix, packed: the lower one row by row, the upper one column by column.
 
@@ -181,7 +181,7 @@ class ExtractTrian(MatrixOperator):
         _put(_triangle(op_ctx.xp, A_grad.shape[-1], offset, lower), output_grad, A_grad)
 
 
-@operator("linalg_maketrian")
+@operator("_linalg_maketrian")
 class MakeTrian(MatrixOperator):
     """Matrices with the given packed triangles, and else 0.
 

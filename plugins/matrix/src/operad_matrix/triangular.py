@@ -60,7 +60,7 @@ def _quotient(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool,
     return alpha * (B @ operand if rightside else operand @ B)
 
 
-@operator("linalg_trmm")
+@operator("_linalg_trmm")
 class Trmm(Triangular):
     """`alpha * A @ B` for a triangular `A`; with `rightside`, `alpha * B @ A`.
 
@@ -103,7 +103,7 @@ class Trmm(Triangular):
         product(*((output_grad, operand) if rightside else (operand, output_grad)), B_grad, alpha)
 
 
-@operator("linalg_trsm")
+@operator("_linalg_trsm")
 class Trsm(Triangular):
     """The solution of `A @ output = alpha * B` for a triangular `A`.
 

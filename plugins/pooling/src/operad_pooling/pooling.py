@@ -97,20 +97,20 @@ class Pooling(OperatorProperty):
             raise ParamError(
                 f"Pooling: layout is {self.layout!r}, but kernel {self.kernel} has {len(self.kernel)} axes"
             )
-        self._fill_in("stride", 1)
-        self._fill_in("pad", 0)
         if self.pooling_convention == "same" and any(self.pad):
             raise ParamError(f"Pooling: pad is {self.pad}, expected none with pooling_convention 'same'")
+        self._fill_in("stride", 1)
+        self._fill_in("pad", 0)
 
     def _fill_in(self, name: str, missing: int) -> None:
-        """Give a parameter that was left out one element for each axis."""
+        """Give a parameter that was left out one element for each axis; more than these are not read."""
         count = len(self.kernel)
         given = getattr(self, name) or (missing,) * count
-        if len(given) != count:
+        if len(given) < count:
             raise ParamError(
                 f"Pooling: {name} is {given}, expected {count} elements as in kernel {self.kernel}"
             )
-        setattr(self, name, given)
+        setattr(self, name, given[:count])
 
     @property
     def is_channels_last(self) -> bool:

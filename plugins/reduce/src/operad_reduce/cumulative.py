@@ -9,10 +9,12 @@ import numpy as np
 from operad_sdk import (
     Array,
     Contract,
+    DType,
     InferredShapes,
     OperatorProperty,
     PartialShape,
     ShapeError,
+    as_dtype,
     operator,
     param,
 )
@@ -42,11 +44,16 @@ class CumSum(OperatorProperty):
     """
 
     axis = param(int, None, doc="The axis; left out: the elements in order.")
-    dtype = param("dtype", None, doc="Element type of the output and the sums; left out: the data's.")
+    dtype = param(
+        "dtype", None, doc="Element type of the output and the sums; left out: the data's, int64 for bool."
+    )
     spec = "a:(*S) -> output:dtype(*S) if axis is not None, output:dtype(prod(S)) if axis is None"
-    accepts = "number"
     compute_dtype = "float32"
     contract = Contract(reference=_sums)
+
+    def promote(self, dtype: DType) -> DType:
+        """Bool is counted."""
+        return as_dtype("int64") if dtype.kind == "b" else dtype
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """As `spec` says, where the axis is there."""

@@ -25,7 +25,7 @@ class Moments(OperatorProperty):
     """The mean and the variance along axes; the variance divides by the count. Of nothing, NaN.
 
     Shapes:
-        data: (...), of a floating type.
+        data: (...); of integers, both are rounded towards zero.
         output0: The axes that are kept, the mean; (1,) where there are none.
         output1: As output0, the variance.
 
@@ -41,7 +41,8 @@ class Moments(OperatorProperty):
     axes = param("shape", None, doc="The axes to reduce; left out: all of them.")
     keepdims = KEEPDIMS
     spec = "data:(*S) -> output0:(*reduced(S, axes, keepdims)), output1:(*reduced(S, axes, keepdims))"
-    accepts = "floating"
+    accepts = "number"
+    integers_as = "float64"
     compute_dtype = "float32"
     contract = Contract(reference=_mean_and_variance)
 

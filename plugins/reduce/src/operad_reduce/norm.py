@@ -42,7 +42,6 @@ class Norm(OperatorProperty):
     out_dtype = param("dtype", None, doc="Element type of the output; left out: the data's.")
     keepdims = KEEPDIMS
     spec = "data:(*S) -> output:out_dtype(*reduced(S, axis, keepdims))"
-    accepts = "number"
     compute_dtype = "float32"
     integers_as = "float64"
     contract = Contract(reference=_norm)
@@ -58,8 +57,8 @@ class Norm(OperatorProperty):
 
     @gradient(when=lambda prop: prop.ord == 1)
     def sign_gradient(output_grad: Array, data: Array, axis: Any) -> Array:
-        """`d/dx = sign(x)`."""
-        return np.sign(data) * unreduced(output_grad, data.shape, axis)
+        """`d/dx = sign(x)`, 0 for NaN."""
+        return np.nan_to_num(np.sign(data)) * unreduced(output_grad, data.shape, axis)
 
     @gradient(when=lambda prop: prop.ord == 2)
     def unit_gradient(output_grad: Array, data: Array, output: Array, axis: Any) -> Array:

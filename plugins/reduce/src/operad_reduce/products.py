@@ -1,4 +1,4 @@
-"""`prod` and `nanprod`; of integers in their own type, where products may wrap around.
+"""`prod` and `nanprod`; of integers in their own type, where products may wrap around; of bool, if all are.
 
 The gradient is the product of the other elements. It is the output divided by the element, except
 where an element is 0: then only a single zero has a gradient.
@@ -16,7 +16,7 @@ from operad_sdk import Array, Contract
 
 def _multiply(data: Array, axis: Any, exclude: bool, output: Array) -> None:
     target = unreduced(output, data.shape, axis, exclude)
-    np.prod(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, out=target)
+    np.prod(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, dtype=output.dtype, out=target)
 
 
 def _multiply_gradient(output_grad: Array, data: Array, axis: Any, exclude: bool) -> Array:
@@ -39,7 +39,6 @@ Prod = reduction(
     "The product along axes; `dy/dx` is the product of the others. Half precision is multiplied in single.",
     ("[[1, 2], [3, 4]]", "axis=1", "[ 2., 12.]"),
     differs=" Differs: the gradient is right where an element is 0.",
-    accepts="number",
     compute_dtype="float32",
     contract=Contract(reference=by_rows(lambda rows: np.multiply.reduce(rows, 1))),
 )
@@ -61,7 +60,6 @@ NanProd = reduction(
     "The product along axes, where NaN counts as 1; `dy/dx` is the product of the others, and 0 for NaN.",
     ("[[2, float('nan')], [3, 4]]", "axis=1", "[ 2., 12.]"),
     differs=" Differs: the gradient is right where an element is 0.",
-    accepts="number",
     compute_dtype="float32",
     contract=Contract(
         nan_policy="NaN counts as 1: that is what the operator is for",

@@ -1,4 +1,7 @@
-"""`sum`, `mean` and `nansum`; of integers in their own type, where sums may wrap around."""
+"""`sum`, `mean` and `nansum`; of integers in their own type, where sums may wrap around.
+
+Of bool too: whether any is true.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from operad_sdk import Array, Contract
 
 def _add(data: Array, axis: Any, exclude: bool, output: Array) -> None:
     target = unreduced(output, data.shape, axis, exclude)
-    np.sum(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, out=target)
+    np.sum(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, dtype=output.dtype, out=target)
 
 
 def _add_gradient(output_grad: Array, axis: Any, exclude: bool, data_grad: Array) -> None:
@@ -25,7 +28,6 @@ Sum = reduction(
     _add_gradient,
     "The sum along axes; `dy/dx = 1`. Half precision is summed in single precision.",
     ("[[1, 2], [3, 4]]", "axis=1", "[3., 7.]"),
-    accepts="number",
     compute_dtype="float32",
     contract=Contract(reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1]))),
 )
@@ -48,7 +50,6 @@ Mean = reduction(
     "The mean of n elements along axes; `dy/dx = 1 / n`. Of integers, rounded to zero; of nothing, NaN.",
     ("[[1, 2], [3, 4]]", "axis=1", "[1.5, 3.5]"),
     differs=" Differs: sums of integers do not wrap around on the way.",
-    accepts="number",
     compute_dtype="float32",
     integers_as="float64",
     contract=Contract(reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1]) / rows.shape[1])),
@@ -69,7 +70,6 @@ NanSum = reduction(
     _add_numbers_gradient,
     "The sum along axes, where NaN counts as 0; `dy/dx = 1`, and 0 where x is NaN.",
     ("[[1, float('nan')], [3, 4]]", "axis=1", "[1., 7.]"),
-    accepts="number",
     compute_dtype="float32",
     contract=Contract(
         nan_policy="NaN counts as 0: that is what the operator is for",

@@ -11,6 +11,7 @@ from operad_sdk import (
     Array,
     Contract,
     DType,
+    DTypeError,
     InferredTypes,
     OpContext,
     OperatorProperty,
@@ -19,7 +20,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_shape.rearrange import expect_number
 
 
 def _data_shapes(prop: Pad, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
@@ -85,8 +85,13 @@ class Pad(OperatorProperty):
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """The data's; a constant margin must be of that type."""
-        if self.mode == "constant":
-            expect_number(self.name, in_types[0], constant_value=self.constant_value)
+        (dtype,), value = in_types, self.constant_value
+        if self.mode == "constant" and dtype is not None and dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if not limits.min <= value <= limits.max:
+                raise DTypeError(
+                    f"Pad: constant_value is {value}, and data is {dtype}, from {limits.min} to {limits.max}"
+                )
         return super().infer_type(in_types)
 
     def forward(data: Array, mode: str, pad_width: Shape, constant_value: float, output: Array) -> None:

@@ -6,11 +6,13 @@ data's gradient, or the view that undoes it, of the output's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
+from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import channels_from_pixels, pixels_from_channels
 
@@ -23,7 +25,7 @@ def _permuted(shape: Shape, axes: Shape) -> Shape:
 
 
 @operator("transpose")
-class transpose(OperatorProperty):
+class transpose(LinkedAxes):
     """The data with its axes in another order.
 
     Shapes:
@@ -44,6 +46,10 @@ class transpose(OperatorProperty):
     spec = "data:(*S) -> output:(*permuted(S, axes))"
     functions: ClassVar = {"permuted": _permuted}
     contract = Contract(reference=lambda data, axes: np.transpose(data, axes or None))
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes in their new order."""
+        return [(axis, 1) for axis in _permuted(tuple(range(rank)), self.axes)]
 
     def forward(data: Array, axes: Shape, output: Array) -> None:
         """Copy the transposed view."""
@@ -68,7 +74,7 @@ def _moved(data: Array, dim1: int, dim2: int) -> Array:
 
 
 @operator("SwapAxis")
-class SwapAxis(OperatorProperty):
+class SwapAxis(LinkedAxes):
     """The data with two axes exchanged.
 
     Shapes:
@@ -88,6 +94,10 @@ class SwapAxis(OperatorProperty):
     spec = "data:(*S) -> output:(*exchanged(S, dim1, dim2))"
     functions: ClassVar = {"exchanged": _exchanged}
     contract = Contract(reference=_moved)
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes, two of them exchanged."""
+        return [(axis, 1) for axis in _exchanged(tuple(range(rank)), self.dim1, self.dim2)]
 
     def forward(data: Array, dim1: int, dim2: int) -> Array:
         """The view with the axes exchanged."""
@@ -109,7 +119,7 @@ def _reversed(array: Array, axis: Shape) -> Array:
 
 
 @operator("reverse")
-class reverse(OperatorProperty):
+class reverse(LinkedAxes):
     """The data with the order of elements reversed along axes.
 
     Shapes:
@@ -129,6 +139,10 @@ class reverse(OperatorProperty):
     spec = "data:(*S) -> output:(*checked(S, axis))"
     functions: ClassVar = {"checked": _checked}
     contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes."""
+        return [(axis, 1) for axis in _checked(tuple(range(rank)), self.axis)]
 
     def forward(data: Array, axis: Shape) -> Array:
         """The view with negative strides."""

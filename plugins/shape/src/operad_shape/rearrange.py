@@ -4,28 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from operad_sdk import DType, DTypeError, ShapeError
+from operad_sdk import ShapeError
 
 Arrays: TypeAlias = Any
 """The arrays of a group, a tuple."""
-
-
-def expect_number(name: str, dtype: DType | None, **number: float) -> None:
-    """Refuse a parameter that is beyond what an element type holds.
-
-    Raises:
-        DTypeError: `number`, a parameter's name and value, is too large, too small, or no number.
-    """
-    if dtype is None or dtype.kind not in "iu":
-        return
-    limits = np.iinfo(dtype)
-    for parameter, value in number.items():
-        if not limits.min <= value <= limits.max:
-            raise DTypeError(
-                f"{name}: {parameter} is {value}, and data is {dtype}, from {limits.min} to {limits.max}"
-            )
 
 
 def normal_axis(axis: int, ndim: int, where: str = "") -> int:

@@ -5,13 +5,25 @@ Their outputs may share the input's memory, so that a memory plan makes them fre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, gradient, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
 from operad_shape.codes import reshaped
+from operad_shape.linked import Link, LinkedAxes, as_many_elements
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import partly_like, without_axes
 
@@ -29,6 +41,13 @@ class SameOrder(OperatorProperty):
     def data_grad(output_grad: Array, data_grad: Array) -> None:
         """`d/d data = output_grad`, in the shape of the data."""
         data_grad[...] = output_grad.reshape(data_grad.shape)
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """The data has as many elements as the output, which gives an axis that is unknown alone."""
+        (data,) = super().infer_shape_backward(in_shapes, out_shapes)
+        return [as_many_elements(data, out_shapes[0])]
 
 
 @operator("Reshape")
@@ -85,7 +104,7 @@ def _expanded(shape: Shape, axis: int) -> Shape:
 
 
 @operator("expand_dims")
-class expand_dims(SameOrder):
+class expand_dims(LinkedAxes, SameOrder):
     """The data with a new axis of length 1.
 
     Shapes:
@@ -104,6 +123,16 @@ class expand_dims(SameOrder):
     spec = "data:(*S) -> output:(*expanded(S, axis))"
     functions: ClassVar = {"expanded": _expanded}
     contract = Contract(reference=np.expand_dims)
+
+    def added_axes(self) -> int:
+        """The new one."""
+        return 1
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes, and a 1 among them."""
+        axes: list[Link] = [(axis, 1) for axis in range(rank)]
+        axes.insert(normal_axis(self.axis, rank + 1), 1)
+        return axes
 
 
 def _squeezed(shape: Shape, axis: Shape | None) -> Shape:

@@ -8,8 +8,6 @@ from typing import ClassVar
 from operad_sdk import (
     Array,
     Contract,
-    DType,
-    InferredTypes,
     OperatorProperty,
     Shape,
     ShapeError,
@@ -17,7 +15,8 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_shape.rearrange import expect_number, normal_axis
+from operad_shape.linked import Link, LinkedAxes
+from operad_shape.rearrange import normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part
 
 Indices = Sequence[int | None]
@@ -41,6 +40,13 @@ def _part_shape(shape: Shape, begin: Indices, end: Indices, step: Indices) -> Sh
     return (*lengths, *shape[len(lengths) :])
 
 
+def _whole(slices: Slices, rank: int) -> list[Link]:
+    """Links of the axes that the slices of the leading ones take whole."""
+    every = [*slices, *[slice(None)] * (rank - len(slices))]
+    is_whole = [not cut.start and cut.stop is None and cut.step in (None, 1) for cut in every]
+    return [(axis, 1) if whole else None for axis, whole in enumerate(is_whole)]
+
+
 def _write_part(output_grad: Array, slices: Slices, data_grad: Array) -> None:
     """The gradient of a part: that of the output there, and 0 elsewhere."""
     data_grad[...] = 0
@@ -53,7 +59,7 @@ _STEP = param("indices", (), doc="Step on each leading axis; None: 1.")
 
 
 @operator("slice")
-class slice_(OperatorProperty):
+class slice_(LinkedAxes):
     """A part of the data, by begin, end and step on the leading axes.
 
     Shapes:
@@ -75,6 +81,11 @@ class slice_(OperatorProperty):
     functions: ClassVar = {"part": _part_shape}
     contract = contract_of_part(part)
 
+    def links(self, rank: int) -> Sequence[Link]:
+        """The axes that are taken whole."""
+        _part_shape((0,) * rank, self.begin, self.end, self.step)  # refuses what does not fit the rank
+        return _whole(_slices(self.begin, self.end, self.step), rank)
+
     def forward(data: Array, begin: Indices, end: Indices, step: Indices) -> Array:
         """The part."""
         return data[_slices(begin, end, step)]
@@ -95,7 +106,7 @@ def _cut(shape: Shape, axis: int, begin: int, end: int | None) -> Shape:
 
 
 @operator("slice_axis")
-class slice_axis(OperatorProperty):
+class slice_axis(LinkedAxes):
     """A part of the data along one axis.
 
     Shapes:
@@ -119,6 +130,10 @@ class slice_axis(OperatorProperty):
         reference=lambda data, axis, begin, end: data.swapaxes(0, axis)[begin:end].swapaxes(0, axis)
     )
 
+    def links(self, rank: int) -> Sequence[Link]:
+        """Every axis but the one that is cut, unless it is taken whole."""
+        return _whole(_along(self.axis, rank, self.begin, self.end), rank)
+
     def forward(data: Array, axis: int, begin: int, end: int | None) -> Array:
         """The part."""
         return data[_along(axis, data.ndim, begin, end)]
@@ -129,6 +144,10 @@ class slice_axis(OperatorProperty):
 
 
 def _leading(data: Shape, like: Shape, axes: Shape) -> Shape:
+    if not axes and len(data) != len(like):
+        raise ShapeError(
+            f"shape_like has shape {like}, expected {len(data)} axes as in data {data}; or give axes"
+        )
     named = [normal_axis(axis, len(data)) for axis in axes] or range(len(like))
     if max(named, default=-1) >= min(len(data), len(like)):
         raise ShapeError(f"data {data} and shape_like {like} do not both have axes {tuple(named)}")
@@ -235,11 +254,6 @@ class slice_assign_scalar(OperatorProperty):
     functions: ClassVar = {"with_part": _with_part}
     inplace = "data -> output"
     contract = contract_of_part(with_number)
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The data's; the number must be of that type."""
-        expect_number(self.name, in_types[0], scalar=self.scalar)
-        return super().infer_type(in_types)
 
     def forward(
         data: Array, scalar: float, begin: Indices, end: Indices, step: Indices, output: Array

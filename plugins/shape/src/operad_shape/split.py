@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+    unify_shapes,
+)
+from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import Arrays, normal_axis
 
 _SQUEEZE_AXIS = param(bool, False, doc="Remove the axis from the outputs, whose length on it must be 1.")
 
 
 def _bounds(number: int, length: int, sections: int, indices: Shape = ()) -> tuple[int, int]:
-    """Begin and end of a part of an axis of `length`, one of equal ones or from an index to the next."""
+    """Begin and end of a part of an axis of `length`: one of `sections`, or from an index to the next.
+
+    Sections are equal, but for the first ones, which share out what remains.
+    """
     if sections:
         size, rest = divmod(length, sections)
-        if rest:
-            raise ShapeError(
-                f"the axis of data that is cut has length {length}, which has no {sections} equal parts"
-            )
-        return number * size, (number + 1) * size
+        return number * size + min(number, rest), (number + 1) * size + min(number + 1, rest)
     edges = (*(indices or (0,)), length)
     if edges[0] != 0 or list(edges) != sorted(edges):
         raise ShapeError(
@@ -59,12 +70,21 @@ def _join(parts: Arrays, axis: int, squeeze_axis: bool, out: Array) -> None:
 def _reference(
     data: Array, axis: int, squeeze_axis: bool, num_outputs: int = 0, sections: int = 0, indices: Shape = ()
 ) -> tuple[Array, ...]:
-    parts = np.split(data, num_outputs or sections or indices[1:], axis)
+    parts = np.array_split(data, num_outputs or sections or indices[1:], axis)
     return tuple(part.squeeze(axis) for part in parts) if squeeze_axis else tuple(parts)
 
 
+def _equal_part(shape: Shape, num_outputs: int, axis: int, squeeze_axis: bool) -> Shape:
+    length = shape[normal_axis(axis, len(shape))]
+    if length % num_outputs:
+        raise ShapeError(
+            f"the axis of data that is cut has length {length}, which has no {num_outputs} equal parts"
+        )
+    return _part(shape, 0, axis, squeeze_axis, num_outputs)
+
+
 @operator("SliceChannel")
-class SliceChannel(OperatorProperty):
+class SliceChannel(LinkedAxes):
     """Equal parts of the data along an axis.
 
     Shapes:
@@ -83,9 +103,30 @@ class SliceChannel(OperatorProperty):
     num_outputs = param(int, ge=1, doc="How many parts.")
     axis = param(int, 1, doc="The axis to cut.")
     squeeze_axis = _SQUEEZE_AXIS
-    spec = "data:(*S) -> output[num_outputs]:(*part(S, 0, axis, squeeze_axis, num_outputs))"
-    functions: ClassVar = {"part": _part}
+    spec = "data:(*S) -> output[num_outputs]:(*part(S, num_outputs, axis, squeeze_axis))"
+    functions: ClassVar = {"part": _equal_part}
     contract = Contract(reference=_reference)
+
+    def added_axes(self) -> int:
+        """One less, if it is squeezed out."""
+        return -int(self.squeeze_axis)
+
+    def links(self, rank: int) -> Sequence[Link]:
+        """The data's axes, the one that is cut in equal parts."""
+        place = normal_axis(self.axis, rank)
+        axes: list[Link] = [(axis, self.num_outputs if axis == place else 1) for axis in range(rank)]
+        return axes[:place] + axes[place + self.squeeze_axis :]
+
+    def infer_shape_backward(
+        self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
+    ) -> list[PartialShape]:
+        """What the outputs say; an axis that is squeezed out is as long as there are outputs."""
+        (data,) = super().infer_shape_backward(in_shapes, out_shapes)
+        if data is not None and self.squeeze_axis:
+            place = normal_axis(self.axis, len(data))
+            cut = (*[None] * place, self.num_outputs, *[None] * (len(data) - place - 1))
+            data = unify_shapes(data, cut, f"{self.name}: data")
+        return [data]
 
     def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> list[Array]:
         """Every part."""
@@ -98,7 +139,7 @@ class SliceChannel(OperatorProperty):
 
 @operator("_split_v2")
 class split_v2(OperatorProperty):
-    """Parts of the data along an axis, equal or between given indices.
+    """Parts of the data along an axis, as equal as can be or between given indices.
 
     Shapes:
         data: Any.
@@ -116,7 +157,9 @@ class split_v2(OperatorProperty):
     indices = param("shape", doc="Where each part begins; the first is 0.")
     axis = param(int, 1, doc="The axis to cut.")
     squeeze_axis = _SQUEEZE_AXIS
-    sections = param(int, 0, ge=0, doc="Number of equal parts, instead of indices.")
+    sections = param(
+        int, 0, ge=0, doc="Number of parts, instead of indices; the first are longer by 1 if need be."
+    )
     spec = (
         "data:(*S) -> output[sections if sections > 0 else max(1, len(indices))]:"
         "(*part(S, i, axis, squeeze_axis, sections, indices))"

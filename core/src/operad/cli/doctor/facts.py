@@ -155,11 +155,6 @@ def thread_pools() -> list[ThreadPool]:
     ]
 
 
-def usable_cores() -> int:
-    """How many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def gpu_count() -> int:
     """CUDA devices this process can use; CuPy is imported only where it is installed."""
     return num_gpus() if importlib.util.find_spec("cupy") is not None else 0

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 
 from operad import config
-from operad.cli.doctor.facts import Cache, Library, ThreadPool, usable_cores
+from operad.cli.doctor.facts import Cache, Library, ThreadPool
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.registry.plugins import normalized
 
@@ -41,10 +41,9 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
     if values["engine"] == "naive":
         text = "OPERAD_ENGINE=naive runs everything in the calling thread"
         yield advice("settings", text, "unset OPERAD_ENGINE when done with debugging")
-    if values["num_threads"] > usable_cores():
-        text = (
-            f"OPERAD_NUM_THREADS={values['num_threads']}, and this process may run on {usable_cores()} cores"
-        )
+    cores = config.available_cores()
+    if values["num_threads"] > cores:
+        text = f"OPERAD_NUM_THREADS={values['num_threads']}, and this process may run on {cores} cores"
         yield warning(
             "threads", text, "unset OPERAD_NUM_THREADS: more threads than cores wait for each other"
         )

@@ -12,7 +12,7 @@ from typing import Final, final
 import click
 
 import operad
-from operad import nd, registry, sym
+from operad import nd, registry
 from operad.cli.calls import Call, call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
@@ -21,6 +21,7 @@ from operad.cli.stubs.faces import names_of, stub_of
 from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
 from operad.errors import OperadError
 from operad.files import write_atomically
+from operad.symbol import face
 
 _LAZY: Final = ("__getattr__", "__dir__")
 Declare = Callable[[str, Call, str], str]
@@ -97,7 +98,7 @@ def write_stubs(folder: Path) -> WrittenStubs:
         "py.typed": "partial\n",
         "__init__.pyi": stub_of(operad),
         "nd.pyi": _face(nd, calls, array_stub),
-        "sym.pyi": _face(sym, calls, symbol_stub),
+        "sym.pyi": _face(face, calls, symbol_stub),
     }
     for name, text in texts.items():
         write_atomically(package / name, text.encode())

@@ -15,6 +15,7 @@ import numpy as np
 from operad import nd, resource
 from operad.context import cpu
 from operad.dtypes import DType
+from operad.errors import OutOfMemoryError
 from operad.operator import (
     Array,
     Kernel,
@@ -64,8 +65,14 @@ class Call:
         arguments, self._out_shapes, aux_shapes = prop.infer_shape(shapes)
         given = [dtype, *[None] * (len(shapes) - 1)] if shapes else []
         types, self._out_types, aux_types = prop.infer_type(given)
-        self.inputs = self._drawn(prop.list_arguments(), arguments, types, dtype, _DATA)
-        self.aux = self._drawn(prop.list_auxiliary_states(), aux_shapes, aux_types, dtype, _STATE)
+        try:
+            self.inputs = self._drawn(prop.list_arguments(), arguments, types, dtype, _DATA)
+            self.aux = self._drawn(prop.list_auxiliary_states(), aux_shapes, aux_types, dtype, _STATE)
+        except (MemoryError, ValueError) as error:  # NumPy raises either, by size
+            raise OutOfMemoryError(
+                f"bench: arrays of shapes {[*arguments, *aux_shapes]} cannot be made ({error}); "
+                "give smaller ones by --shape"
+            ) from error
 
     @property
     def is_random(self) -> bool:

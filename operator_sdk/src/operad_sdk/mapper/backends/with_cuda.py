@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from operad.context import Context
 from operad_sdk.mapper.expansions import remainders_replaced
 from operad_sdk.mapper.ir import Instruction, Program
 from operad_sdk.mapper.primitives import PRIMITIVES
@@ -37,10 +38,8 @@ def prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: 
 
 @lru_cache(maxsize=1024)
 def _compiled(program: Program, dtype: np.dtype[Any]) -> Any:
-    import cupy  # noqa: PLC0415 -- only where a GPU array is at hand
-
     text = kernel_text(program, dtype)
-    return cupy.ElementwiseKernel(text.in_params, text.out_params, text.operation, text.name)
+    return Context("gpu").xp.ElementwiseKernel(text.in_params, text.out_params, text.operation, text.name)
 
 
 def kernel_text(program: Program, dtype: np.dtype[Any]) -> KernelText:

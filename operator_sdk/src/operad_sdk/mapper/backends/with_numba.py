@@ -17,7 +17,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -28,6 +27,7 @@ import numba
 import numpy as np
 
 from operad.config import settings
+from operad.locks import new_lock
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.emit import python_lines
@@ -63,7 +63,7 @@ class Statistics:
 
 
 statistics: Final = Statistics()
-_lock: Final = threading.Lock()
+_lock: Final = new_lock()
 _kernels: Final[dict[tuple[Program, np.dtype[Any], tuple[bool, ...]], Kernel]] = {}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from operad_optimizer.updates import references
@@ -87,17 +89,23 @@ mp_nag_mom_update = mixed(
 )  # fmt: skip
 
 
+_NO_SIGN: Final = "NaN has no sign: 0, as in MXNet"
+
+
 def _signsgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
-    """`weight = (1 - lr wd) weight - lr sign(grad)`; neither rescaling nor clipping changes a sign."""
-    np.subtract((1 - lr * wd) * weight, lr * np.sign(grad), out=out)
+    """`weight = (1 - lr wd) weight - lr sign(grad)`, where the sign of NaN is 0.
+
+    Neither rescaling nor clipping changes a sign.
+    """
+    np.subtract((1 - lr * wd) * weight, lr * np.nan_to_num(np.sign(grad)), out=out)
 
 
 signsgd_update = update(
     "signsgd_update", _signsgd, ("[1, 2]", "[10, -10]", "lr=0.5", "[0.5, 2.5]"), "SignSGDKernel",
-    reference=references.sign_sgd,
+    reference=references.sign_sgd, nan_policy=_NO_SIGN,
 )  # fmt: skip
 
 
@@ -109,14 +117,14 @@ def _signum(
 ) -> None:  # fmt: skip
     """`mom = momentum mom - (1 - momentum) (grad + wd weight)`, the negative of an average gradient.
 
-    Then `weight = (1 - lr wd_lh) weight + lr sign(mom)`.
+    Then `weight = (1 - lr wd_lh) weight + lr sign(mom)`, where the sign of NaN is 0.
     """
     mom *= momentum
     mom -= (1 - momentum) * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
-    np.add((1 - lr * wd_lh) * weight, lr * np.sign(mom), out=out)
+    np.add((1 - lr * wd_lh) * weight, lr * np.nan_to_num(np.sign(mom)), out=out)
 
 
 signum_update = update(
     "signum_update", _signum, ("[1, 2]", "[10, -10]", "[0, 0]", "lr=0.5", "momentum=0.9", "[0.5, 2.5]"),
-    "SignumKernel", reference=references.signum,
+    "SignumKernel", reference=references.signum, nan_policy=_NO_SIGN,
 )  # fmt: skip

@@ -1,0 +1,358 @@
+"""The backward pass of a tape as a compiled program, worked out once for each structure of tape.
+
+Two tapes have the same structure if their nodes, in the order of recording, were run by the same plans
+on inputs that come from the same places, and if the same gradients are wanted. The tape becomes a graph,
+and that goes through the passes of bound graphs, but for three that know what is already there: the
+forward nodes have run, on contexts that stand, and their values lie in arrays. What then runs are the
+same segments as an executor's, on new arrays each time.
+
+Passes of plugins are left out: they rewrite graphs, and what was recorded has run already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, final
+
+from operad.autograd.function import FunctionProperty
+from operad.context import Context
+from operad.engine import Var
+from operad.graph import (
+    REQUESTS,
+    SCHEDULE,
+    BackwardNode,
+    Entry,
+    Graph,
+    Node,
+    OpNode,
+    Pass,
+    ShapeTable,
+    TypeTable,
+    Variable,
+    gradient,
+    insert_copies,
+    planned,
+)
+from operad.imperative import Array, Marked, Plan, Spec, TapeEntry, TapeNode, copy_into, execute
+from operad.operator import OpReq
+from operad.program import Binding, compile_graph, segments
+
+_MAX_CACHED: Final = 256
+
+Tape = Sequence[TapeNode | Marked]
+Facts = Mapping[str, Any]
+
+
+@final
+class _TapeGraph:
+    """A tape as a graph.
+
+    Attributes:
+        nodes: The graph's node for each node of the tape.
+        specs: What is known of the variables, by name.
+        out_specs: What the recorded operators made.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.specs: dict[str, Spec] = {}
+        self.out_specs: dict[Node, Sequence[Spec]] = {}
+        self.nodes: dict[TapeNode | Marked, Node] = {}
+        for node in tape:
+            if isinstance(node, TapeNode):
+                made = self.nodes[node] = self._operator(node)
+                self.out_specs[made] = node.plan.out_specs
+            else:
+                self.nodes[node] = self.variable(node.grad._spec)
+
+    def variable(self, spec: Spec) -> Variable:
+        """A new variable."""
+        name = f"v{len(self.specs)}"
+        self.specs[name] = spec
+        return Variable(name)
+
+    def entry(self, entry: TapeEntry) -> Entry:
+        """An entry of the tape."""
+        return Entry(self.nodes[entry[0]], entry[1])
+
+    def _operator(self, node: TapeNode) -> OpNode:
+        plan = node.plan
+        specs = plan.in_specs if isinstance(plan, Plan) else plan.prop.in_specs  # type: ignore[attr-defined]
+        places = [*node.inputs, *[None] * len(node.aux)]
+        inputs = [
+            Entry(self.variable(spec)) if place is None else self.entry(place)
+            for place, spec in zip(places, specs, strict=True)
+        ]
+        return OpNode(plan.prop, plan.name, inputs)
+
+
+@final
+class _Passes:
+    """The passes that differ from those of a bound graph."""
+
+    def __init__(
+        self,
+        graph: _TapeGraph,
+        heads: Sequence[TapeEntry],
+        wanted: Sequence[TapeEntry],
+        requests: Sequence[str],
+    ) -> None:
+        self._graph = graph
+        self.head_grads = [graph.variable(_spec_of(entry)) for entry in heads]
+        self.heads = [graph.entry(entry) for entry in heads]
+        self.wanted = [graph.entry(entry) for entry in wanted]
+        self._requests = requests
+        self._targets = [_spec_of(entry).ctx for entry in wanted]
+
+    def all(self) -> list[Pass]:
+        return [
+            Pass("gradient", self._gradient),
+            Pass("infer", self._infer, (), ("shapes", "types")),
+            Pass("place", self._place, (), ("contexts",)),
+            SCHEDULE,
+            Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
+        ]
+
+    def _gradient(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        head_grads = [Entry(node) for node in self.head_grads]
+        found = gradient(self.heads, head_grads, self.wanted, graph.nodes)
+        return Graph([*graph.outputs, *found]), {}
+
+    def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        """Nothing is left to find out: gradients are like what they are the gradients of."""
+        specs: list[Spec] = []
+        for node, inputs in zip(graph.nodes, graph.input_ids, strict=True):
+            if isinstance(node, BackwardNode):
+                args = graph.input_ids[graph.node_ids[node.forward]]
+                specs += [specs[entry] for entry in args[: node.num_outputs]]
+            elif isinstance(node, Variable):
+                specs.append(self._graph.specs[node.name])
+            else:
+                specs += self._graph.out_specs.get(node) or [specs[inputs[0]]]
+        shapes = ShapeTable(graph, [spec.shape for spec in specs], is_complete=True)
+        return graph, {
+            "shapes": shapes,
+            "types": TypeTable(graph, [spec.dtype for spec in specs], is_complete=True),
+        }
+
+    def _place(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        contexts: dict[Node, Context] = {}
+        for node in graph.nodes:
+            contexts[node] = self._context(node, contexts)
+        if len(set(contexts.values())) == 1:
+            return graph, {"contexts": list(contexts.values())}
+        functions = [node for node in graph.nodes if _is_function(node)]
+        targets = [*[None] * (len(graph.outputs) - len(self._targets)), *self._targets]
+        placed, found = insert_copies(graph, contexts, targets, functions)
+        return placed, {"contexts": found}
+
+    def _context(self, node: Node, contexts: Mapping[Node, Context]) -> Context:
+        if isinstance(node, Variable):
+            return self._graph.specs[node.name].ctx
+        if isinstance(node, BackwardNode):
+            is_function = isinstance(node.op, FunctionProperty)
+            return node.op.in_specs[0].ctx if is_function else contexts[node.forward]  # type: ignore[attr-defined]
+        specs = self._graph.out_specs.get(node)
+        return specs[0].ctx if specs else contexts[node.inputs[0].node]
+
+    def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+        """Plan the memory of gradients; recorded values, and what functions read, have arrays."""
+        count = len(self.heads) + len(self.wanted)
+        # In depth-first order what the outputs need, which is what was recorded, comes first.
+        recorded = graph.nodes[: 1 + max(graph.node_ids[entry.node] for entry in graph.outputs[:count])]
+        apart = [Entry(node, index) for node in recorded for index in range(node.num_outputs)]
+        for node in graph.nodes:
+            if isinstance(node, BackwardNode) and _is_function(node):
+                apart += node.inputs[: len(node.reads)]
+        requests = {entry: OpReq.WRITE for entry in apart if not isinstance(entry.node, Variable)}
+        for entry, request in zip(graph.outputs[count:], self._requests, strict=True):
+            requests[entry] = REQUESTS[request]
+        return graph, {"plan": planned(graph, facts, requests)}
+
+
+def _is_function(node: Node) -> bool:
+    return isinstance(node, (OpNode, BackwardNode)) and isinstance(node.op, FunctionProperty)
+
+
+def _spec_of(entry: TapeEntry) -> Spec:
+    node, index = entry
+    return node.grad._spec if isinstance(node, Marked) else node.plan.out_specs[index]
+
+
+@final
+class BackwardProgram:
+    """The gradients of one structure of tape."""
+
+    def __init__(
+        self, tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
+    ) -> None:
+        graph = _TapeGraph(tape)
+        passes = _Passes(graph, heads, wanted, requests)
+        given = {
+            "wanted": range(len(wanted)),
+            "num_outputs": len(heads) + len(wanted),
+        }
+        program = compile_graph(Graph([*passes.heads, *passes.wanted]), passes.all(), given)
+        self._program = program
+        self._heads = [program.variables.get(head.name) for head in passes.head_grads]
+        self._primitives = program.operators(program.backward)
+        # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
+        steps = [program.graph.node_ids.get(graph.nodes[node], -1) for node in tape]
+        self._parts = [*self._cut({step: number for number, step in enumerate(steps)})]
+        read = {program.forward_step(s) for s in program.backward if _is_gradient(program.graph.nodes[s])}
+        self._reads = [
+            self._read(number, tape[number], step) for number, step in enumerate(steps) if step in read
+        ]
+        self._apart = self._read_by_functions()
+
+    def _cut(self, numbers: Mapping[int, int]) -> Iterator[tuple[list[int], int]]:
+        """Steps to run as segments, and -1; or the step of a function, and its number on the tape."""
+        part: list[int] = []
+        for step in self._program.backward:
+            node = self._program.graph.nodes[step]
+            if _is_function(node):
+                yield part, -1
+                yield [step], numbers[self._program.forward_step(step)]
+                part = []
+            elif not isinstance(node, Variable):
+                part.append(step)
+        yield part, -1
+
+    def _read(self, number: int, node: TapeNode | Marked, step: int) -> tuple[int, int, list[int], list[int]]:
+        """For a node on the tape: its number, step, and the entries of what it saved and of its states."""
+        assert isinstance(node, TapeNode)
+        graph = self._program.graph
+        saved = node.plan.recipe(node.wanted).entries if isinstance(node.plan, Plan) else ()
+        first, inputs = graph.first_entries[step], graph.input_ids[step]
+        entries = [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
+        applied = graph.nodes[step]
+        assert isinstance(applied, OpNode)
+        return number, step, entries, inputs[applied.num_args :]
+
+    def _read_by_functions(self) -> list[int]:
+        """The entries bound to arrays that this program makes, because functions read them."""
+        graph, bound = self._program.graph, self._program.plan.bound
+        known = {*self._program.gradients.values(), *self._heads}
+        entries = [graph.input_ids[part[0]] for part, number in self._parts if number >= 0]
+        return list(
+            dict.fromkeys(bound[e] for ids in entries for e in ids if e in bound and bound[e] not in known)
+        )
+
+    def run(
+        self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool
+    ) -> None:
+        """Compute the gradients into `results`, from what the nodes of `tape` keep.
+
+        Raises:
+            GradientError: An array that is read was overwritten since it was recorded.
+        """
+        program = self._program
+        arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
+        operators = dict(self._primitives)
+        for number, step, saved, aux in self._reads:
+            node = tape[number]
+            assert isinstance(node, TapeNode)
+            node.check_unchanged()
+            arrays.update(zip(saved, node.saved or (), strict=True))
+            arrays.update(zip(aux, node.aux, strict=True))
+            if isinstance(node.plan, Plan):
+                operators[step] = node.plan.operator
+        arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
+        arrays.update((entry, head_grads[0]._new(program.spec(entry))) for entry in self._apart)
+        binding = Binding(program, arrays, operators)
+        started: Collection[Var] = ()
+        for steps, number in self._parts:
+            if number >= 0:
+                _run_function(tape[number], steps[0], binding, type(head_grads[0]))
+                continue
+            made = segments(binding, steps, started)
+            for segment in made:
+                segment.push(train_mode, alone=len(made) == 1)
+                started = segment.started
+
+
+def _is_gradient(node: Node) -> bool:
+    return isinstance(node, BackwardNode)
+
+
+def _run_function(node: TapeNode | Marked, step: int, binding: Binding, kind: type[Array]) -> None:
+    """Call a hand-written gradient, and put what it returns where the plan wants it."""
+    program = binding.program
+    backward = program.graph.nodes[step]
+    assert isinstance(node, TapeNode)
+    assert isinstance(node.plan.prop, FunctionProperty)
+    assert isinstance(backward, BackwardNode)
+
+    def array(entry: int) -> Array:
+        bound = binding.array_of(entry)
+        if bound is not None:
+            return bound
+        return kind(binding.chunk(entry), binding.data(entry), program.spec(entry))
+
+    reads = program.graph.input_ids[step][: len(backward.reads)]
+    grads = node.plan.prop.run_backward([array(entry) for entry in reads])
+    for entry, grad in zip(program.entry_range(step), grads, strict=True):
+        request = program.plan.requests[entry]
+        if request is not OpReq.NULL:
+            deliver(grad, array(entry), request)
+
+
+def deliver(value: Array, target: Array, request: OpReq | None) -> None:
+    """Put a gradient into an array."""
+    if request is OpReq.ADD:
+        args, const = (target._data, value._data), (value._chunk.var,)
+        execute(_add_into, args, target.ctx, const, (target._chunk.var,), "_grad_add", reads_mutable=True)
+    else:
+        copy_into(target, value)
+
+
+def _add_into(target: Any, value: Any) -> None:
+    target += value
+
+
+_programs: Final[dict[Any, BackwardProgram]] = {}
+
+
+def backward_program(
+    tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
+) -> BackwardProgram:
+    """The program for a tape.
+
+    Args:
+        tape: Its nodes in the order of recording.
+        heads: The entries to differentiate.
+        wanted: The entries whose gradients are wanted.
+        requests: `write` or `add`, one for each of `wanted`.
+    """
+    key = _structure(tape, heads, wanted, requests)
+    if key is None:
+        return BackwardProgram(tape, heads, wanted, requests)
+    found = _programs.get(key)
+    if found is None:
+        if len(_programs) >= _MAX_CACHED:
+            _programs.clear()
+        found = _programs[key] = BackwardProgram(tape, heads, wanted, requests)
+    return found
+
+
+def forget() -> None:
+    """Compile every structure anew when it next comes."""
+    _programs.clear()
+
+
+def _structure(
+    tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
+) -> Any:
+    """What two tapes that share a program have in common; None for tapes with hand-written functions."""
+    number = {node: i for i, node in enumerate(tape)}
+    parts: list[Any] = []
+    for node in tape:
+        if isinstance(node, TapeNode):
+            plan = node.plan
+            if not isinstance(plan, Plan) or plan.prop.is_stateful:
+                return None
+            parts.append(plan.structure)
+            parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]
+        else:
+            parts.append(node.grad._spec)
+    ends = [(number[node], index) for node, index in (*heads, *wanted)]
+    return (len(heads), *ends, *requests, *parts)

@@ -1,0 +1,100 @@
+"""Running a small function in the calling thread, without a block or an entry in a queue.
+
+Where nothing conflicts, the variables are claimed under the queue's lock, and the function is called
+without it: no conflicting operation can start meanwhile, and other threads' pushes and waits go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import final
+
+from operad.context import Context
+from operad.engine.dispatch import Dispatcher, without_first_frame
+from operad.engine.failure import Failure, note_on, push_site
+from operad.engine.interrupts import calls_operations, is_ctrl_c
+from operad.engine.lock import PROFILER
+from operad.engine.thread import OPERATION, OUTSIDE, STEP, local
+from operad.engine.var import Var, settle
+
+
+@final
+class InlinePath:
+    """The inline path of one engine.
+
+    Args:
+        dispatcher: Has the queue and its lock.
+    """
+
+    __slots__ = ("_dispatcher",)
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+
+    @calls_operations
+    def run(
+        self,
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        ctx: Context,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        name: str | None,
+    ) -> bool:
+        """See `Engine.run_inline`."""
+        dispatcher, thread = self._dispatcher, local.state
+        lock = dispatcher.lock
+        if thread.inside or (lock.blockers and any(word != PROFILER for word in lock.blockers)):
+            return False
+        seq, failure = 0, None
+        start_s = time.perf_counter() if lock.blockers else 0.0
+        thread.inside = STEP
+        try:
+            if not lock.mutex.acquire(False):
+                return False
+            try:
+                if lock.inbox:
+                    lock.read_inbox()
+                seq = dispatcher.queue.claim(const_vars, mutable_vars)
+            finally:
+                lock.mutex.release()
+            if not seq:
+                return False
+            # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
+            # claimed variables, and every way out of here gives them back.
+            thread.inside = OPERATION
+            thread.run(fn, *args)
+        except BaseException as error:
+            if not seq:
+                raise
+            failure = _failure(fn, name, error, seq)
+        finally:
+            thread.inside = OUTSIDE
+            if seq:
+                dispatcher.end_claim(const_vars, mutable_vars, failure)
+            elif lock.inbox or lock.has_after:
+                lock.catch_up()
+        if start_s:
+            dispatcher.report(_title(fn, name), ctx, start_s)
+        if failure is not None and is_ctrl_c(failure.error):
+            raise KeyboardInterrupt
+        return True
+
+    def fail(
+        self, fn: Callable[..., object], mutable_vars: Sequence[Var], name: str | None, error: BaseException
+    ) -> None:
+        """Store the error of a function that the hot path called under the lock. Under the lock."""
+        queue = self._dispatcher.queue
+        queue.seq += 1
+        failure = _failure(fn, name, error, queue.seq)
+        queue.failures.record(failure)
+        settle(mutable_vars, failure)
+
+
+def _title(fn: Callable[..., object], name: str | None) -> str:
+    return name or getattr(fn, "__qualname__", None) or "operation"
+
+
+def _failure(fn: Callable[..., object], name: str | None, error: BaseException, seq: int) -> Failure:
+    return Failure(without_first_frame(error), seq, note_on(_title(fn, name), push_site(), False))

@@ -1,0 +1,123 @@
+"""Threads that help one operation with parts of its work.
+
+An operation whose work falls into independent parts hands them to the pool and takes part itself.
+Which thread computes which part changes nothing about the result. The pool waits at a queue between
+jobs; nobody spins, so it does not compete with a BLAS pool, which has one thread meanwhile.
+
+Refused: `concurrent.futures`, which makes a future, a lock and a condition for every part (30 us where a
+part may take 100 us), and numba's or OpenMP's pools, which would be a second pool of spinning threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import final
+
+from operad.engine.interrupts import calls_operations
+from operad.engine.thread import OPERATION, local, new_event
+
+PartFn = Callable[[int, int], object]
+"""`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
+
+
+@final
+class _Job:
+    """Parts of one piece of work, and how many are left."""
+
+    def __init__(self, function: PartFn, count: int) -> None:
+        self._function = function
+        self._count = count
+        self._next = itertools.count().__next__  # atomic under the interpreter's lock
+        self._left = count
+        self._lock = threading.Lock()
+        self._done = new_event()
+        self._errors: list[tuple[int, BaseException]] = []
+
+    @calls_operations
+    def work(self, slot: int) -> None:
+        """Compute parts until none is left; after an error the rest is passed over."""
+        while (part := self._next()) < self._count:
+            try:
+                if not self._errors:
+                    self._function(part, slot)
+            except BaseException as error:  # noqa: BLE001 - `finish` raises it in the operation's thread
+                self._errors.append((part, error))
+            with self._lock:
+                self._left -= 1
+                if self._left == 0:
+                    self._done.release()
+
+    def finish(self) -> None:
+        """Wait for the parts of others, and raise the error of the first part that had one."""
+        self._done.acquire()
+        if self._errors:
+            raise min(self._errors, key=lambda found: found[0])[1]
+
+
+class _Membership(threading.local):
+    is_member: bool = False
+
+
+@final
+class IntraOpPool:
+    """As many helping threads as jobs ask for, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self._membership = _Membership()
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._jobs: SimpleQueue[tuple[_Job, int]] = SimpleQueue()
+        self._hired = 0
+        self._hiring = threading.Lock()
+
+    def run(self, function: PartFn, count: int, width: int) -> None:
+        """Call `function(part, slot)` for every part below `count`, in up to `width` threads.
+
+        Inside a part, a further `run` uses its own thread alone.
+
+        Args:
+            function: Computes a part, in memory that belongs to the part or to the slot.
+            count: How many parts there are.
+            width: How many may be computed at once; slots are below it.
+        """
+        width = min(width, count)
+        if width <= 1 or self._membership.is_member:
+            for part in range(count):
+                function(part, 0)
+            return
+        self._hire(width - 1)
+        job = _Job(function, count)
+        for slot in range(1, width):
+            self._jobs.put((job, slot))
+        self._membership.is_member = True
+        try:
+            job.work(0)
+        finally:
+            self._membership.is_member = False
+        job.finish()
+
+    def _hire(self, wanted: int) -> None:
+        with self._hiring:
+            while self._hired < wanted:
+                self._hired += 1
+                name = f"operad-intra-op-{self._hired}"
+                threading.Thread(target=self._serve, args=(self._jobs,), name=name, daemon=True).start()
+
+    def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
+        self._membership.is_member = True
+        thread = local.state
+        thread.inside = OPERATION
+        while True:
+            job, slot = jobs.get()
+            thread.run(job.work, slot)
+            del job  # or the arrays it refers to live until the next one
+
+
+intra_op_pool = IntraOpPool()

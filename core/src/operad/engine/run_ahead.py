@@ -1,0 +1,83 @@
+"""How far pushes may run ahead of what is done.
+
+A push that would have too many operations or bytes pending waits until some are done. Only threads outside
+the engine do; operations, finalizers and signal handlers never, and nobody where nothing runs, because
+the thread that waits may be the one that completes what is pending.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import weakref
+from types import CodeType, FrameType
+from typing import Final, final
+
+from operad.engine.dispatch import Dispatcher
+from operad.engine.thread import OUTSIDE, local
+
+MAX_NOTES: Final = 64
+"""Pushes left in the inbox before a further one waits: they are not counted as pending yet."""
+
+
+@final
+class RunAhead:
+    """The limit of one engine.
+
+    Attributes:
+        max_pending: Operations.
+        max_bytes: Bytes, as far as pushes said what they keep in use. One push may have more, alone.
+    """
+
+    __slots__ = ("_dispatcher", "max_bytes", "max_pending")
+
+    def __init__(self, dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> None:
+        self._dispatcher = dispatcher
+        self.max_pending = max_pending
+        self.max_bytes = max_bytes
+
+    def is_too_far(self, size_bytes: int) -> bool:
+        """Whether a push of `size_bytes` should wait, as far as one can see without the lock."""
+        queue = self._dispatcher.queue
+        return (
+            queue.pending >= self.max_pending
+            or queue.pending_bytes + size_bytes > self.max_bytes
+            or len(self._dispatcher.lock.inbox) >= MAX_NOTES
+        )
+
+    def wait_for_room(self, size_bytes: int) -> None:
+        """Wait until a push of `size_bytes` may go on, if the calling thread may be made to wait."""
+        queue = self._dispatcher.queue
+        if local.state.inside != OUTSIDE or is_interruption():
+            return
+
+        def has_room() -> bool:
+            total_bytes = queue.pending_bytes + size_bytes
+            return not queue.running or (
+                queue.pending <= self.max_pending // 2 and total_bytes <= self.max_bytes
+            )
+
+        self._dispatcher.wait_until(has_room)
+
+
+def is_interruption() -> bool:
+    """Whether a finalizer, a collector's callback or a signal handler is on the calling thread's stack.
+
+    It may have interrupted anything, and so must not be made to wait for other threads. Slow; asked
+    only before a thread would wait.
+    """
+    handlers = _handlers()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or code in handlers:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _handlers() -> set[CodeType]:
+    found = [signal.getsignal(number) for number in signal.valid_signals()]
+    called = [*found, *gc.callbacks, weakref.finalize.__call__]
+    return {code for handler in called if isinstance(code := getattr(handler, "__code__", None), CodeType)}

@@ -1,0 +1,113 @@
+"""Bringing an engine to rest: for a fork, the end of the process, `stop` and `set`.
+
+All close a gate for pushes of other threads, and wait until nothing runs that could run by itself. That is
+not "nothing pending": an asynchronous operation may be pending for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from operad.engine.dispatch import Dispatcher, Runner
+from operad.engine.failure import Failure
+from operad.engine.gate import Gate
+from operad.engine.lock import BULK, GATE
+from operad.engine.thread import OUTSIDE, STEP, local
+
+_POLL_S: Final = 0.01
+
+
+@final
+class StandStill:
+    """Brings one engine to rest, and lets it go on; see also `lifetime.Lifetime`.
+
+    Attributes:
+        gate: What pushes pass.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, runner: Runner) -> None:
+        self.gate = Gate()
+        self._dispatcher = dispatcher
+        self._lock = dispatcher.lock
+        self._runner = runner
+        self._is_held_for_fork = False
+
+    def begin(self) -> bool:
+        """Close the gate and return when nothing runs; False if this thread closed it before."""
+        if not self.gate.close():
+            return False
+        self._lock.blockers.append(GATE)
+        try:
+            self._rest()
+        except BaseException:
+            self.end()
+            raise
+        return True
+
+    def begin_with_nothing_pending(self) -> None:
+        """`begin`, once asynchronous operations are completed as well."""
+        queue = self._dispatcher.queue
+        while self.begin() and queue.pending:
+            self.end()  # what completes them may be held at the gate
+            self._dispatcher.wait_until(lambda: not queue.pending, _POLL_S)
+
+    def end(self) -> None:
+        """Let the other threads go on."""
+        self._lock.blockers.remove(GATE)
+        self.gate.open()
+
+    def _rest(self) -> None:
+        queue = self._dispatcher.queue
+
+        def is_at_rest() -> bool:
+            return not queue.running
+
+        while not (self._lock.is_quiet and is_at_rest()):
+            self._runner.help(is_at_rest)  # at the end of the process no worker may start any more
+            self._dispatcher.wait_until(is_at_rest, _POLL_S)
+
+    def hold_for_fork(self) -> None:
+        """Come to rest, unless called inside the engine, and keep the lock."""
+        thread = local.state
+        if thread.inside == STEP:
+            return  # this thread may hold the lock already, and goes on in both processes
+        is_outside = thread.inside == OUTSIDE
+        if is_outside:
+            thread.flush()
+            self._is_held_for_fork = self.begin()
+        self._lock.mutex.acquire()
+        while is_outside and (self._lock.inbox or self._dispatcher.queue.running):
+            self._lock.mutex.release()
+            self._rest()
+            self._lock.mutex.acquire()
+
+    def release_after_fork(self) -> None:
+        """The parent goes on."""
+        if local.state.inside == STEP:
+            return
+        self._lock.mutex.release()
+        self._lock.catch_up()
+        if self._is_held_for_fork:
+            self._is_held_for_fork = False
+            self.end()
+
+    def renew_after_fork(self) -> None:
+        """The child starts without workers, pending work or memory of the other threads."""
+        thread, blockers = local.state, self._lock.blockers
+        self.gate = Gate()
+        self._is_held_for_fork = False
+        blockers[:] = [word for word in blockers if word not in (GATE, BULK)]
+        bulk = thread.bulk
+        while bulk is not None:
+            blockers.append(BULK)
+            bulk = bulk.outer
+        self._dispatcher.renew(is_in_step=thread.inside == STEP)
+
+    def finish_at_exit(self) -> list[Failure]:
+        """Run what can run without another thread's `on_complete`; the failures no wait has raised."""
+        thread = local.state
+        if thread.inside == OUTSIDE:
+            thread.flush()
+            if self.begin():
+                self.end()
+        return self._dispatcher.queue.failures.unread()

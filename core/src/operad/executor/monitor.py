@@ -1,0 +1,64 @@
+"""Running node by node, and showing a callback what each computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from operad import registry
+from operad.engine import Var
+from operad.graph import BackwardNode, Entry, OpNode, Variable
+from operad.ndarray import NDArray, wrap
+from operad.program import Binding, segments
+
+MonitorCallback = Callable[[str, NDArray], object]
+
+
+def run_monitored(
+    binding: Binding,
+    steps: Sequence[int],
+    is_train: bool,
+    started: Collection[Var],
+    callback: MonitorCallback,
+    monitor_all: bool,
+) -> None:
+    """Run steps one by one, and call `callback(name, array)` for what each writes.
+
+    Args:
+        started: As `segments` takes it.
+        monitor_all: Whether to show the inputs of every node as well.
+    """
+    graph = binding.program.graph
+    for segment in segments(binding, steps, started, by_node=True):
+        (step,) = segment.steps
+        node = graph.nodes[step]
+        assert isinstance(node, (OpNode, BackwardNode))
+        if monitor_all:
+            for name, entry in _named_inputs(node):
+                callback(name, _array(binding, graph.entry_id(entry)))
+        segment.push(is_train)
+        written = [entry for entry in binding.program.call(step).outs if entry is not None]
+        outputs = [_array(binding, entry) for entry in written]
+        for number, array in zip(written, outputs, strict=True):
+            callback(graph.entries[number].name, array)
+        registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
+
+
+def _array(binding: Binding, entry: int) -> NDArray:
+    bound = binding.array_of(entry)
+    if bound is None:
+        return wrap(binding.data(entry), binding.chunk(entry))
+    assert isinstance(bound, NDArray)
+    return bound
+
+
+def _named_inputs(node: OpNode | BackwardNode) -> list[tuple[str, Entry]]:
+    """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
+    if not isinstance(node, OpNode):
+        return [(entry.name, entry) for entry in node.inputs]
+    arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
+    found: dict[tuple[str, Entry], None] = {}
+    for argument, entry in zip(arguments, node.inputs, strict=True):
+        if isinstance(entry.node, Variable):
+            found[entry.name, entry] = None
+        found[f"{node.name}_{argument}", entry] = None
+    return list(found)

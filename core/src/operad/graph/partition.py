@@ -1,0 +1,154 @@
+"""Which nodes may run beside which: partitions, and the segments they are cut into.
+
+One thread runs a partition. A graph without heavy parallel branches has one partition for each context.
+Where branches are heavy enough, nodes are dealt to partitions by list scheduling: in order, each goes
+where it could start first, by estimated costs; light nodes stay with the input they wait for. The result
+is used only if the estimate says that it pays.
+
+A segment is a piece of one partition that waits for other partitions only before it starts and is waited
+for only after it ends; so the segments, pushed in the order they are closed, never wait in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, final
+
+from operad.context import Context
+from operad.graph.infer import ShapeTable
+from operad.graph.ir import BackwardNode, Graph, OpNode, Variable, requirements
+from operad.graph.schedule import Schedule
+
+_US_PER_COST: Final = 5e-4
+"""Microseconds a unit of `OperatorProperty.cost` takes, roughly: one float of a NumPy loop."""
+_HANDOVER_US: Final = 40.0
+"""What it costs to wait for another partition."""
+_LIGHT_US: Final = 100.0
+"""Nodes below this follow the input they wait for."""
+_WORTH: Final = 1.25
+"""How many times faster partitions must promise to be."""
+
+
+def node_costs(graph: Graph, shapes: ShapeTable) -> list[float]:
+    """For each node, a rough number of scalar operations; a backward is taken to cost two forwards."""
+    costs: list[float] = []
+    answers: dict[object, float] = {}
+    values, first = shapes.values, graph.first_entries
+    for number, node in enumerate(graph.nodes):
+        cost = 0.0
+        if isinstance(node, BackwardNode):
+            cost = 2 * costs[graph.node_ids[node.forward]]
+        elif isinstance(node, OpNode):
+            ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
+            outs = values[first[number] : first[number + 1]]
+            key = (node.signature, *ins, *outs)
+            found = answers.get(key)
+            if found is None:
+                found = answers[key] = node.op.cost(ins, outs)  # type: ignore[arg-type]  # all known
+            cost = found
+        costs.append(cost)
+    return costs
+
+
+def estimated_us(costs: Iterable[float]) -> float:
+    """Roughly how long nodes of these costs take, one after another."""
+    return sum([1.0 + _US_PER_COST * cost for cost in costs])
+
+
+def assign_partitions(
+    graph: Graph, contexts: Sequence[Context], costs: Sequence[float], num_workers: int
+) -> list[int]:
+    """A partition for every node, numbered from 0 in each context.
+
+    Args:
+        contexts: Where each node runs.
+        costs: Rough number of scalar operations of each node.
+        num_workers: How many partitions a CPU context may have.
+    """
+    serial = [0] * len(costs)
+    heavy = _LIGHT_US / _US_PER_COST
+    if num_workers < 2 or sum([cost > heavy for cost in costs]) < 2:
+        return serial
+    times = [
+        0.0 if isinstance(node, Variable) else estimated_us([cost])
+        for node, cost in zip(graph.nodes, costs, strict=True)
+    ]
+    partitions, makespan = _list_schedule(graph, contexts, times, num_workers)
+    return partitions if sum(times) >= _WORTH * makespan else serial
+
+
+def _list_schedule(
+    graph: Graph, contexts: Sequence[Context], times: Sequence[float], num_workers: int
+) -> tuple[list[int], float]:
+    partitions = [0] * len(times)
+    finish = [0.0] * len(times)
+    free: dict[tuple[Context, int], float] = {}
+    for number, node in enumerate(graph.nodes):
+        if isinstance(node, Variable):
+            continue
+        ctx = contexts[number]
+        needed = [graph.node_ids[other] for other in requirements(node) if not isinstance(other, Variable)]
+        last = max(needed, key=finish.__getitem__, default=None)
+        choices = range(1 if ctx.is_gpu else num_workers)
+        if last is not None and contexts[last] is ctx and times[number] < _LIGHT_US:
+            choices = range(partitions[last], partitions[last] + 1)
+
+        def start(partition: int, ctx: Context = ctx, needed: Sequence[int] = needed) -> float:
+            arrival = [
+                finish[n] + (0.0 if (contexts[n], partitions[n]) == (ctx, partition) else _HANDOVER_US)
+                for n in needed
+            ]
+            return max([free.get((ctx, partition), 0.0), *arrival])
+
+        partition = min(choices, key=start)
+        begin = start(partition)
+        partitions[number] = partition
+        finish[number] = free[ctx, partition] = begin + times[number]
+    return partitions, max(finish, default=0.0)
+
+
+def cut(schedule: Schedule, steps: Iterable[int]) -> list[list[int]]:
+    """The steps as segments, in the order to push them."""
+    if len(schedule.partition_contexts) < 2:
+        found = [step for step in steps if schedule.partitions[step] >= 0]
+        return [found] if found else []
+    return _Cut(schedule, steps).segments
+
+
+@final
+class _Cut:
+    """Segments while they are being made."""
+
+    def __init__(self, schedule: Schedule, steps: Iterable[int]) -> None:
+        self.segments: list[list[int]] = []
+        self._schedule = schedule
+        self._open: dict[int, list[int]] = {}
+        self._born: dict[int, int] = {}
+        self._closed_at: dict[int, int] = {}
+        own = set(steps)
+        for step in sorted(own):
+            if schedule.partitions[step] >= 0:
+                self._add(step, own)
+        for partition in list(self._open):
+            self._close(partition)
+
+    def _add(self, step: int, own: set[int]) -> None:
+        partitions, graph = self._schedule.partitions, self._schedule.graph
+        partition = partitions[step]
+        needed = {graph.node_ids[node] for node in requirements(graph.nodes[step])} & own
+        foreign = [n for n in needed if partitions[n] not in {partition, -1}]
+        for other in foreign:
+            if other not in self._closed_at:
+                self._close(partitions[other])
+        # invariant: what a segment waits for was closed before the segment began
+        if partition in self._open and any(self._closed_at[n] >= self._born[partition] for n in foreign):
+            self._close(partition)
+        if partition not in self._open:
+            self._open[partition] = []
+            self._born[partition] = len(self.segments)
+        self._open[partition].append(step)
+
+    def _close(self, partition: int) -> None:
+        segment = self._open.pop(partition)
+        self._closed_at.update(dict.fromkeys(segment, len(self.segments)))
+        self.segments.append(segment)

@@ -1,0 +1,286 @@
+"""Reading MXNet 1.x's `-symbol.json` text; `write_json` tells what it holds.
+
+A node keeps all its attributes as the file has them; those that the operator declares are its
+parameters too. So parameters of MXNet that mean nothing here survive a round trip.
+
+Older spellings are read as well: `attr` and `param` for `attrs`, inputs and heads without version,
+`backward_source_id`, attributes such as `lr_mult` without underscores or as `weight_lr_mult` on the
+operator, operators' former names (`_Plus`, `_MulScalar`, `Softmax`), and files from before 0.9, which
+leave auxiliary states out. Operators that MXNet's own passes insert are read as what they compute.
+
+Source: src/nnvm/legacy_json_util.cc; former names: `add_alias` in
+src/operator/tensor/elemwise_binary_*.cc and src/operator/softmax_output.cc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeVar, final
+
+from operad import registry
+from operad.errors import (
+    ArgumentError,
+    FormatError,
+    OperadError,
+    OperatorNotFoundError,
+    ParamError,
+)
+from operad.graph.ir import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
+from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
+
+T = TypeVar("T")
+
+_UNCHECKED_COUNT: Final = 1024
+"""So many inputs' names an operator may make before they are compared with the file."""
+
+_LISTED: Final = 20
+"""How many inputs' names a message lists."""
+
+_SHOWN: Final = 60
+"""Characters of a wrong value that a message shows."""
+
+
+def from_json(
+    text: str | bytes,
+    lookup: Callable[[str], type[OperatorProperty]] = registry.get,
+    source: str = "the symbol file",
+) -> Graph:
+    """The graph that `to_json` or MXNet 1.x wrote.
+
+    What a file asks for is compared with what it holds before anything is made of it: a node has no
+    more arguments than inputs, and all outputs together stay in proportion to the text.
+
+    Args:
+        lookup: From an operator's name to its property class.
+        source: What messages call the text.
+
+    Raises:
+        FormatError: The text is no such file; the message names the node.
+        OperatorNotFoundError: An operator is not installed (or another of `lookup`'s errors).
+    """
+    document = _parsed(text, source)
+    records = _field(document, "nodes", list, source)
+    reader = _Reader(lookup, source, MOST_TENSORS + len(text))
+    for index, record in enumerate(records):
+        reader.read_node(index, record)
+    reader.check_tables(document)
+    heads = _field(document, "heads", list, source)
+    if not heads:
+        raise FormatError(f"{source}: 'heads' is empty, expected at least one output")
+    return Graph([reader.entry(head, f"heads of {source}") for head in heads])
+
+
+def _parsed(text: str | bytes, source: str) -> Any:
+    import json  # noqa: PLC0415 - lazy, as above
+
+    if not isinstance(text, (str, bytes)):
+        raise ArgumentError(f"{source}: got {type(text).__name__}, expected text")
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{source}: this is not JSON: {error}") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    # Python's reader takes NaN and Infinity, which JSON does not have.
+    raise ValueError(f"{name} is no JSON value")
+
+
+@final
+class _Reader:
+    """The nodes read so far."""
+
+    def __init__(
+        self, lookup: Callable[[str], type[OperatorProperty]], source: str, most_outputs: int
+    ) -> None:
+        self._lookup = lookup
+        self._source = source
+        self._outputs_left = most_outputs
+        self._nodes: list[Node] = []
+        self._num_outputs: list[int] = []
+
+    def read_node(self, index: int, record: Any) -> None:
+        where = f"node {index} of {self._source}"
+        name = _field(record, "name", str, where)
+        where = f"node {name!r} of {self._source}"
+        op_name = _field(record, "op", str, where)
+        if record.get("backward_source_id", -1) != -1:
+            raise FormatError(f"{where} is a backward node; expected a graph without gradients")
+        if record.get("subgraphs"):
+            raise FormatError(f"{where} ({op_name!r}) has subgraphs, which are not supported")
+        inputs = [self.entry(item, where) for item in _field(record, "inputs", list, where)]
+        attrs = _read_attrs(record, where)
+        control_deps = _field(record, "control_deps", list, where) if "control_deps" in record else []
+        node: Node
+        if op_name == "null":
+            node = Variable(name, inputs, _mirrored(attrs))
+        else:
+            node = self._operator_node(op_name, name, inputs, attrs)
+        node.control_deps = [self._node(item, where) for item in control_deps]
+        self._add(node, where)
+
+    def check_tables(self, document: Mapping[str, Any]) -> None:
+        """Refuse tables that contradict the nodes; they are not needed to read, and may be missing.
+
+        How many outputs an operator has differs between MXNet's versions, so of the row pointers only
+        the form is checked.
+        """
+        if "arg_nodes" in document:
+            where = f"arg_nodes of {self._source}"
+            for number in _field(document, "arg_nodes", list, self._source):
+                if not isinstance(self._node(number, where), Variable):
+                    raise FormatError(f"{where}: node {number} is an operator, expected a variable")
+        if "node_row_ptr" in document:
+            rows = _field(document, "node_row_ptr", list, self._source)
+            is_rising = all(type(row) is int for row in rows) and rows == sorted(set(rows))
+            if not is_rising or rows[:1] != [0] or len(rows) != len(self._nodes) + 1:
+                raise FormatError(
+                    f"node_row_ptr of {self._source}: expected {len(self._nodes) + 1} rising integers "
+                    f"from 0, one more than there are nodes; got {len(rows)} values"
+                )
+
+    def entry(self, item: Any, where: str) -> Entry:
+        """An input or head: [node, output] or [node, output, version]."""
+        if (
+            not isinstance(item, list)
+            or len(item) not in {2, 3}
+            or not all(type(part) is int for part in item)
+        ):
+            raise FormatError(f"{where}: {_short(item)} is no entry, expected [node, output, version]")
+        node, num_outputs = self._node(item[0], where), self._num_outputs[item[0]]
+        if not 0 <= item[1] < num_outputs:
+            raise FormatError(
+                f"{where}: {node.name!r} has {num_outputs} output(s), no number {_short(item[1])}"
+            )
+        return Entry(node, item[1])
+
+    def _add(self, node: Node, where: str) -> None:
+        num_outputs = node.num_outputs
+        self._outputs_left -= num_outputs
+        if self._outputs_left < 0:
+            raise FormatError(f"{where} has {num_outputs} outputs, out of proportion to the file")
+        self._nodes.append(node)
+        self._num_outputs.append(num_outputs)
+
+    def _node(self, number: Any, where: str) -> Node:
+        if type(number) is not int or not 0 <= number < len(self._nodes):
+            raise FormatError(
+                f"{where}: refers to node {_short(number)}, expected one of the {len(self._nodes)} before it"
+            )
+        return self._nodes[number]
+
+    def _operator(self, name: str) -> type[OperatorProperty]:
+        try:
+            return self._lookup(name)
+        except OperatorNotFoundError:
+            present = _present_name(name)
+            if present == name:
+                raise
+            return self._lookup(present)
+
+    def _operator_node(self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str]) -> OpNode:
+        where = f"node {name!r} of {self._source}"
+        try:
+            prop = self._operator(op_name)
+        except OperadError as error:
+            error.add_note(f"asked for by {where}")
+            raise
+        declared = prop.params
+        try:
+            op = _made(prop, {key: value for key, value in attrs.items() if key in declared}, len(inputs))
+            arguments, states = op.list_arguments(), op.list_auxiliary_states()
+        except ParamError as error:
+            raise FormatError(f"{where}: {error}") from error
+        except Exception as error:
+            # The operator trusted its parameters, and these came from a file.
+            raise FormatError(f"{where}: {op_name} cannot be made of its attributes: {error}") from error
+        if len(inputs) == len(arguments):  # as files of MXNet 0.8 and before have it
+            inputs = inputs + [Entry(Variable(f"{name}_{state}")) for state in states]
+        elif len(inputs) != len(arguments) + len(states):
+            expected = ", ".join([*arguments, *states][:_LISTED])
+            more = ", ..." if len(arguments) + len(states) > _LISTED else ""
+            raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
+        elif (places := op.input_places()) is not None:
+            inputs = [inputs[place] for place in places]
+        return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
+
+
+def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int) -> OperatorProperty:
+    """The operator, once it is sure that it does not ask for more inputs than the node has.
+
+    Raises:
+        ParamError: It does, or a parameter does not fit.
+    """
+    op = prop(**params)
+    key = prop.key_var_num_args
+    if key is not None and getattr(op, key) > num_inputs:
+        raise ParamError(
+            f"{prop.name}: parameter {key!r} is {getattr(op, key)}, but the node has {num_inputs} input(s)"
+        )
+    check_argument_counts(op, max(num_inputs, _UNCHECKED_COUNT))
+    return op
+
+
+_PRESENT_NAMES: Final = {
+    "_plus": "elemwise_add", "_add": "elemwise_add", "_minus": "elemwise_sub", "_sub": "elemwise_sub",
+    "_mul": "elemwise_mul", "_div": "elemwise_div", "Softmax": "SoftmaxOutput",
+    "_grad_add": "elemwise_add", "_cross_device_copy": "_copy",
+}  # fmt: skip
+
+
+def _present_name(name: str) -> str:
+    """The name of an operator that older files call `name`: `_RMinusScalar` is `_rminus_scalar`."""
+    if name.startswith("_"):
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return _PRESENT_NAMES.get(name, name)
+
+
+def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
+    attrs: dict[str, str] = {}
+    for key in ("param", "attr", "attrs"):
+        if key in record:
+            for name, value in _field(record, key, dict, where).items():
+                if isinstance(value, (dict, list)):
+                    kind = type(value).__name__
+                    raise FormatError(f"{where}: attribute {name!r} is {kind}, expected text")
+                attrs[name] = value if isinstance(value, str) else str(value)
+    return attrs
+
+
+def _mirrored(attrs: Mapping[str, str], params: Collection[str] = ()) -> dict[str, str]:
+    """Known attributes under their present names: `lr_mult` is `__lr_mult__`, unless it is a parameter."""
+    return {key if key in params else hidden_key(key): value for key, value in attrs.items()}
+
+
+def _hand_down(attrs: dict[str, str], arguments: Sequence[str], inputs: Sequence[Entry]) -> dict[str, str]:
+    """Give an operator's `weight_lr_mult` to its variable `weight`, where such attributes live now."""
+    kept = dict(attrs)
+    for key in attrs:
+        for mirrored in KNOWN_ATTRIBUTES:
+            argument = key.removesuffix(f"_{mirrored}")
+            if argument == key or argument not in arguments:
+                continue
+            variable = inputs[arguments.index(argument)].node
+            if isinstance(variable, Variable):
+                variable.attrs[hidden_key(mirrored)] = kept.pop(key)
+    return kept
+
+
+def _field(record: Any, key: str, kind: type[T], where: str) -> T:
+    if not isinstance(record, dict):
+        raise FormatError(f"{where} is {type(record).__name__}, expected an object")
+    if key not in record:
+        raise FormatError(f"{where} has no {key!r}")
+    value = record[key]
+    if not isinstance(value, kind):
+        raise FormatError(f"{where}: {key!r} is {type(value).__name__}, expected {kind.__name__}")
+    return value
+
+
+def _short(value: Any) -> str:
+    """The value as a message shows it: a file may hold anything, of any length and depth."""
+    if isinstance(value, (dict, list)) and any(isinstance(item, (dict, list)) for item in value):
+        return f"a nested {type(value).__name__}"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,43 @@
+"""What makes two operators the same for a compiler: class and parameters, or else identity."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cache, cached_property
+from typing import Final
+
+from operad.operator import OperatorProperty
+
+_EXACT: Final = frozenset({int, bool, str, type(None)})
+"""Types whose values are equal only if they act alike; `0.0 == -0.0`, say, does not."""
+_PLAIN: Final = _EXACT | {float}
+
+
+def signature(op: OperatorProperty) -> Hashable:
+    """A key that two properties share only if every answer they give, and what they compute, is alike.
+
+    All that an instance knows is in its `__dict__`, where cached properties follow from the rest. Values
+    other than numbers, texts and tuples of them are compared by identity, so the key holds no longer than
+    the property lives.
+    """
+    cls = op.__class__
+    derived = _derived(cls)
+    parts: list[Hashable] = [cls]
+    for name, value in vars(op).items():
+        if name in derived:
+            continue
+        kind = value.__class__
+        if kind in _EXACT:
+            parts += (name, kind, value)
+        elif kind is float or (kind is tuple and all(item.__class__ in _PLAIN for item in value)):
+            parts += (name, kind, repr(value))
+        else:
+            parts += (name, kind, id(value))
+    return tuple(parts)
+
+
+@cache
+def _derived(cls: type) -> frozenset[str]:
+    """The cached properties of a class."""
+    found = [(name, value) for base in cls.__mro__ for name, value in vars(base).items()]
+    return frozenset(name for name, value in found if isinstance(value, cached_property))

@@ -1,0 +1,36 @@
+"""Imperative calls: plans, memory and tape, below differentiation and below the user's `NDArray`."""
+
+from operad.imperative.aliases import note_written as note_written
+from operad.imperative.aliases import refuse_aliases as refuse_aliases
+from operad.imperative.array import Array as Array
+from operad.imperative.call import Invoker as Invoker
+from operad.imperative.call import apply as apply
+from operad.imperative.call import copy_into as copy_into
+from operad.imperative.call import find_invoker as find_invoker
+from operad.imperative.call import keep as keep
+from operad.imperative.call import refuse_lost as refuse_lost
+from operad.imperative.chunk import Chunk as Chunk
+from operad.imperative.chunk import Export as Export
+from operad.imperative.chunk import new_chunk as new_chunk
+from operad.imperative.hot import apply_small as apply_small
+from operad.imperative.overlap import Use as Use
+from operad.imperative.overlap import clash as clash
+from operad.imperative.plan import Plan as Plan
+from operad.imperative.plan import Recordable as Recordable
+from operad.imperative.run import distinct as distinct
+from operad.imperative.run import execute as execute
+from operad.imperative.run_time import ABSENT as ABSENT
+from operad.imperative.spec import Spec as Spec
+from operad.imperative.spec import spec_of as spec_of
+from operad.imperative.state import is_recording as is_recording
+from operad.imperative.state import is_training as is_training
+from operad.imperative.state import set_recording as set_recording
+from operad.imperative.state import set_training as set_training
+from operad.imperative.state import state as state
+from operad.imperative.state import unrecorded as unrecorded
+from operad.imperative.tape import Marked as Marked
+from operad.imperative.tape import TapeEntry as TapeEntry
+from operad.imperative.tape import TapeNode as TapeNode
+from operad.imperative.tape import tape_of as tape_of
+from operad.imperative.versions import Versions as Versions
+from operad.imperative.versions import overwritten as overwritten

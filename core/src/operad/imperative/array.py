@@ -1,0 +1,106 @@
+"""The array that plans, tape and executors work on, without the methods that a user calls.
+
+`NDArray`, which adds those, stands above differentiation; this class stands below it. Whoever makes an
+array names the class: that of an input, or the one that the front end hands down.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.imperative.chunk import Chunk, lend
+from operad.imperative.spec import Spec, spec_of
+from operad.operator import Shape
+
+_made: Final = object.__new__
+
+
+class Array:
+    """A plain array inside the memory of a chunk.
+
+    The underscored attributes belong to the layers of the core; users see the properties.
+    `_autograd` is the tape's place for this array, `(node, index)`; None where no gradient flows to it.
+    """
+
+    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_spec")
+
+    def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
+        self._chunk = chunk
+        self._data = data
+        self._spec = spec
+        self._autograd: Any = None
+
+    @classmethod
+    def _new(cls, spec: Spec) -> Self:
+        """A new array with undefined contents."""
+        # What the constructors do, for every call makes an array.
+        handle = lend(spec.limbo, spec.ctx, spec.nbytes)
+        chunk = _made(Chunk)
+        chunk.ctx = spec.ctx
+        chunk.var = handle.var
+        chunk.handle = handle
+        chunk.owner = chunk.note = None
+        made = _made(cls)
+        made._chunk = chunk
+        made._data = handle.array(spec.shape, spec.dtype)
+        made._spec = spec
+        made._autograd = None
+        return made
+
+    @property
+    def shape(self) -> Shape:
+        """Length of every axis."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._spec.dtype
+
+    @property
+    def context(self) -> Context:
+        """The device the array lives on."""
+        return self._spec.ctx
+
+    ctx = context
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._spec.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._spec.shape)
+
+    def detach(self) -> Self:
+        """A view of the same memory that is not part of what is recorded."""
+        made = self.__class__(self._chunk, self._data, self._spec)
+        if self._chunk.note is not None:
+            self._chunk.note.detach(made)
+        return made
+
+    @property
+    def _is_part(self) -> bool:
+        """Whether writing all of this array may leave some of its memory as it is."""
+        handle = self._chunk.handle
+        whole: int = self._chunk.owner.nbytes if handle is None else handle.size_bytes
+        return whole != self._spec.nbytes
+
+    def _view(self, data: Any) -> Self:
+        spec = self._spec
+        same = spec if data.shape == spec.shape else spec_of(data.shape, spec.dtype, spec.ctx)
+        view = self.__class__(self._chunk, data, same)
+        note = self._chunk.note
+        if note is not None and not note.concerns(self):
+            note.detach(view)
+        return view
+
+    def _filled(self, value: float) -> Self:
+        """A new array like this one, filled with `value`."""
+        made = self._new(self._spec)
+        made._data[...] = value  # fresh, so nothing is pending on it
+        return made

@@ -1,0 +1,289 @@
+"""Imperative calls: look up, infer, allocate, push.
+
+Everything about a call that depends only on the operator, its parameters, the specifications of its
+inputs and the mode is worked out once and kept as a `Plan`. A repeated call then consists of two
+dictionary look-ups, the allocation of its outputs, and one call of the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.config import settings
+from operad.context import Context, current_context
+from operad.errors import ArgumentError, BindError, ContextError
+from operad.imperative.aliases import note_written, refuse_aliases
+from operad.imperative.array import Array
+from operad.imperative.plan import Plan
+from operad.imperative.run import execute
+from operad.imperative.run_time import ABSENT
+from operad.imperative.state import RECORDING, TRAINING, is_recording, state
+from operad.imperative.tape import record
+from operad.operator import OperatorProperty
+
+_MAX_CACHED: Final = 4096
+"""Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
+
+
+_LISTED: Final = 20
+"""How many arguments' names a message lists."""
+
+
+@final
+class Invoker:
+    """An operator with given parameters, ready to be applied to arrays.
+
+    Attributes:
+        prop: The operator's property; its run-time parameters have the values of the first call.
+    """
+
+    __slots__ = ("_input_names", "_plans", "_run_time", "prop")
+
+    def __init__(self, prop: OperatorProperty) -> None:
+        self.prop = prop
+        self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
+        self._plans: dict[Any, Plan] = {}
+        names = type(prop).params.run_time
+        self._run_time = tuple(getattr(prop, name) for name in type(prop).params if name in names)
+
+    def __call__(
+        self,
+        inputs: Sequence[Array],
+        out: Array | list[Array] | tuple[Array, ...] | None = None,
+        ctx: Context | None = None,
+        cls: type[Array] = Array,
+        values: tuple[Any, ...] | None = None,
+    ) -> Any:
+        """Apply the operator.
+
+        Args:
+            inputs: The arguments and auxiliary states in the order of a call, all on one context.
+            out: Array, or one array per output, to write into instead of new ones.
+            ctx: Where to run an operator that has no inputs.
+            cls: The class of the outputs of such an operator; else it is that of the first input.
+            values: Values of all run-time parameters, `ABSENT` where not given; None: those of `prop`.
+        Returns:
+            The visible output, or a list of them where there are several.
+        """
+        plan = self.plan(inputs, ctx)
+        return apply(plan, inputs, out, self._run_time if values is None else values, state.mode, cls)
+
+    def plan(self, inputs: Sequence[Array], ctx: Context | None = None) -> Plan:
+        """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
+
+        Raises:
+            ArgumentError: It takes another number of arrays.
+            ContextError: They are on several contexts.
+        """
+        is_train = state.mode & TRAINING != 0
+        # Inputs decide the context; without any, the thread's default may change between calls.
+        ctx = inputs[0]._spec.ctx if inputs else ctx or current_context()
+        key = (is_train, ctx, *[x._spec for x in inputs])
+        plan = self._plans.get(key)
+        if plan is None:
+            places = self.prop.input_places()
+            if places is not None and len(inputs) == len(places):
+                inputs = [inputs[place] for place in places]
+            self._check_inputs(inputs)
+            plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
+            if not self.prop.is_stateful:
+                keep(self._plans, key, plan)
+        return plan
+
+    def _check_inputs(self, inputs: Sequence[Array]) -> None:
+        names = self._input_names
+        if len(inputs) != len(names):
+            listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+            raise ArgumentError(
+                f"{self.prop.name}: got {len(inputs)} arrays, expected {len(names)}: {listed or 'none'}"
+            )
+        for name, array in zip(names, inputs, strict=True):
+            if array._spec.ctx is not inputs[0]._spec.ctx:
+                raise ContextError(
+                    f"{self.prop.name}: {name} is on {array.ctx}, but {names[0]} is on {inputs[0].ctx}; "
+                    f"move it with {name}.as_in_context({inputs[0].ctx})"
+                )
+
+
+def apply(
+    plan: Plan,
+    inputs: Sequence[Array],
+    out: Array | list[Array] | tuple[Array, ...] | None,
+    values: tuple[Any, ...],
+    mode: int,
+    cls: type[Array],
+) -> Any:
+    """Apply a plan to arrays, whatever they are.
+
+    Args:
+        plan: What to do.
+        inputs: The arguments and auxiliary states in the order of a call.
+        out: As for `Invoker`.
+        values: Values of all run-time parameters, `ABSENT` where not given.
+        mode: The thread's mode.
+        cls: The class of new arrays where there are no inputs.
+    """
+    if plan.places is not None:
+        inputs = [inputs[place] for place in plan.places]
+    if values:
+        if mode & RECORDING or plan.direct is None:
+            plan = plan.bound(values)
+        assert plan.run_time is not None
+        values = () if plan.direct is None else plan.run_time.converted(values, plan.operator)
+    outputs: Sequence[Array]
+    if out is None:
+        cls = inputs[0].__class__ if inputs else cls
+        outputs = list(map(cls._new, plan.out_specs))
+        plan.run(inputs, outputs, values=values)
+    elif (
+        isinstance(out, Array)
+        and out._spec is plan.out_spec
+        and len(plan.out_specs) == 1
+        and mode < RECORDING
+    ):
+        outputs = (out,)
+        _run_into(plan, inputs, outputs, values)
+    else:
+        outputs = _given(plan, out)
+        if mode & RECORDING:
+            refuse_lost(plan.name, inputs, outputs)
+            inputs = _kept_apart(inputs, outputs)
+        _run_into(plan, inputs, outputs, values)
+    if mode & RECORDING:
+        record(plan, inputs, outputs)
+        if out is not None:
+            for array in outputs:
+                note_written(array)
+    return outputs[0] if plan.num_visible == 1 else outputs[: plan.num_visible]
+
+
+def _given(plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
+    given = list(out) if isinstance(out, (list, tuple)) else [out]
+    specs = plan.out_specs
+    if len(given) == plan.num_visible < len(specs):
+        given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
+    if len(given) != len(specs):
+        raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
+    for array, spec, name in zip(given, specs, plan.prop.list_outputs(), strict=True):
+        if (found := getattr(array, "_spec", None)) is not spec:
+            raise BindError(f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}")
+        if array._autograd is not None and is_recording():
+            raise BindError(f"{plan.name}: out ({name}) is part of what is being recorded; use a new array")
+    return given
+
+
+def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:
+    """Compute into arrays the caller gave, which may be, or overlap, inputs."""
+    if plan.may_overwrite(inputs, outputs):
+        plan.run(inputs, outputs, into_given=True, values=values)
+        return
+    fresh = [out._new(out._spec) for out in outputs]
+    plan.run(inputs, fresh, values=values)
+    for array, value in zip(outputs, fresh, strict=True):
+        copy_into(array, value)
+
+
+def refuse_lost(name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    """Raise BindError if a recorded result would go into a part of an array.
+
+    The part would be recorded, but not the array, whose gradient would then silently be wrong. The same
+    holds for whatever shares memory with an array that is being recorded.
+    """
+    refuse_aliases(name, [*inputs, *outputs])
+    if any(out._is_part for out in outputs) and any(x._autograd is not None for x in inputs):
+        raise BindError(
+            f"{name}: the target is part of another array, which would not know of the gradient; "
+            "use a new array, or do it under autograd.pause()"
+        )
+
+
+def _kept_apart(inputs: Sequence[Array], outputs: Sequence[Array]) -> list[Array]:
+    """The inputs, those that outputs will overwrite as copies, for a gradient may read them later."""
+    written = {id(out._chunk) for out in outputs}
+    return [_copied(x) if id(x._chunk) in written else x for x in inputs]
+
+
+def _copied(array: Array) -> Array:
+    copy = array._new(array._spec)
+    copy_into(copy, array)
+    copy._autograd = array._autograd
+    return copy
+
+
+def copy_into(target: Array, source: Array) -> None:
+    """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
+    if target._chunk is source._chunk:
+        args = (target.ctx.xp, target._data, source._data)
+        execute(_assign, args, target.ctx, (), (target._chunk.var,), "_copyto", reads_mutable=True)
+        return
+    on_gpu = target.ctx.is_gpu or source.ctx.is_gpu
+    execute(
+        _assign,
+        (target.ctx.xp, target._data, source._data),
+        source.ctx if source.ctx.is_gpu else target.ctx,
+        (source._chunk.var,),
+        (target._chunk.var,),
+        "_copyto",
+        inline=not on_gpu and target.size * 2 <= settings().inline_cost,
+        reads_mutable=target._is_part,
+    )
+
+
+def _assign(xp: ModuleType, target: Any, source: Any) -> None:
+    if isinstance(target, np.ndarray):
+        target[...] = source if isinstance(source, np.ndarray) else source.get()
+    else:
+        target[...] = xp.asarray(source)
+
+
+_invokers: dict[Any, Invoker] = {}
+
+
+def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What calls that share an `Invoker` have in common.
+
+    Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
+    parameter; and by their text where `0.0 == -0.0`. One flat tuple, for this is on every call's way.
+    """
+    key: list[Any] = [op]
+    for name, value in params.items():
+        kind = value.__class__
+        if kind is tuple or kind is list:
+            kinds = [item.__class__ for item in value]
+            key += (name, tuple(value), *kinds)
+            if float in kinds or tuple in kinds:
+                key.append(repr(value))
+        else:
+            key += (name, kind, value or str(value))
+    return tuple(key)
+
+
+def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Invoker, tuple[Any, ...]]:
+    """The cached `Invoker` of an operator with these parameters, and the run-time values to call it with.
+
+    Raises:
+        ParamError: A parameter is unknown, missing or unusable.
+    """
+    names = op.params.run_time
+    values = tuple([params.get(name, ABSENT) for name in op.params if name in names]) if names else ()
+    # Whether a value is given, and whether it is None, may decide what is there; the value does not.
+    fixed = {name: params[name] is None if name in names else params[name] for name in params}
+    try:
+        key = _key(op, fixed)
+        found = _invokers.get(key)
+    except (TypeError, ValueError):  # an array or another unhashable value: validation names it
+        return Invoker(op(**params)), values
+    if found is None:
+        keep(_invokers, key, found := Invoker(op(**params)))
+    return found, values
+
+
+def keep(cache: dict[Any, Any], key: Any, made: object) -> None:
+    """Enter `made` into a cache, which is emptied first where it holds too much."""
+    if len(cache) >= _MAX_CACHED:
+        cache.clear()
+    cache[key] = made

@@ -1,0 +1,143 @@
+"""The memory of arrays: one block, one engine variable, any number of views.
+
+A chunk gives its block back when the last view of it is gone and the engine has finished with its
+variable. Python runs finalizers at any point, also inside the engine while it holds its lock, so a
+dying chunk does nothing but append its block to a list, the *limbo*, where it waits until it is idle.
+
+Small blocks are recycled whole, with variable and view: each size class has a limbo of its own, and the
+next array of that class takes the block that came last, once it is seen to be idle.
+
+# invariant: a block in a limbo belongs to nobody, and `pop` is atomic, so whoever pops it owns it.
+# invariant: its variable is the one that every operation on the block named. So a block may be used
+# again when its variable is idle; and it need not even be, for what its new owner pushes is ordered
+# behind what is pending. Idle is asked for since the inline paths want it.
+# invariant: a variable that carries a failure is not recycled, and the version of one that is only
+# counts up, so whoever remembers an old version sees a change.
+
+Other blocks share one limbo, which the next allocation empties. In debug mode all do, so that the
+storage's checks see every use of a block.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad import engine, storage
+from operad.config import settings
+from operad.context import Context
+from operad.engine import Var
+from operad.storage import Handle, class_bytes
+
+RECYCLED_BYTES: Final = 4096
+"""The largest blocks that are recycled whole."""
+
+_large: Final[deque[Handle]] = deque()
+_small: Final[dict[tuple[Context, int], deque[Handle]]] = {}
+
+
+@final
+class Chunk:
+    """A block of memory with the engine variable that orders its uses.
+
+    Attributes:
+        handle: The block; None where the memory is somebody else's (DLPack, an executor's plan).
+        var: Names the block to the engine.
+        ctx: Device the block lies on.
+        owner: Whatever keeps foreign memory alive.
+        note: That a recorded call wrote the block; None if none did. See `aliases`.
+    """
+
+    __slots__ = ("ctx", "handle", "note", "owner", "var")
+
+    def __init__(self, ctx: Context, var: Var, handle: Handle | None, owner: Any = None) -> None:
+        self.ctx = ctx
+        self.var = var
+        self.handle = handle
+        self.owner = owner
+        self.note: Any = None
+
+    def __del__(self) -> None:
+        handle = self.handle
+        if handle is not None:
+            # A failure holds its error, and must not wait for the next array of this size.
+            (handle.limbo if self.var.failure is None else _large).append(handle)
+
+
+@final
+class Export:
+    """Host memory lent to another library: NumPy's array over it keeps the chunk alive."""
+
+    __slots__ = ("__array_interface__", "chunk")
+
+    def __init__(self, chunk: Chunk, data: np.ndarray[Any, Any]) -> None:
+        self.chunk = chunk
+        self.__array_interface__ = data.__array_interface__
+
+
+def new_chunk(ctx: Context, size_bytes: int) -> Chunk:
+    """Memory of at least `size_bytes` on `ctx`, with undefined contents."""
+    handle = lend(limbo_of(ctx, size_bytes), ctx, size_bytes)
+    return Chunk(ctx, handle.var, handle)
+
+
+def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
+    """Where blocks for `size_bytes` on `ctx` wait until they are idle."""
+    if size_bytes > RECYCLED_BYTES or settings().debug:
+        return _large
+    key = (ctx, class_bytes(size_bytes))
+    found = _small.get(key)
+    return found if found is not None else _small.setdefault(key, deque())
+
+
+def recycles(limbo: deque[Handle]) -> bool:
+    """Whether the blocks in `limbo` are all of one size, for the next array of that size."""
+    return limbo is not _large
+
+
+def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
+    """An idle block with a variable, out of `limbo` or from the storage."""
+    if _large:
+        bury(_large)
+    if recycles(limbo):
+        try:
+            handle = limbo.pop()
+        except IndexError:
+            pass
+        else:
+            if handle.var.failure is None and engine.get().is_idle(handle.var):
+                handle.var.version += 1
+                handle.size_bytes = size_bytes
+                return handle
+            limbo.appendleft(handle)
+    handle = storage.get().alloc(size_bytes, ctx)
+    handle.limbo = limbo
+    if handle.var is None or handle.var.failure is not None:
+        handle.var = engine.get().new_variable()
+    return handle
+
+
+def bury(limbo: deque[Handle] | None = None) -> None:
+    """Give back the blocks in `limbo`, or in all, each as soon as the engine is done with it."""
+    if limbo is None:
+        for each in (_large, *_small.values()):
+            bury(each)
+        return
+    current, store = engine.get(), storage.get()
+    while True:
+        try:
+            handle = limbo.popleft()
+        except IndexError:  # perhaps another thread took the last one
+            return
+        var, handle.var = handle.var, None
+        if current.is_idle(var):
+            store.free(handle)
+        else:
+            current.delete_variable(partial(_free, handle), handle.ctx, var)
+
+
+def _free(handle: Handle, *_: Any) -> None:
+    storage.get().free(handle)

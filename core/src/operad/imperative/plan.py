@@ -1,0 +1,251 @@
+"""What is worked out once for a kind of imperative call, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, Final, final
+
+from operad import engine, resource
+from operad.config import settings
+from operad.context import Context
+from operad.engine import Var
+from operad.errors import ShapeError
+from operad.imperative.array import Array
+from operad.imperative.chunk import recycles
+from operad.imperative.run import distinct, execute
+from operad.imperative.run_time import RunTime
+from operad.imperative.spec import Spec, spec_of
+from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
+
+_SMALL_SIZE: Final = 1500
+"""Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
+NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
+
+
+_var_of: Final = attrgetter("_chunk.var")
+_data_of: Final = attrgetter("_data")
+
+
+class Recordable:
+    """What the tape knows of a call.
+
+    Attributes:
+        name: What errors call it.
+        prop: The operator's property.
+        out_specs: Specifications of all outputs.
+    """
+
+    __slots__ = ("name", "out_specs", "prop")
+
+    def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
+        self.name = name
+        self.prop = prop
+        self.out_specs = out_specs
+
+
+@final
+class Recipe:
+    """What a recorded call keeps for its gradient.
+
+    Attributes:
+        entries: Which arguments and outputs, in order.
+        places: Where they stand among all inputs and then all outputs.
+    """
+
+    __slots__ = ("entries", "places")
+
+    def __init__(self, reads: Sequence[BackwardEntry], num_inputs: int) -> None:
+        firsts = {"in_data": 0, "out_data": num_inputs}
+        self.entries = [entry for entry in reads if entry.kind in firsts]
+        self.places = tuple([firsts[kind] + index for kind, index in self.entries])
+
+
+@final
+class Plan(Recordable):
+    """One operator, with given parameters, on inputs of given specifications, in one mode.
+
+    Values of run-time parameters are no part of it: a call brings them along, and where the operator has
+    no way to take them, or a gradient will want them, `bound` gives a copy of the plan for them.
+
+    Attributes:
+        operator: Computes it.
+        in_specs: Specifications of arguments and auxiliary states.
+        in_shapes: Shapes of the arguments.
+        inline: Whether it is small enough for the calling thread.
+        is_parallel: Whether it is worth several threads inside.
+        is_small: Whether it may run while the engine's lock is held: a few elements, by a plain ufunc.
+        num_args: How many of the inputs are arguments.
+        num_inputs: How many inputs there are.
+        num_visible: How many of the outputs a caller sees.
+        places: Where each input stands in a call; None where nothing moves.
+        out_spec: Specification of the first output.
+        direct: Computes it from arrays and run-time values alone; None if there is no such function.
+        run_time: The run-time parameters; None if it has none.
+        recipes: What `recipe` found so far.
+        structure: The plan that this is a `bound` copy of, or itself. Equal structures have equal
+            gradients but for the run-time values.
+    """
+
+    # Not slotted: `bound` copies the dictionary.
+
+    def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
+        num_args = len(prop.list_arguments())
+        self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
+        super().__init__(prop.name, prop, out_specs)
+        self.ctx = ctx
+        self.in_specs = tuple(specs)
+        self.num_args = num_args
+        self.num_inputs = len(specs)
+        self.num_visible = prop.num_visible_outputs
+        self.places = prop.input_places()
+        self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
+        self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
+        requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
+        self._resource_vars = resource.mutable_vars_of(requested)
+        self._op_ctx = OpContext(ctx, is_train, requested)
+        self._req = (OpReq.WRITE,) * len(out_specs)
+        cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
+        self._out_bytes = sum(spec.nbytes for spec in out_specs)
+        self.inline = not ctx.is_gpu and cost <= settings().inline_cost
+        self.is_parallel = cost >= settings().parallel_cost
+        args, outs = list(range(num_args)), list(range(len(out_specs)))
+        self._inplace = frozenset(prop.forward_inplace_option(args, outs))
+        self.run_time = RunTime(prop) if prop.params.run_time else None
+        self._is_plain = len(specs) == num_args and not requested
+        self._choose_direct()
+        self.is_small = (
+            self._is_plain
+            and self.inline
+            and self.direct is not None
+            and self.operator.is_ufunc
+            and len(out_specs) == 1
+            and num_args in (1, 2)
+            and recycles(out_specs[0].limbo)
+            and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
+        )
+        self.out_spec = out_specs[0]
+        self.structure = self
+        # One tuple, replaced whole, so that threads agree on what they see.
+        self._last_bound: tuple[tuple[Any, ...], Plan | None] = ((), None)
+        self.recipes: dict[tuple[bool, ...], Recipe] = {}
+
+    def _choose_direct(self) -> None:
+        operator = self.operator
+        chosen = operator.direct if self.run_time is None else operator.direct_with_values
+        self.direct = chosen if self.num_inputs == self.num_args else None
+
+    def bound(self, given: tuple[Any, ...]) -> Plan:
+        """The same plan with an operator that has these run-time values; the last one is kept.
+
+        Raises:
+            ParamError: A value does not fit.
+        """
+        assert self.run_time is not None
+        last, made = self._last_bound
+        if made is not None and self.run_time.are_alike(last, given):
+            return made
+        prop = self.prop.rebound(self.run_time.named(given))
+        made = object.__new__(Plan)
+        made.__dict__.update(self.__dict__)
+        made.name, made.out_specs, made.prop = self.name, self.out_specs, prop
+        made.operator = self.operator.rebound(prop) or prop.create_operator(
+            self.ctx, self.in_shapes, self._in_types
+        )
+        made.run_time = RunTime(prop)
+        made._choose_direct()
+        self._last_bound = (given, made)
+        return made
+
+    def run(
+        self,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        into_given: bool = False,
+        values: tuple[Any, ...] = (),
+    ) -> None:
+        """Compute into `outputs`, which share no memory with an input unless the operator says so.
+
+        Args:
+            inputs: The arguments and then the auxiliary states.
+            outputs: One array per output.
+            into_given: Whether `outputs` are the caller's, and so perhaps inputs too, or parts of arrays.
+            values: What `run_time.converted` gave.
+        """
+        num_args = self.num_args
+        mutable: Sequence[Var]
+        updated: Sequence[Var] = ()
+        const: Sequence[Var] = tuple(map(_var_of, inputs))
+        if not self._is_plain or len(outputs) > 1:
+            parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
+            written = (*map(_var_of, outputs), *self._resource_vars)
+            const, mutable, updated = distinct(const[:num_args], (*const[num_args:], *parts), written)
+        else:
+            out = outputs[0]
+            var = out._chunk.var
+            mutable = (var,)
+            if into_given and (var in const or out._is_part):
+                updated = mutable
+            if updated or len({*const}) < num_args:
+                const = tuple([x for x in dict.fromkeys(const) if x is not var])
+        if self.direct is not None:
+            function: Callable[..., object] = self.direct
+            args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
+        else:
+            data = list(map(_data_of, inputs))
+            function = self.operator.forward
+            args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
+        if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
+            return
+        execute(
+            function,
+            args,
+            self.ctx,
+            const,
+            mutable,
+            self.name,
+            False,
+            updated,
+            self.is_parallel,
+            self._out_bytes,
+        )
+
+    def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
+        """Whether every output that shares memory with an input does so in a way the operator declared."""
+        for j, out in enumerate(outputs):
+            chunk = out._chunk
+            for i, x in enumerate(inputs[: self.num_args]):
+                if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
+                    return False
+        return True
+
+    def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
+        """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
+        try:
+            return self.recipes[wanted]
+        except KeyError:
+            flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
+            reads = self.prop.backward_dependency(flows) if any(flows) else ()
+            made = self.recipes[wanted] = Recipe(reads, self.num_inputs)
+            return made
+
+
+def _inferred(
+    prop: OperatorProperty, specs: Sequence[Spec], num_args: int, ctx: Context
+) -> tuple[list[Any], tuple[Spec, ...]]:
+    _, out_shapes, aux_shapes = prop.infer_shape([spec.shape for spec in specs[:num_args]])
+    in_types, out_types, _ = prop.infer_type([spec.dtype for spec in specs[:num_args]])
+    for name, shape, dtype in zip(prop.list_outputs(), out_shapes, out_types, strict=True):
+        if not is_known(shape) or dtype is None:
+            raise ShapeError(
+                f"{prop.name}: shape and type of {name} do not follow from the arguments, "
+                f"got {shape} of {dtype}"
+            )
+    for name, shape, spec in zip(prop.list_auxiliary_states(), aux_shapes, specs[num_args:], strict=True):
+        if shape is not None and shape != spec.shape:
+            raise ShapeError(f"{prop.name}: {name} has shape {spec.shape}, expected {shape}")
+    outs = tuple(
+        spec_of(shape, dtype, ctx)  # type: ignore[arg-type]  # checked above
+        for shape, dtype in zip(out_shapes, out_types, strict=True)
+    )
+    return in_types, outs

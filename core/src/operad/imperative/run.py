@@ -1,0 +1,80 @@
+"""Handing plain functions over arrays' memory to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from operad import engine
+from operad.context import Context
+from operad.engine import Var
+
+
+def execute(
+    function: Callable[..., object],
+    args: tuple[Any, ...],
+    ctx: Context,
+    const_vars: Sequence[Var],
+    mutable_vars: Sequence[Var],
+    name: str,
+    inline: bool = False,
+    reads_mutable: bool | Collection[Var] = False,
+    is_parallel: bool = True,
+    size_bytes: int = 0,
+) -> None:
+    """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
+
+    Args:
+        function: What to call, with plain arrays.
+        args: Its arguments.
+        ctx: Where it runs.
+        const_vars: Variables it reads; distinct, and none of `mutable_vars`.
+        mutable_vars: Variables it writes; distinct.
+        name: What errors call it.
+        inline: Whether it is small enough for the calling thread.
+        reads_mutable: Whether it uses the old contents of what it writes, or of which variables.
+        is_parallel: Whether it is worth several threads inside.
+        size_bytes: Memory that it keeps in use until it is done.
+    """
+    current = engine.get()
+    if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
+        return
+    pushed = partial(_without_run_context, function, args)
+    current.push_sync(
+        pushed,
+        ctx,
+        const_vars,
+        mutable_vars,
+        name=name,
+        reads_mutable=reads_mutable,
+        is_parallel=is_parallel,
+        size_bytes=size_bytes,
+    )
+
+
+def _without_run_context(function: Callable[..., object], args: tuple[Any, ...], _: object) -> None:
+    function(*args)
+
+
+def distinct(
+    read: Sequence[Var], updated: Iterable[Var], written: Iterable[Var]
+) -> tuple[list[Var], list[Var], list[Var]]:
+    """Sort an operation's variables, named any number of times, into what the engine wants.
+
+    Args:
+        read: Those whose contents matter.
+        updated: Those written of which the old contents matter.
+        written: Those written.
+    Returns:
+        `const_vars`, `mutable_vars`, and which of the mutable ones count as read (`reads_mutable`).
+    """
+    old = dict.fromkeys(updated)
+    mutable = {**old, **dict.fromkeys(written)}
+    const = []
+    for var in dict.fromkeys(read):
+        if var in mutable:
+            old[var] = None
+        else:
+            const.append(var)
+    return const, list(mutable), list(old)

@@ -1,0 +1,91 @@
+"""Values of run-time parameters, such as a scalar or a learning rate, on their way to an operator.
+
+Their values differ from call to call, so no plan has them in its key, and they are checked without
+the machinery that parses other parameters where they are plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import is_
+from typing import Any, Final, final
+
+from operad.errors import ParamError
+from operad.operator import Operator, OperatorProperty, Param
+
+
+class _Absent:
+    """Stands for an argument that a call did not give."""
+
+    _spec = None  # as an array: there is none
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+ABSENT: Final[Any] = _Absent()
+
+
+@final
+class RunTime:
+    """The run-time parameters of one operator, and the values that came last.
+
+    Args:
+        prop: The operator's property.
+    """
+
+    __slots__ = ("_is_number", "_last", "_name", "_names", "_params")
+
+    def __init__(self, prop: OperatorProperty) -> None:
+        declared = type(prop).params
+        self._name = prop.name
+        # By name, since one declaration may serve several operators under several names.
+        found = {name: param for name, param in declared.items() if name in declared.run_time}
+        self._names, self._params = tuple(found), tuple(found.values())
+        # The usual case: one number, of which any will do.
+        self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
+        # One tuple, replaced whole, so that threads that share a plan agree on what they see.
+        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = ((), None)
+
+    def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
+        """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
+        if self._is_number:
+            number, other = given[0], last[0]
+            return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
+        return all(map(is_, last, given))
+
+    def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:
+        """The values as `operator.direct_with_values` takes them.
+
+        Args:
+            given: One value per parameter, in declared order; `ABSENT` stands for the default.
+        Raises:
+            ParamError: A value does not fit.
+        """
+        last, found = self._last
+        if found is not None and self.are_alike(last, given):
+            return found
+        is_plain = self._is_number and given[0].__class__ is float
+        parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
+        found = operator.run_time_values(parsed)
+        self._last = (given, found)
+        return found
+
+    def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:
+        """The values that were given, by name."""
+        named = zip(self._names, given, strict=True)
+        return {name: value for name, value in named if value is not ABSENT}
+
+    def _parsed(self, param: Param, value: Any) -> Any:
+        if value is ABSENT:
+            return param.default
+        if value.__class__ is float and _takes_any_float(param):
+            return value
+        try:
+            return param.parse(value)
+        except ParamError as error:
+            raise ParamError(f"{self._name}: {error}") from error.__cause__
+
+
+def _takes_any_float(param: Param) -> bool:
+    return param.type is float and not param.bounds and not param.choices

@@ -1,0 +1,62 @@
+"""Shape, type and device of an array as one interned object.
+
+Imperative calls look up what they need to know about an operator by the specifications of its
+inputs. Interned specifications hash and compare by identity, so that look-up costs no hashing of
+shapes, and an output's specification comes ready from the same look-up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, final
+from weakref import WeakValueDictionary
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.imperative.chunk import limbo_of
+from operad.operator import Shape
+
+
+@final
+class Spec:
+    """What an array is, apart from its contents; made by `spec_of`.
+
+    Attributes:
+        limbo: Where blocks for such arrays wait; see `chunk`.
+    """
+
+    __slots__ = ("__weakref__", "ctx", "dtype", "limbo", "nbytes", "shape", "size")
+
+    def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ctx = ctx
+        self.size = math.prod(shape)
+        self.nbytes = self.size * dtype.itemsize
+        self.limbo = limbo_of(ctx, self.nbytes)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{self.shape} on {self.ctx}"
+
+
+_interned: Final[WeakValueDictionary[tuple[Any, ...], Spec]] = WeakValueDictionary()
+_recent: Final[dict[tuple[Any, ...], Spec]] = {}
+"""The same for specifications asked for lately: a look-up in the weak dictionary costs four times as much."""
+
+_MOST_RECENT: Final = 1024
+
+
+def spec_of(shape: Shape, dtype: DType, ctx: Context) -> Spec:
+    """The one `Spec` of these; `shape` must be a tuple of int."""
+    key = (shape, dtype, ctx)
+    try:
+        return _recent[key]
+    except KeyError:
+        pass
+    found = _interned.get(key)
+    if found is None:
+        found = _interned.setdefault(key, Spec(shape, dtype, ctx))
+    if len(_recent) >= _MOST_RECENT:
+        _recent.clear()
+    _recent[key] = found
+    return found

@@ -1,0 +1,40 @@
+"""Locks that a forked child finds free.
+
+A thread that holds a lock while another one forks does not go on in the child, where nobody would ever
+give the lock back. So the child makes every lock of this module new, before any other code of operad
+runs there.
+
+What a lock guards may then be half changed. So whoever uses one changes it by single assignments in an
+order in which any first part of them does no harm, or repairs it in a fork handler of its own.
+
+Refused: taking every lock before the fork. Locks nest (resources make variables of the engine, which
+has its own gate for forks), so a fork could wait for a thread that waits for the fork.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import AbstractContextManager
+from typing import Any, Final
+from weakref import WeakSet
+
+Lock = AbstractContextManager[bool, None]
+
+_locks: Final[WeakSet[Any]] = WeakSet()
+
+
+def new_lock() -> Lock:
+    """A reentrant lock, which a finalizer that runs inside it may take again."""
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
+
+
+def _renew() -> None:
+    for lock in _locks:
+        lock._at_fork_reinit()  # what Python's own modules use, such as `logging`
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)

@@ -1,0 +1,97 @@
+"""Sorting the arguments of a call into tensors and parameters, for arrays and for symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from operad.errors import ArgumentError
+from operad.operator import OperatorProperty
+
+
+def split_arguments(
+    op: type[OperatorProperty], args: Sequence[Any], named: dict[str, Any], tensor: type, tensor_name: str
+) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Sort a call's arguments into tensors by position, tensors by name, and parameters.
+
+    Args:
+        op: The operator called.
+        args: Positional arguments: tensors (or one list of them), then parameters.
+        named: Arguments by name.
+        tensor: The class of tensor arguments: that of `NDArray` here, `Symbol` in `operad.sym`.
+        tensor_name: What errors call it.
+    Raises:
+        ArgumentError: An argument is named twice, or neither tensor nor parameter.
+    """
+    if args and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
+        args = [*args[0], *args[1:]]
+    if op.optional_inputs is not None:
+        args, named = _without_absent(op.optional_inputs, args, named, tensor)
+    tensors = [arg for arg in args if isinstance(arg, tensor)]
+    if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
+        position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
+        raise ArgumentError(
+            f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor_name}; "
+            "tensor arguments come before parameters"
+        )
+    params = {key: value for key, value in named.items() if not isinstance(value, tensor)}
+    params.update(_positional_params(op, args[len(tensors) :], params))
+    by_name = {key: value for key, value in named.items() if isinstance(value, tensor)}
+    if op.key_var_num_args is not None:
+        params.setdefault(op.key_var_num_args, len(tensors) + len(by_name))
+    return tensors, by_name, params
+
+
+def _without_absent(
+    inputs: Sequence[str], args: Sequence[Any], named: dict[str, Any], tensor: type
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments without None in the place, or under the name, of a tensor that may be absent."""
+    named = {key: value for key, value in named.items() if value is not None or key not in inputs}
+    count = 0
+    while count < min(len(args), len(inputs)) and (args[count] is None or isinstance(args[count], tensor)):
+        count += 1
+    if all(arg is not None for arg in args[:count]):  # not `None in`, which would compare arrays
+        return args, named
+    given = {name: arg for name, arg in zip(inputs, args[:count], strict=False) if arg is not None}
+    twice = given.keys() & named.keys()
+    if twice:
+        raise ArgumentError(f"argument {min(twice)!r} is given by position and by name")
+    return args[count:], {**named, **given}
+
+
+def _positional_params(
+    op: type[OperatorProperty], values: Sequence[Any], named: dict[str, Any]
+) -> dict[str, Any]:
+    names = list(op.params)
+    if len(values) > len(names):
+        raise ArgumentError(
+            f"{op.name}: {values[len(names)]!r} is neither a tensor nor one of its {len(names)} parameters "
+            f"({', '.join(names) or 'none'}); make tensors of values with nd.array"
+        )
+    given = dict(zip(names, values, strict=False))
+    twice = given.keys() & named.keys()
+    if twice:
+        raise ArgumentError(f"{op.name}: parameter {min(twice)!r} is given by position and by name")
+    return given
+
+
+def ordered(prop: OperatorProperty, tensors: list[Any], by_name: dict[str, Any]) -> list[Any]:
+    """All tensors in the order of a call.
+
+    Raises:
+        ArgumentError: One is unknown, given twice or missing.
+    """
+    if not by_name:
+        return tensors
+    names = prop.list_inputs()
+    slots: dict[str, Any] = dict(zip(names, tensors, strict=False))
+    for key, value in by_name.items():
+        if key not in names:
+            raise ArgumentError(f"{prop.name}: unknown tensor argument {key!r}; expected {', '.join(names)}")
+        if key in slots:
+            raise ArgumentError(f"{prop.name}: argument {key!r} is given twice")
+        slots[key] = value
+    missing = [key for key in names if key not in slots]
+    if missing:
+        raise ArgumentError(f"{prop.name}: argument {missing[0]!r} is missing; it takes {', '.join(names)}")
+    return [slots[key] for key in names]

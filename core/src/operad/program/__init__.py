@@ -1,0 +1,8 @@
+"""Compiled graphs and how they run: one runner for bound graphs and for recorded ones."""
+
+from operad.program.binding import Binding as Binding
+from operad.program.binding import Pool as Pool
+from operad.program.program import Program as Program
+from operad.program.program import compile_graph as compile_graph
+from operad.program.segment import Segment as Segment
+from operad.program.segment import segments as segments

@@ -1,0 +1,133 @@
+"""Where every entry of a program lies: the caller's arrays, and views into planned blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, final
+
+from operad.engine import Var
+from operad.imperative import Array, Chunk, new_chunk
+from operad.operator import Operator
+from operad.program.program import Program
+
+
+@final
+class Owner:
+    """Whose values lie in memory that several bindings share.
+
+    Attributes:
+        binding: The one that ran last.
+    """
+
+    __slots__ = ("binding",)
+
+    def __init__(self) -> None:
+        self.binding: object = None
+
+
+class Pool(NamedTuple):
+    """Blocks that another binding may use, and who wrote them last."""
+
+    chunks: Sequence[Chunk]
+    owner: Owner
+
+
+@final
+class Binding:
+    """A program with its memory and operators.
+
+    Attributes:
+        program: What is bound.
+        operators: By step, the operator of each node that applies one.
+        chunks: The planned blocks, by block id.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        arrays: Mapping[int, Array],
+        operators: Mapping[int, Operator],
+        pool: Pool | None = None,
+    ) -> None:
+        """Lay a program out.
+
+        Args:
+            arrays: An array for every entry that the plan says is bound, and for the variables.
+            operators: By step, for all steps that will run and those they are the gradients of.
+            pool: Blocks to use where one is large enough.
+        """
+        self.program = program
+        self.operators = operators
+        self._arrays = dict(arrays)
+        for entry, home in program.plan.bound.items():
+            if home in arrays:
+                self._arrays[entry] = arrays[home]
+        self._views: dict[int, Any] = {}
+        self.chunks = self._blocks(() if pool is None else pool.chunks)
+        self._owner = Owner() if pool is None else pool.owner
+
+    @property
+    def pool(self) -> Pool:
+        """The blocks, for another binding to share."""
+        return Pool(list(self.chunks.values()), self._owner)
+
+    def take_ownership(self) -> None:
+        """Note that this binding's values are now in the shared memory."""
+        self._owner.binding = self
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this binding's values are still there."""
+        return not self.chunks or self._owner.binding is self
+
+    def _blocks(self, pool: Sequence[Chunk]) -> dict[int, Chunk]:
+        """A chunk for every block, from `pool` where one is large enough: the closest fit."""
+        free = sorted(pool, key=_capacity)
+        chunks = {}
+        for block in sorted(self.program.plan.blocks, key=lambda block: -block.size_bytes):
+            fits = [c for c in free if c.ctx is block.ctx and _capacity(c) >= block.size_bytes]
+            if fits:
+                free.remove(fits[0])
+            chunks[block.id] = fits[0] if fits else new_chunk(block.ctx, block.size_bytes)
+        return chunks
+
+    def array_of(self, entry: int) -> Array | None:
+        """The array that the caller bound the entry to, if any."""
+        return self._arrays.get(entry)
+
+    def data(self, entry: int) -> Any:
+        """The plain array of an entry."""
+        bound = self._arrays.get(entry)
+        if bound is not None:
+            return bound._data
+        view = self._views.get(entry)
+        if view is None:
+            place, spec = self.program.plan.places[entry], self.program.spec(entry)
+            assert place is not None
+            handle = self.chunks[place.block].handle
+            assert handle is not None
+            part = handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
+            view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
+        return view
+
+    def is_part(self, entry: int) -> bool:
+        """Whether an entry lies in a part of an array of the caller's."""
+        bound = self._arrays.get(entry)
+        return bound is not None and bound._is_part
+
+    def var(self, entry: int) -> Var:
+        """The engine variable of the memory an entry lies in."""
+        return self.chunk(entry).var
+
+    def chunk(self, entry: int) -> Chunk:
+        """The chunk that an entry lies in."""
+        bound = self._arrays.get(entry)
+        if bound is not None:
+            return bound._chunk
+        place = self.program.plan.places[entry]
+        assert place is not None
+        return self.chunks[place.block]
+
+
+def _capacity(chunk: Chunk) -> int:
+    return 0 if chunk.handle is None else chunk.handle.capacity_bytes

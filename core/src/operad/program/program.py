@@ -1,0 +1,245 @@
+"""A compiled graph: what runs where and in which memory, worked out before there are arrays.
+
+Everything is by number: nodes are *steps*, entries are indices into the tables (see `Graph`).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+from operad.context import Context
+from operad.graph import (
+    BackwardNode,
+    Entry,
+    Graph,
+    MemoryPlan,
+    OpNode,
+    Pass,
+    Placement,
+    Variable,
+    reads_values,
+    run_passes,
+    values_read,
+)
+from operad.imperative import Spec, spec_of
+from operad.operator import Operator, OpReq
+from operad.resource import ResourceRequest
+
+
+def compile_graph(graph: Graph, passes: Sequence[Pass], given: Mapping[str, Any]) -> Program:
+    """Run the passes over a graph; `given` are the facts that `operad.graph.passes` lists.
+
+    Raises:
+        ShapeError: Shapes contradict each other, or do not follow from those given.
+    """
+    with _collector_paused():
+        return Program(*run_passes(graph, passes, given))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Compiling makes many objects and no garbage, so looking for garbage would be time lost."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@final
+class Call(NamedTuple):
+    """One step, but for its arrays. Arrays are named by their entries, None where there is none.
+
+    Attributes:
+        operator: The step of the operator that is applied or differentiated.
+        slots: Forward: the arguments. Backward: all out_grads, arguments and outputs.
+        reads: The entries whose values are read, sums that gradients are added to among them.
+        outs: The entries written.
+        req: One request per output.
+        aux: The auxiliary states.
+    """
+
+    operator: int
+    slots: tuple[int | None, ...]
+    reads: tuple[int, ...]
+    outs: tuple[int | None, ...]
+    req: tuple[OpReq, ...]
+    aux: tuple[int, ...]
+
+
+@final
+class Program:
+    """A graph with everything that is known about it.
+
+    Attributes:
+        graph: The training graph: forward nodes, then backward nodes.
+        plan: Memory of every entry that no array of the caller holds.
+        contexts: Where each node runs and each variable lives.
+        costs: Rough number of scalar operations of each node.
+        outputs: The entries the caller sees.
+        gradients: By argument name, the entry of its gradient.
+        variables: By name, the entry of every variable.
+        forward: Steps that compute the outputs, in order.
+        backward: Steps that compute the gradients, in order.
+    """
+
+    def __init__(self, graph: Graph, facts: Mapping[str, Any]) -> None:
+        self.graph = graph
+        self.plan: MemoryPlan = facts["plan"]
+        self.contexts: Sequence[Context] = facts["contexts"]
+        self.costs: Sequence[float] = facts["costs"]
+        self._shapes = facts["shapes"].values
+        self._types = facts["types"].values
+        ids = [graph.entry_id(entry) for entry in graph.outputs]
+        count = facts["num_outputs"]
+        self.outputs = ids[:count]
+        self.gradients = dict(zip(facts["wanted"], ids[count:], strict=True))
+        self.variables = {
+            node.name: first
+            for node, first in zip(graph.nodes, graph.first_entries, strict=False)
+            if isinstance(node, Variable)
+        }
+        # The graph is in depth-first order, so what the outputs need stands before the rest.
+        end = max([graph.node_ids[entry.node] + 1 for entry in graph.outputs[:count]], default=0)
+        self.forward = range(end)
+        self.backward = range(end, len(graph.nodes))
+
+    def spec(self, entry: int) -> Spec:
+        """Shape, type and context of an entry."""
+        node = self.graph.node_ids[self.graph.entries[entry].node]
+        return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
+
+    @cached_property
+    def specs(self) -> dict[str, Spec]:
+        """Shape, type and context of every variable, by name."""
+        return {name: self.spec(entry) for name, entry in self.variables.items()}
+
+    def entry_range(self, step: int) -> range:
+        """The entries that a step makes."""
+        return range(self.graph.first_entries[step], self.graph.first_entries[step + 1])
+
+    def forward_step(self, step: int) -> int:
+        """The step of the operator that a step applies or differentiates."""
+        node = self.graph.nodes[step]
+        return self.graph.node_ids[node.forward] if isinstance(node, BackwardNode) else step
+
+    def call(self, step: int) -> Call:
+        """How a step, which is no variable's, is run."""
+        found = self._calls.get(step)
+        if found is None:
+            found = self._calls[step] = self._make_call(step)
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[int, Call]:
+        return {}
+
+    def _make_call(self, step: int) -> Call:
+        node, forward = self.graph.nodes[step], self.forward_step(step)
+        inputs, outputs = self.graph.input_ids[step], self.entry_range(step)
+        applied, of_applied = self.graph.nodes[forward], self.graph.input_ids[forward]
+        assert isinstance(applied, OpNode)
+        aux = tuple(of_applied[applied.num_args :])
+        req: tuple[Any, ...] = tuple(self.plan.requests[outputs.start : outputs.stop])
+        outs = tuple([None if r is OpReq.NULL else e for e, r in zip(outputs, req, strict=True)])
+        if not isinstance(node, BackwardNode):
+            # An operator that looks at shapes only may find the memory of its inputs gone.
+            ins = tuple(inputs[: applied.num_args]) if reads_values(node) else ()
+            return Call(forward, ins, ins, outs, req, aux)
+        firsts = {"out_grad": 0, "in_data": applied.num_outputs}
+        firsts["out_data"] = firsts["in_data"] + applied.num_args
+        slots: list[int | None] = [None] * (firsts["out_data"] + applied.num_outputs)
+        for (kind, index), entry in zip(node.reads, inputs, strict=False):
+            slots[firsts[kind] + index] = entry
+        return Call(forward, tuple(slots), tuple(inputs), outs, req, aux)
+
+    def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
+        """Operators for the nodes that apply one: one for all that are alike and keep no state."""
+        made: dict[Hashable, Operator] = {}
+        found: dict[int, Operator] = {}
+        for step in steps:
+            node = self.graph.nodes[step]
+            if not isinstance(node, OpNode):
+                continue
+            args = self.graph.input_ids[step][: node.num_args]
+            shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
+            ctx = self.contexts[step]
+            key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+            operator = made.get(key)
+            if operator is None:
+                operator = made[key] = node.op.create_operator(ctx, shapes, types)
+            found[step] = operator
+        return found
+
+    def resources(self, step: int) -> list[ResourceRequest]:
+        """What the step's operator asks the resource manager for."""
+        node, forward = self.graph.nodes[step], self.forward_step(step)
+        applied = self.graph.nodes[forward]
+        assert isinstance(applied, OpNode)
+        is_backward = isinstance(node, BackwardNode)
+        shapes = [self._shapes[entry] for entry in self.graph.input_ids[forward][: applied.num_args]]
+        key = (applied.signature, is_backward, *shapes)
+        found = self._kinds.get(key)
+        if found is None:
+            ask = applied.op.backward_resource if is_backward else applied.op.forward_resource
+            found = self._kinds[key] = ask(shapes)
+        return found
+
+    @cached_property
+    def _kinds(self) -> dict[Hashable, list[ResourceRequest]]:
+        return {}
+
+    @cached_property
+    def read_by_backward(self) -> dict[int, str]:
+        """The arguments and outputs whose values backward reads, and what errors call them.
+
+        Auxiliary states are none of them: they belong to the operators, which update them in every
+        training run, also that of another executor over the same states.
+        """
+        outputs = set(self.outputs)
+        found: dict[int, str] = {}
+        for step in self.backward:
+            node = self.graph.nodes[step]
+            for entry, number in zip(values_read(node), self.graph.input_ids[step], strict=False):
+                if isinstance(entry.node, Variable) and self.graph.node_ids[entry.node] in self.forward:
+                    found[number] = f"argument {entry.name!r}"
+                elif number in outputs:
+                    found[number] = f"output {entry.name!r}"
+        return found
+
+    @cached_property
+    def hidden_read_by_backward(self) -> str | None:
+        """The first hidden output of a forward node that backward reads, which prediction may not write."""
+        for step in self.backward:
+            node = self.graph.nodes[step]
+            if not isinstance(node, BackwardNode):
+                continue
+            for kind, index in node.reads:
+                if kind == "out_data" and index >= node.op.num_visible_outputs:
+                    return Entry(node.forward, index).name
+        return None
+
+    @cached_property
+    def is_backward_repeatable(self) -> bool:
+        """Whether backward leaves everything it reads from forward as it was, so that it may run again."""
+        places, forward = self.plan.places, self.graph.first_entries[len(self.forward)]
+        written = [places[entry] for step in self.backward for entry in self.entry_range(step)]
+        read = {
+            places[entry] for step in self.backward for entry in self.graph.input_ids[step] if entry < forward
+        }
+        return not any(_overlap(one, other) for one in read if one for other in set(written) if other)
+
+
+def _overlap(one: Placement, other: Placement) -> bool:
+    return (
+        one.block == other.block
+        and one.offset_bytes < other.offset_bytes + other.size_bytes
+        and other.offset_bytes < one.offset_bytes + one.size_bytes
+    )

@@ -1,0 +1,278 @@
+"""Arrays of the stand-in for CuPy, and its functions.
+
+An array is a NumPy array that NumPy cannot see: it refuses to be converted, and NumPy's functions come
+to CuPy's functions of the same name, with CuPy's arguments, or are refused, by the rules of CuPy's own
+`__array_ufunc__` and `__array_function__` (cupy/_core/core.pyx). An array of the host among the
+arguments is refused. Nothing warns of overflow, as nothing does on a device.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import partial, reduce
+from types import SimpleNamespace
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from core.tests.devices.functions import FUNCTIONS, UFUNCS
+from core.tests.devices.streams import Device, current_device, get_current_stream
+
+_VIEWS: Final = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose", "view"]
+_METHODS: Final = """
+all any argmax argmin argpartition argsort astype choose clip compress conj copy cumprod cumsum dot fill
+flatten max mean min nonzero partition prod put repeat round searchsorted sort std sum take trace var
+"""
+_TO_HOST: Final = ["item", "tobytes", "tolist"]
+_PROPERTIES: Final = """
+T dtype flags imag itemsize nbytes ndim real shape size strides
+"""
+_SCATTERED: Final = frozenset(("add", "subtract", "maximum", "minimum"))  # ufuncs of CuPy that have `at`
+_INDEXED: Final = frozenset(("take", "put", "take_along_axis"))  # CuPy converts indices of the host
+
+
+class Array:
+    """`cupy.ndarray`.
+
+    Attributes:
+        base: The array whose memory it shows; None where it has its own.
+        device: Where it lies.
+    """
+
+    __slots__ = ("__weakref__", "_host", "base", "device")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, host: np.ndarray[Any, Any], base: Array | None = None) -> None:
+        self._host = host
+        self.base = base
+        self.device = Device() if base is None else base.device
+
+    @property
+    def data(self) -> SimpleNamespace:
+        """Where the memory is: `data.ptr`."""
+        return SimpleNamespace(ptr=self._host.ctypes.data, device=self.device)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return self._host.__array_interface__
+
+    def get(self, stream: object = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
+        """A copy on the host, made after all that the stream was told."""
+        if blocking:
+            get_current_stream().synchronize()
+        if out is None:
+            return self._host.copy(order)
+        if out.dtype != self.dtype or out.shape != self.shape:
+            raise TypeError(f"get: out is {out.dtype}{out.shape}, expected {self.dtype}{self.shape}")
+        out[...] = self._host
+        return out
+
+    def set(self, arr: Any, stream: object = None) -> None:
+        """Take values from an array of the host, of the same type and shape."""
+        if not isinstance(arr, np.ndarray) or (arr.dtype, arr.shape) != (self.dtype, self.shape):
+            raise TypeError(f"set: {arr!r} is no array of the host of {self.dtype}{self.shape}")
+        if not self._host.flags.c_contiguous:
+            raise RuntimeError("set: the array is not contiguous")
+        self._host[...] = arr
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            "implicit conversion to a NumPy array is not allowed; a function of an operator takes the "
+            "array module from op_ctx.xp, or gives like=array"
+        )
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        name = ufunc.__name__
+        if method != "__call__":
+            raise TypeError(f"np.{name}.{method} does not come to arrays of a device; use op_ctx.xp")
+        if name not in UFUNCS and name != "matmul":
+            raise TypeError(f"np.{name} has no counterpart in CuPy")
+        if "out" in keywords:
+            (keywords["out"],) = keywords["out"]
+        return getattr(functions, name)(*inputs, **keywords)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+        path = [*func.__module__.split(".")[1:], func.__name__]
+        try:
+            found = reduce(getattr, path, functions)
+        except AttributeError:
+            raise TypeError(f"np.{'.'.join(path)} has no counterpart in CuPy") from None
+        return found(*args, **keywords)
+
+    def __getitem__(self, key: Any) -> Any:
+        return adopted(self._host[host_of(key, allows_host=True)], (self,))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _refuse_lists("assignment", (value,))
+        self._host[host_of(key, allows_host=True)] = host_of(value, "assignment")
+
+    def __len__(self) -> int:
+        return len(self._host)
+
+    def __iter__(self) -> Any:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"{self._host!r} on a device"
+
+
+def host_of(value: Any, what: str = "", allows_host: bool = False) -> Any:
+    """An argument as NumPy has it; an array of the host is refused."""
+    if isinstance(value, Array):
+        return value._host
+    if isinstance(value, np.ndarray) and not allows_host:
+        raise TypeError(f"{what}: unsupported type {type(value)}, an array of the host")
+    if isinstance(value, (tuple, list)):
+        return type(value)(host_of(item, what, allows_host) for item in value)
+    return value
+
+
+def adopted(value: Any, sources: tuple[Any, ...] = ()) -> Any:
+    """A result as the device has it; memory is that of one of `sources`, or new."""
+    if isinstance(value, list):
+        return [adopted(item, sources) for item in value]
+    if isinstance(value, tuple):  # also the named results of linear algebra
+        return tuple(adopted(item, sources) for item in value)
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return value
+    host = np.asarray(value)
+    for source in sources:
+        if isinstance(source, Array) and _owner(host) is _owner(source._host):
+            return Array(host, source if source.base is None else source.base)
+    return Array(host)
+
+
+def _owner(host: np.ndarray[Any, Any]) -> object:
+    while isinstance(host.base, np.ndarray):
+        host = host.base
+    return host
+
+
+def _call(name: str, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """`function` of the values; what is given as `out` is the result."""
+    everything = (*args, *keywords.values())
+    for given in everything:
+        if isinstance(given, Array) and given.device.id != current_device():
+            raise RuntimeError(f"{name}: an array of {given.device}, expected {Device()}, the current one")
+    known = {id(given._host): given for given in everything if isinstance(given, Array)}
+    allows = name.rpartition(".")[2] in _INDEXED
+    values = [host_of(arg, name, allows) for arg in args]
+    named = {key: host_of(value, name, allows) for key, value in keywords.items()}
+    with np.errstate(all="ignore"):
+        result = function(*values, **named)
+    return known[id(result)] if id(result) in known else adopted(result, everything)
+
+
+def _refuse(name: str, keywords: Any, allowed: Any) -> None:
+    for key in keywords:
+        if key not in allowed:
+            raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
+
+
+def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            raise TypeError(f"{name}: unsupported type {type(value)}")
+
+
+def _ufunc(name: str) -> Callable[..., Any]:
+    def call(*args: Any, **keywords: Any) -> Any:
+        _refuse(name, keywords, ("out", "dtype", "casting"))
+        _refuse_lists(name, args)
+        return _call(name, getattr(np, name), args, keywords)
+
+    call.__name__ = name
+    if name in _SCATTERED:
+        call.at = partial(_at, getattr(np, name))  # type: ignore[attr-defined]
+    return call
+
+
+def _at(ufunc: np.ufunc, a: Array, indices: Any, b: Any = None) -> None:
+    ufunc.at(host_of(a), host_of(indices, allows_host=True), host_of(b, ufunc.__name__))
+
+
+def _function(name: str) -> Callable[..., Any]:
+    function, parameters = operator.attrgetter(name)(np), FUNCTIONS[name]
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        if not any(parameter.startswith("**") for parameter in parameters):
+            _refuse(name, keywords, parameters)
+        if len(args) > len(parameters) and not parameters[0].startswith("*"):
+            raise TypeError(f"CuPy's {name} takes at most {len(parameters)} arguments, got {len(args)}")
+        return _call(name, function, args, keywords)
+
+    return call
+
+
+def _method(name: str) -> Callable[..., Any]:
+    allowed = FUNCTIONS[name][1:] if name in FUNCTIONS else None
+
+    def call(self: Array, *args: Any, **keywords: Any) -> Any:
+        if allowed is not None and name not in ("repeat", "reshape", "transpose"):
+            _refuse(name, keywords, allowed)
+        return _call(name, getattr(np.ndarray, name), (self, *args), keywords)
+
+    return call
+
+
+def _view(name: str) -> Callable[..., Any]:
+    def call(self: Array, *args: Any, **keywords: Any) -> Any:
+        return adopted(getattr(self._host, name)(*args, **keywords), (self,))
+
+    return call
+
+
+def _to_host(name: str) -> Callable[..., Any]:
+    return lambda self, *args: getattr(self.get(), name)(*args)
+
+
+def _property(name: str) -> property:
+    return property(lambda self: adopted(getattr(self._host, name), (self,)))
+
+
+def _operator(name: str, ufunc: str, form: str) -> Callable[..., Any]:
+    function = _ufunc(ufunc)
+    if form == "r":
+        return lambda self, other: function(other, self)
+    if form == "i":
+        return lambda self, other: function(self, other, out=self)
+    return lambda self, *other: function(self, *other)
+
+
+_BINARY: Final = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "pow": "power",
+    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift", "matmul": "matmul",
+}  # fmt: skip
+_OTHERS: Final = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+    "ne": "not_equal", "neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert",
+}  # fmt: skip
+
+for _name in _METHODS.split():
+    setattr(Array, _name, _method(_name))
+for _name in _VIEWS:
+    setattr(Array, _name, _view(_name))
+for _name in _TO_HOST:
+    setattr(Array, _name, _to_host(_name))
+for _name in _PROPERTIES.split():
+    setattr(Array, _name, _property(_name))
+for _name, _ufunc_name in _BINARY.items():
+    for _form in ("", "r", "i"):
+        setattr(Array, f"__{_form}{_name}__", _operator(_name, _ufunc_name, _form))
+for _name, _ufunc_name in _OTHERS.items():
+    setattr(Array, f"__{_name}__", _operator(_name, _ufunc_name, ""))
+for _name in ("bool", "int", "float", "complex", "index"):
+    setattr(Array, f"__{_name}__", lambda self, _convert=f"__{_name}__": getattr(self.get(), _convert)())
+
+functions: Final = SimpleNamespace(
+    linalg=SimpleNamespace(), lib=SimpleNamespace(stride_tricks=SimpleNamespace())
+)
+"""CuPy's functions by name."""
+
+for _name in (*UFUNCS, "matmul"):
+    setattr(functions, _name, _ufunc(_name))
+for _name in FUNCTIONS:
+    _folder, _, _own = _name.rpartition(".")
+    setattr(operator.attrgetter(_folder)(functions) if _folder else functions, _own, _function(_name))

@@ -1,0 +1,96 @@
+"""A stand-in for CuPy on a machine without it: `od.gpu(0)` means it within `installed()`.
+
+It has what operad and its operators use of CuPy, and no more: `arrays` for what is computed, `streams`
+for when it counts as done.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.tests.devices import streams
+from core.tests.devices.arrays import Array, adopted, functions
+from operad import engine
+
+_SCALARS = ("bool_", "float16", "float32", "float64", "int8", "int32", "int64", "uint8", "inf", "nan", "pi")
+
+
+class _Generator:
+    """`cupy.random.Generator`: the host's numbers, on the device."""
+
+    def __init__(self, bit_generator: np.random.BitGenerator) -> None:
+        self._host = np.random.Generator(bit_generator)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        draw = getattr(self._host, name)
+        return lambda *args, **keywords: adopted(np.asarray(draw(*args, **keywords)))
+
+
+def _asarray(a: Any, dtype: Any = None, order: str | None = None, blocking: bool = False) -> Any:
+    if isinstance(a, Array):
+        return a if dtype is None or a.dtype == dtype else a.astype(dtype)
+    return adopted(np.array(a, dtype))
+
+
+def _array(obj: Any, dtype: Any = None, copy: bool = True) -> Any:
+    made = _asarray(obj, dtype)
+    return made.copy() if copy and made is obj else made
+
+
+def _asnumpy(a: Any) -> Any:
+    return a.get() if isinstance(a, Array) else np.asarray(a)
+
+
+class _Grid:
+    """`cupy.ogrid`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return adopted(np.ogrid[key])
+
+
+def _memory_pool() -> SimpleNamespace:
+    return SimpleNamespace(free_all_blocks=lambda: None)
+
+
+def module() -> ModuleType:
+    """What `import cupy` gives."""
+    cupy: Any = ModuleType("cupy")
+    functions.asarray, functions.array = _asarray, _array
+    cupy.__dict__.update(vars(functions), ndarray=Array, asnumpy=_asnumpy, ogrid=_Grid())
+    cupy.__dict__.update((name, getattr(np, name)) for name in _SCALARS)
+    cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = _memory_pool
+    cupy.random = SimpleNamespace(Generator=_Generator, Philox4x3210=np.random.Philox)
+    cupy.cuda = SimpleNamespace(
+        Device=streams.Device,
+        Event=streams.Event,
+        Stream=streams.Stream,
+        get_current_stream=streams.get_current_stream,
+        alloc_pinned_memory=bytearray,
+        runtime=SimpleNamespace(
+            getDeviceCount=lambda: streams.Device.COUNT, CUDARuntimeError=streams.CUDARuntimeError
+        ),
+    )
+    return cupy  # type: ignore[no-any-return]
+
+
+@contextmanager
+def installed() -> Iterator[ModuleType]:
+    """`import cupy` gives the stand-in meanwhile.
+
+    Skips the test where CuPy itself is installed: storage keeps blocks of the device that it found first.
+    """
+    if find_spec("cupy") is not None:
+        pytest.skip("CuPy is installed; the tests marked gpu run on it")
+    cupy = module()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cupy", cupy)
+        yield cupy
+        engine.get().wait_for_all()

@@ -1,0 +1,117 @@
+"""The stand-in for CuPy: what it refuses, and when its events are done."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from core.tests.devices.functions import FUNCTIONS, UFUNCS
+from core.tests.devices.stand_in import installed
+from core.tests.devices.streams import CUDARuntimeError
+
+
+@pytest.fixture
+def cupy() -> Iterator[ModuleType]:
+    with installed() as found:
+        yield found
+
+
+def test_what_operad_calls_a_gpu_is_the_stand_in(cupy: ModuleType) -> None:
+    with od.gpu(1):
+        array = od.nd.array([1, 2])
+    assert type(array._data) is cupy.ndarray
+    assert array._data.device == cupy.cuda.Device(1)
+    assert array.asnumpy().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (np.asarray, "implicit conversion"),
+        (np.add.reduce, "np.add.reduce does not come to arrays of a device"),
+        (lambda x: np.add(x, 1, where=x > 0), "CuPy's add has no argument 'where'"),
+        (lambda x: x.max(initial=0), "CuPy's max has no argument 'initial'"),
+        (lambda x: x + np.ones(2), "add: unsupported type .*numpy.ndarray"),
+        (lambda x: np.concatenate([x, np.ones(2)]), "concatenate: unsupported type"),
+        (lambda x: np.add(x, [1, 2]), "add: unsupported type .*list"),
+        (lambda x: x.__setitem__(0, [1]), "assignment: unsupported type .*list"),
+        (np.trapezoid, "np.trapezoid has no counterpart"),
+    ],
+)
+def test_what_cupy_refuses_is_refused_by_name(
+    cupy: ModuleType, call: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(cupy.ones(2))
+
+
+def test_numpys_functions_come_to_the_devices(cupy: ModuleType) -> None:
+    x, out = cupy.asarray([1.0, 4.0]), cupy.empty(2)
+    assert np.sqrt(x, out=out) is out
+    assert np.matmul(x, x).get() == 17
+    assert np.arange(2, like=x).get().tolist() == np.where(x > 1, 1, 0).get().tolist()
+
+
+def test_views_share_memory_and_name_the_array_that_owns_it(cupy: ModuleType) -> None:
+    x = cupy.zeros((2, 3))
+    view = x[1].reshape(3, 1)
+    view[...] = 1
+    assert x.get().tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert x.base is None
+    assert view.base is x
+
+
+def test_arrays_of_another_device_than_the_current_one_are_refused(cupy: ModuleType) -> None:
+    with cupy.cuda.Device(1):
+        x = cupy.ones(2)
+    with pytest.raises(RuntimeError, match="Device 1"):
+        cupy.add(x, 1)
+
+
+def test_events_of_a_held_stream_are_done_when_the_test_says_so(cupy: ModuleType) -> None:
+    stream, told = cupy.cuda.Stream(non_blocking=True), []
+    with stream.held():
+        event = stream.record()
+        stream.launch_host_func(told.append, "over")
+        assert (event.done, stream.done, told) == (False, False, [])
+        stream.complete()
+    assert (event.done, stream.done, told) == (True, True, ["over"])
+    assert stream.record().done
+
+
+def test_a_stream_goes_no_further_than_the_event_it_waits_for(cupy: ModuleType) -> None:
+    first, second = cupy.cuda.Stream(), cupy.cuda.Stream()
+    with first.held():
+        second.wait_event(first.record())
+        event = second.record()
+        second.complete()
+        assert not event.done
+        first.complete()
+        second.complete()
+        assert event.done
+
+
+def test_an_error_on_a_stream_comes_out_of_the_wait(cupy: ModuleType) -> None:
+    stream = cupy.cuda.Stream()
+    with stream.held():
+        event = stream.record()
+        stream.complete(CUDARuntimeError("an illegal address"))
+    with pytest.raises(CUDARuntimeError, match="illegal"):
+        event.synchronize()
+
+
+@pytest.mark.gpu
+def test_the_stand_in_offers_what_cupy_does() -> None:
+    import cupy
+
+    assert {name for name in UFUNCS if not hasattr(cupy, name)} == set()
+    for name, parameters in FUNCTIONS.items():
+        signature = inspect.signature(operator.attrgetter(name)(cupy))
+        assert tuple(name.strip("*") for name in parameters) == tuple(signature.parameters), name

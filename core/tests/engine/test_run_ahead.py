@@ -1,0 +1,105 @@
+"""How far pushes may run ahead of what is done."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from operad.context import cpu
+from operad.engine import ThreadedEngine, run_ahead
+
+CTX = cpu()
+
+
+@pytest.fixture
+def limited(threaded: ThreadedEngine, monkeypatch: pytest.MonkeyPatch) -> ThreadedEngine:
+    """An engine of at most 8 pending operations, or 100 bytes."""
+    monkeypatch.setattr(threaded._run_ahead, "max_pending", 8)
+    monkeypatch.setattr(threaded._run_ahead, "max_bytes", 100)
+    return threaded
+
+
+def most_pending(engine: ThreadedEngine, count: int, size_bytes: int) -> tuple[int, int]:
+    """The most operations and bytes that were pending at once, seen from inside the operations."""
+    seen = [(0, 0)]
+    var, queue = engine.new_variable(), engine._queue
+    for _ in range(count):
+        engine.push_sync(
+            lambda _: seen.append((queue.pending, queue.pending_bytes)),
+            CTX,
+            (),
+            (var,),
+            size_bytes=size_bytes,
+        )
+    engine.wait_for_all()
+    return max(each[0] for each in seen), max(each[1] for each in seen)
+
+
+def test_pending_operations_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
+    assert most_pending(limited, 2000, 0)[0] <= 8 + run_ahead.MAX_NOTES
+
+
+def test_pending_bytes_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
+    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * run_ahead.MAX_NOTES
+
+
+def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> None:
+    assert most_pending(limited, 20, 1000)[1] == 1000
+
+
+def test_dropped_results_do_not_hold_more_than_the_limit(threaded: ThreadedEngine) -> None:
+    megabyte = 1 << 20
+    threaded._run_ahead.max_bytes = 64 * megabyte
+    assert most_pending(threaded, 1000, megabyte)[1] <= 128 * megabyte
+
+
+def test_a_pusher_who_completes_what_is_pending_himself_is_not_held(limited: ThreadedEngine) -> None:
+    var, held, ran = limited.new_variable(), [], []
+    limited.push_async(lambda _, done: held.append(done), CTX, (), (var,))
+    for number in range(50):
+        limited.push_sync(lambda _, number=number: ran.append(number), CTX, (), (var,), size_bytes=60)
+    held.pop()()
+    limited.wait_for_all()
+    assert ran == list(range(50))
+
+
+def test_an_operation_that_pushes_is_never_held(limited: ThreadedEngine) -> None:
+    var, ran = limited.new_variable(), []
+
+    def push(_: object) -> None:
+        for number in range(50):
+            limited.push_sync(lambda _, number=number: ran.append(number), CTX, (), (var,))
+
+    limited.push_sync(push, CTX, (), (var,))
+    limited.wait_for_all()
+    assert ran == list(range(50))
+
+
+def test_a_finalizer_that_pushes_is_never_held(limited: ThreadedEngine) -> None:
+    free, var, ran = threading.Event(), limited.new_variable(), []
+
+    class Dying:
+        def __del__(self) -> None:
+            for number in range(50):
+                limited.push_sync(lambda _, number=number: ran.append(number), CTX, (), (var,))
+
+    limited.push_sync(lambda _: free.wait(), CTX, (), (var,))
+    Dying()
+    free.set()
+    limited.wait_for_all()
+    assert ran == list(range(50))
+
+
+def test_a_signal_handler_is_known_on_the_stack() -> None:
+    import signal
+
+    seen = []
+
+    def handler(*_: object) -> None:
+        seen.append(run_ahead.is_interruption())
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    signal.raise_signal(signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, before)
+    assert (seen, run_ahead.is_interruption()) == ([True], False)

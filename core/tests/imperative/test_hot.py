@@ -1,0 +1,293 @@
+"""The hot path: it gives what the long way gives, whatever stands in its way."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad import autograd, engine, nd
+from operad.engine import current
+from operad.imperative import chunk, hot, spec_of
+from operad.imperative.versions import Versions
+
+X = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
+
+
+@pytest.fixture(autouse=True)
+def threaded():
+    engine.set("threaded")
+
+
+def calls_of(function):
+    """Names of the Python functions that a call runs, its own excluded."""
+    names = []
+    sys.setprofile(lambda frame, event, _: event == "call" and names.append(frame.f_code.co_name))
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return names[1:]
+
+
+class Gate:
+    """An operation that holds arrays, as a reader or as a writer, until it is opened."""
+
+    def __init__(self, array, writes):
+        self._event = threading.Event()
+        var = (array._chunk.var,)
+        const, mutable = ((), var) if writes else (var, ())
+        engine.get().push_async(self._run, od.cpu(), const, mutable, name="gate", reads_mutable=True)
+
+    def _run(self, _, on_complete):
+        self._complete = on_complete
+        self._event.set()
+
+    def open(self):
+        assert self._event.wait(60)
+        self._complete()
+
+
+def test_a_small_call_of_a_ufunc_takes_the_hot_path_in_few_calls():
+    x = nd.array(X)
+    for _ in range(2):
+        nd.tanh(x)
+    names = calls_of(lambda: nd.tanh(x))
+    assert names == ["tanh", "apply_small", "__del__"]
+
+
+@pytest.mark.parametrize("call", [lambda x: x + x, lambda x: x * 2.5], ids=["array", "scalar"])
+def test_arithmetic_takes_the_same_path(call):
+    x = nd.array(X)
+    for _ in range(2):
+        call(x)
+    names = calls_of(lambda: call(x))
+    assert "apply_small" in names
+    assert len(names) <= 7
+
+
+def test_a_scalar_never_seen_before_takes_the_same_path():
+    x, numbers = nd.array(X), iter(np.linspace(1, 2, 10))
+    for _ in range(2):
+        x * float(next(numbers))
+    number = float(next(numbers))
+    names = calls_of(lambda: x * number)
+    assert "apply_small" in names
+    assert len(names) <= 9
+
+
+def test_values_are_those_of_numpy():
+    x = nd.array(X)
+    np.testing.assert_array_equal((nd.tanh(x) + x * 3).asnumpy(), np.tanh(X) + X * np.float32(3))
+
+
+@pytest.mark.parametrize("call", [nd.tanh, lambda x: x + x, lambda x: nd.tanh(nd.array(X)) + x])
+def test_an_input_that_is_being_written_is_waited_for_elsewhere(call):
+    x = nd.array(X)
+    gate = Gate(x, writes=True)
+    result = call(x)
+    assert not engine.get().is_idle(result._chunk.var)
+    gate.open()
+    np.testing.assert_array_equal(result.asnumpy(), call(nd.array(X)).asnumpy())
+
+
+def test_a_busy_block_is_not_taken_for_a_result():
+    x, dropped = nd.array(X), nd.tanh(nd.array(X))
+    gate = Gate(dropped, writes=False)
+    var = dropped._chunk.var
+    del dropped
+    result = nd.tanh(x)
+    assert result._chunk.var is not var
+    assert engine.get().is_idle(result._chunk.var)
+    gate.open()
+    nd.waitall()
+
+
+@pytest.mark.parametrize("call", [nd.tanh, lambda x: x + 1.0, lambda x: nd.array(X) + x])
+def test_what_reads_a_failed_array_has_no_value(call):
+    def fail(_):
+        raise ArithmeticError
+
+    x = nd.array(X)
+    engine.get().push_sync(fail, od.cpu(), (), (x._chunk.var,), name="fails")
+    result = call(x)
+    with pytest.raises(ArithmeticError):
+        result.asnumpy()
+    nd.waitall()
+
+
+def test_the_naive_engine_has_no_hot_path():
+    x = nd.array(X)
+    nd.tanh(x)
+    engine.set("naive")
+    try:
+        plan = next(iter(nd.tanh.__globals__["__plans"].values()))
+        assert hot.apply_small(plan, x, None, (), 0) is None
+        np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
+    finally:
+        engine.set("threaded")
+
+
+def test_a_call_inside_an_operation_goes_the_long_way():
+    x, found = nd.array(X), []
+    nd.tanh(x)
+    engine.get().push_sync(lambda _: found.append(nd.tanh(x)), od.cpu(), (), (), name="nested")
+    nd.waitall()
+    np.testing.assert_array_equal(found[0].asnumpy(), np.tanh(X))
+
+
+def test_a_group_of_pushes_keeps_its_order():
+    x = nd.array(X)
+    nd.tanh(x)
+    with engine.get().bulk(10):
+        y = nd.tanh(x)
+        x[:] = 0
+        z = nd.tanh(x)
+    np.testing.assert_array_equal(y.asnumpy(), np.tanh(X))
+    np.testing.assert_array_equal(z.asnumpy(), np.zeros_like(X))
+
+
+class TestRecycledBlocks:
+    SHAPE = (3, 5, 7)  # nobody else's
+
+    @pytest.fixture(autouse=True)
+    def without_collector(self):
+        gc.collect()
+        gc.disable()
+        chunk.bury()
+        yield
+        gc.enable()
+
+    def new(self):
+        return nd.empty(self.SHAPE)
+
+    def test_the_next_array_of_a_size_takes_block_variable_and_view(self):
+        x = self.new()
+        var, data = x._chunk.var, x._data
+        del x
+        y = self.new()
+        assert y._chunk.var is var
+        assert y._data is data
+
+    def test_an_old_version_never_matches(self):
+        x = self.new()
+        noted = Versions([x])
+        version = x._chunk.var.version
+        del x
+        y = self.new()
+        assert noted.first_changed() == 0
+        assert y._chunk.var.version > version
+
+    def test_a_view_keeps_the_block(self):
+        x = self.new()
+        view, data = x[1:], x._data
+        del x
+        assert self.new()._data is not data
+        del view
+        assert any(made._data is data for made in [self.new(), self.new()])
+
+    def test_a_failed_variable_is_not_used_again(self):
+        x = self.new()
+        var = x._chunk.var
+
+        def fail(_):
+            raise ArithmeticError
+
+        engine.get().push_sync(fail, od.cpu(), (), (var,))
+        with pytest.raises(ArithmeticError):
+            x.asnumpy()
+        del x
+        y = self.new()
+        assert y._chunk.var is not var
+        y.asnumpy()
+
+    def test_what_died_goes_back_to_the_pool_when_it_is_swept(self):
+        x = self.new()
+        handle = x._chunk.handle
+        del x
+        assert not handle.freed
+        chunk.bury()
+        assert handle.freed
+        assert handle.var is None
+
+    def test_large_blocks_are_given_back_at_the_next_array(self):
+        x = nd.empty((300, 7))
+        handle = x._chunk.handle
+        del x
+        self.new()
+        assert handle.freed
+
+    def test_nothing_is_recycled_in_debug_mode(self, monkeypatch):
+        monkeypatch.setattr(chunk, "settings", lambda: type("Settings", (), {"debug": True}))
+        assert chunk.limbo_of(od.cpu(), 64) is chunk._large
+
+    def test_a_result_on_the_tape_keeps_its_block(self):
+        x = nd.array(np.ones(self.SHAPE))
+        x.attach_grad()
+        with autograd.record():
+            y = nd.tanh(x)
+            data = y._data
+            y = nd.tanh(y)
+            assert self.new()._data is not data
+        del y
+
+    def test_a_result_too_large_to_recycle_takes_no_block_of_another_size(self):
+        wide, small = np.ones(700), nd.empty((700, 8))
+        x = nd.array(wide, dtype="float64")
+        nd.tanh(x)
+        handle = small._chunk.handle
+        del small
+        result = nd.tanh(x)
+        assert result._chunk.handle is not handle
+        np.testing.assert_array_equal(result.asnumpy(), np.tanh(wide))
+
+    def test_debug_mode_keeps_to_its_own_sizes(self):
+        program = (
+            "import gc, numpy as np, operad as od\n"
+            "x, large = od.nd.array(np.ones((4, 4))), od.nd.empty((50, 50))\n"
+            "for _ in range(3):\n"
+            "    od.nd.tanh(x)\n"
+            "del large\n"
+            "assert (od.nd.tanh(x).asnumpy() == np.tanh(np.float32(1))).all()\n"
+            "assert od.storage.get().stats(od.cpu()).in_use_bytes < 10000\n"
+        )
+        environment = {**os.environ, "OPERAD_DEBUG": "1"}
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
+
+    def test_many_threads_never_share_a_block(self):
+        wrong = []
+
+        def work(number):
+            mine = nd.array(np.full(self.SHAPE, number))
+            for _ in range(300):
+                value = (mine + 1.0) * 2.0
+                if not (value.asnumpy() == 2 * (number + 1)).all():
+                    wrong.append(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+
+def test_specifications_asked_for_lately_stay_the_same_object():
+    first = spec_of((2, 3), np.dtype("f4"), od.cpu())
+    for length in range(2000):
+        spec_of((length, 9), np.dtype("f4"), od.cpu())
+    assert spec_of((2, 3), np.dtype("f4"), od.cpu()) is first
+
+
+def test_the_engine_in_force_is_asked_for_at_each_call():
+    x = nd.array(X)
+    nd.tanh(x)
+    engine.stop()
+    np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
+    assert current._engine is engine.get()
