@@ -8,11 +8,25 @@ which named thing, what was expected, what was found, and the next step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 
 class OperadError(Exception):
-    """Root of every error raised on purpose by operad and its plugins."""
+    """Root of every error that operad and its plugins raise.
+
+    Attributes:
+        raised: Where something else failed (NumPy, the operating system, an operator): the class of that
+            error, which this is an instance of as well; else None.
+    """
+
+    raised: ClassVar[type[Exception] | None] = None
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """For pickling: classes made at run time cannot be found by name."""
+        if self.raised is None:
+            return super().__reduce__()
+        ours = type(self).__mro__[1]
+        return _remade, (ours, self.raised, self.args, vars(self))
 
 
 class ConfigError(OperadError, ValueError):
@@ -85,18 +99,7 @@ class OperatorError(OperadError):
     So both `except OperadError` and, say, `except numpy.linalg.LinAlgError` catch it. Its cause is the
     exception itself, with the operation's traceback; notes say which operator, node and plugin, and
     where it was pushed.
-
-    Attributes:
-        raised: The class that the operation raised; None where no class can derive from both.
     """
-
-    raised: ClassVar[type[Exception] | None] = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For pickling: classes made at run time cannot be found by name."""
-        if self.raised is None:
-            return type(self), self.args, vars(self)
-        return _remade, (self.raised, self.args, vars(self))
 
 
 class OperatorGroupError(OperatorError, ExceptionGroup[OperadError]):
@@ -139,24 +142,32 @@ class OperatorNotFoundError(OperadError, AttributeError):
     """No installed plugin provides an operator of that name."""
 
 
-_operator_errors: Final[dict[type[Exception], type[OperatorError]]] = {}
+_classes: Final[dict[tuple[type[OperadError], type[Exception]], Any]] = {}
+
+E = TypeVar("E", bound=OperadError)
 
 
-def operator_error_class(raised: type[Exception]) -> type[OperatorError]:
-    """The class of operator errors that are also instances of `raised`, where there can be one."""
-    found = _operator_errors.get(raised)
+def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:
+    """The class of errors that are `ours` and `raised` at once; `ours` where there can be none.
+
+    Named after both: `OperatorLinAlgError`, `OperadFileNotFoundError`.
+    """
+    found = _classes.get((ours, raised))
     if found is None:
         members = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
+        name = f"{ours.__name__.removesuffix('Error')}{raised.__name__}"
         try:
-            found = type(f"Operator{raised.__name__}", (OperatorError, raised), members)
+            found = type(name, (ours, raised), members)
         except TypeError:  # it cannot be derived from
-            found = OperatorError
-        _operator_errors[raised] = found
+            found = ours
+        _classes[ours, raised] = found
     return found
 
 
-def _remade(raised: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> OperatorError:
-    wanted = operator_error_class(raised)
+def _remade(
+    ours: type[OperadError], raised: type[Exception], args: tuple[Any, ...], state: dict[str, Any]
+) -> OperadError:
+    wanted = class_of_both(ours, raised)
     made = wanted.__new__(wanted, *args)
     made.args = args
     made.__dict__.update(state)

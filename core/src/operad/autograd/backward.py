@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad.autograd.program import backward_program, deliver
+from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
 from operad.imperative import Array, Marked, TapeEntry, TapeNode, Use, clash, tape_of
 
 
+@boundary
 def mark_variables(
     variables: Array | Sequence[Array],
     gradients: Array | Sequence[Array],
@@ -55,6 +57,7 @@ def mark_variables(
         array._autograd = (Marked(buffer, req), 0)
 
 
+@shortened
 def backward(
     heads: Array | Sequence[Array],
     head_grads: Array | Sequence[Array | None] | None = None,
@@ -77,6 +80,7 @@ def backward(
     _run(nodes, entries, grads, [(node, 0) for node in marked], marked, retain_graph, train_mode)
 
 
+@shortened
 def grad(
     heads: Array | Sequence[Array],
     variables: Array | Sequence[Array],

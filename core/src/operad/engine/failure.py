@@ -25,7 +25,7 @@ from types import FrameType
 from typing import Final, final
 
 from operad.config import settings
-from operad.errors import OperadError, OperatorError, OperatorGroupError, operator_error_class
+from operad.errors import OperadError, OperatorError, OperatorGroupError, class_of_both
 
 alive: Final[dict[int, weakref.ref[Failure]]] = {}
 """Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
@@ -129,7 +129,7 @@ def as_operator_error(error: BaseException) -> BaseException:
     """
     if isinstance(error, OperadError) or not isinstance(error, Exception):
         return error
-    wanted = operator_error_class(type(error))
+    wanted = class_of_both(OperatorError, type(error))
     made = None if wanted is OperatorError else _copied_as(wanted, error)
     if made is None:
         made = OperatorError(f"{type(error).__name__}: {error}")

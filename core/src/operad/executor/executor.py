@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from operad import registry
+from operad.boundary import shortened
 from operad.context import Context
 from operad.dtypes import DType
 from operad.engine import Var
@@ -153,6 +154,7 @@ class Executor:
         """The static memory plan."""
         return self._program.plan
 
+    @shortened
     def forward(self, is_train: bool = False, **arrays: Any) -> list[NDArray]:
         """Compute the outputs; returns at once.
 
@@ -178,6 +180,7 @@ class Executor:
         self._last_mode, self._has_run_backward = is_train, False
         return self.outputs
 
+    @shortened
     def backward(
         self, out_grads: NDArray | Sequence[NDArray | None] | None = None, is_train: bool = True
     ) -> None:
@@ -267,6 +270,7 @@ class Executor:
         """
         self._monitor = None if callback is None else (callback, monitor_all)
 
+    @shortened
     def copy_params_from(
         self,
         arg_params: Mapping[str, NDArray],
@@ -292,6 +296,7 @@ class Executor:
                         "or pass allow_extra_params=True"
                     )
 
+    @shortened
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
     ) -> Executor:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from operad import registry
+from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
 from operad.imperative import Array, Plan, apply, apply_small, find_invoker, is_recording, keep, state
 
@@ -65,6 +66,7 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
                 return apply(plan, (self, other), out, (), mode, kind)
         return other_way(self, other, out)
 
+    @boundary
     def other_way(self: Any, other: Any, out: Any) -> Any:
         kind: Any
         if isinstance(other, (np.ndarray, list, tuple)):

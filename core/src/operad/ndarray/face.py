@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from operad.boundary import boundary
 from operad.context import Context
 from operad.ndarray.function import operator_function
 from operad.ndarray.ndarray import NDArray
@@ -83,6 +84,7 @@ class Found:
         self._namespace = namespace
         self._names: set[str] = set()
 
+    @boundary
     def find(self, name: str) -> Callable[..., Any]:
         """The function of the operator called `name`, which the module has from now on."""
         if name.startswith("__"):

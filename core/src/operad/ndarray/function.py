@@ -16,6 +16,7 @@ from keyword import iskeyword, kwlist
 from typing import Any, Final, final
 
 from operad import registry
+from operad.boundary import boundary
 from operad.imperative import ABSENT, Array, Plan, apply, apply_small, find_invoker, keep, state
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, documented, signature
@@ -119,6 +120,7 @@ class OperatorFunction:
             ]
         return "\n".join(lines) + "\n"
 
+    @boundary
     def call(self, key: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any) -> Any:
         """Make a call of any kind; with a key, enter its plan where equal keys mean equal calls."""
         cls = self.cls

@@ -19,6 +19,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from operad import autograd, engine, registry
+from operad.boundary import boundary
 from operad.context import Context, current_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
@@ -61,6 +62,7 @@ class NDArray(Arithmetic, Array):
         node = self._autograd and self._autograd[0]
         return cast("NDArray", node.grad) if isinstance(node, Marked) else None
 
+    @boundary
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """A NumPy copy of the values, after waiting for them.
 
@@ -88,10 +90,12 @@ class NDArray(Arithmetic, Array):
 
     item = asscalar
 
+    @boundary
     def wait_to_read(self) -> None:
         """Wait until every operation that writes this array is done, and raise what they raised."""
         engine.get().wait_for_var(self._chunk.var)
 
+    @boundary
     def wait_to_write(self) -> None:
         """Wait until every operation that reads or writes this array is done."""
         engine.get().wait_to_write(self._chunk.var)
@@ -274,6 +278,7 @@ def _fits(size: int, target: tuple[int, ...]) -> bool:
     return known == size if -1 not in target else (known > 0 and size % known == 0)
 
 
+@boundary
 def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) -> NDArray:
     """A new array with undefined contents.
 
@@ -295,6 +300,7 @@ def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) 
     )
 
 
+@boundary
 def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDArray:
     """A new array with the values of `source`: nested sequences, a NumPy array or an NDArray.
 
@@ -324,6 +330,7 @@ def wrap(data: Any, chunk: Chunk) -> NDArray:
     return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), chunk.ctx))
 
 
+@boundary
 def waitall() -> None:
     """Wait for every pushed operation, and raise what was not raised yet."""
     engine.get().wait_for_all()

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from operad import registry
+from operad.boundary import boundary
 from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import write_atomically
@@ -44,6 +45,7 @@ _NUMPY_SHAPE_MAGIC: Final = 0xF993FACA
 _MAX_NDIM: Final = 32
 
 
+@boundary
 def save(fname: str | Path, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> None:
     """Write arrays to a file that MXNet 1.x reads; the file appears whole or not at all.
 
@@ -56,6 +58,7 @@ def save(fname: str | Path, data: NDArray | Sequence[NDArray] | Mapping[str, NDA
     registry.hooks().arrays_saved(path=str(fname), names=names)
 
 
+@boundary
 def dumps(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     """The bytes that `save` writes."""
     if isinstance(data, NDArray):
@@ -88,6 +91,7 @@ def _packed(item: NDArray, magic: int) -> bytes:
     return header + struct.pack("<iii", 1, 0, type_flag(item.dtype)) + values.tobytes()
 
 
+@boundary
 def load(fname: str | Path) -> list[NDArray] | dict[str, NDArray]:
     """The arrays of a file that `save` or MXNet 1.x wrote: a list, or a dict if they have names.
 
@@ -98,6 +102,7 @@ def load(fname: str | Path) -> list[NDArray] | dict[str, NDArray]:
         return loads(file.read(), str(fname))
 
 
+@boundary
 def loads(content: bytes, what: str = "bytes") -> list[NDArray] | dict[str, NDArray]:
     """The arrays in `content`; `what` names it in errors."""
     reader = _Reader(content, what)

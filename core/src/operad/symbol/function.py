@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from operad import registry
+from operad.boundary import boundary
 from operad.errors import ArgumentError
 from operad.graph import Entry, hidden_key
 from operad.ndarray import split_arguments
@@ -17,6 +18,7 @@ from operad.symbol.symbol import Symbol
 _functions: Final[dict[str, Callable[..., Any]]] = {}
 
 
+@boundary
 def symbol_function(name: str) -> Callable[..., Symbol]:
     """The symbolic function of the operator called `name`.
 
@@ -31,6 +33,7 @@ def symbol_function(name: str) -> Callable[..., Symbol]:
 
 
 def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symbol]:
+    @boundary
     def function(
         *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
     ) -> Symbol:

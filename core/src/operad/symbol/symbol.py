@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, final
 
+from operad.boundary import boundary
 from operad.context import Context, current_context
 from operad.dtypes import DType, as_dtype, type_flag
 from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
@@ -87,6 +88,7 @@ class Symbol(SymbolArithmetic):
     def __iter__(self) -> Iterator[Symbol]:
         return (Symbol([entry]) for entry in self.entries)
 
+    @boundary
     def __getitem__(self, key: int | str | slice) -> Symbol:
         """One output by number or name, or several by slice.
 
@@ -175,6 +177,7 @@ class Symbol(SymbolArithmetic):
         outputs = substitute(graph.outputs, {arguments[key]: chosen[key].entries[0] for key in chosen})
         return Symbol(outputs if name is None else renamed(outputs, name))
 
+    @boundary
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:
         """Shapes of arguments, outputs and auxiliary states from those given.
 
@@ -191,6 +194,7 @@ class Symbol(SymbolArithmetic):
             return None, None, None
         return table.arguments, table.outputs, table.auxiliary
 
+    @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
         """Like `infer_shape`, with () where a shape does not follow."""
         table = infer_shapes(self.graph, self._known_shapes(args, known))
@@ -218,6 +222,7 @@ class Symbol(SymbolArithmetic):
         positional = dict(zip(arguments, args, strict=False))
         return {key: value for key, value in {**positional, **named}.items() if value is not None}
 
+    @boundary
     def infer_type(self, *args: Any, **known: Any) -> tuple[list[DType], list[DType], list[DType]] | Unknown:
         """Element types of arguments, outputs and states; (None, None, None) if they do not follow.
 
@@ -229,6 +234,7 @@ class Symbol(SymbolArithmetic):
             return None, None, None
         return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
 
+    @boundary
     def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
         """Like `infer_type`, with None where a type does not follow."""
         table = self._types("infer_type_partial", args, known)
@@ -239,6 +245,7 @@ class Symbol(SymbolArithmetic):
             self.graph, {key: as_dtype(value) for key, value in self._by_name(call, args, named).items()}
         )
 
+    @boundary
     def bind(
         self,
         ctx: Context | None,
@@ -253,6 +260,7 @@ class Symbol(SymbolArithmetic):
         target = ctx or current_context()
         return bind(self.graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
+    @boundary
     def simple_bind(
         self,
         ctx: Context | None = None,
@@ -275,10 +283,12 @@ class Symbol(SymbolArithmetic):
         """The outputs for the given arguments, computed once."""
         return self.bind(ctx, arrays, grad_req="null").forward()
 
+    @boundary
     def tojson(self) -> str:
         """The graph in MXNet 1.x's JSON form."""
         return to_json(self.graph)
 
+    @boundary
     def save(self, fname: str | Path) -> None:
         """Write `tojson()` to a file, whole or not at all."""
         write_atomically(fname, self.tojson().encode())
@@ -313,6 +323,7 @@ def _shape(value: Any) -> PartialShape:
         raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
 
 
+@boundary
 def var(
     name: str,
     attr: dict[str, str] | None = None,
@@ -354,6 +365,7 @@ def var(
     return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
 
 
+@boundary
 def Group(symbols: Sequence[Symbol]) -> Symbol:  # noqa: N802 - MXNet's name
     """One symbol with the outputs of all."""
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
@@ -361,6 +373,7 @@ def Group(symbols: Sequence[Symbol]) -> Symbol:  # noqa: N802 - MXNet's name
     return Symbol([entry for symbol in symbols for entry in symbol.entries])
 
 
+@boundary
 def load_json(text: str) -> Symbol:
     """The symbol that `tojson` or MXNet 1.x wrote.
 
@@ -371,6 +384,7 @@ def load_json(text: str) -> Symbol:
     return Symbol(from_json(text).outputs)
 
 
+@boundary
 def load(fname: str | Path) -> Symbol:
     """The symbol in a file that `save` or MXNet 1.x wrote.
 

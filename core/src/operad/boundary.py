@@ -1,0 +1,90 @@
+"""Where errors leave operad: an `OperadError`, and a traceback that shows the user's line.
+
+A public function marked with `boundary` lets nothing bare of NumPy, Python or the operating system through,
+and of operad's own frames only the last one: where in the system a wrong shape was noticed helps nobody
+who gave it. `OPERAD_DEBUG=1` keeps every frame.
+
+A function that may call back into the user's code is marked `shortened` instead: errors of that code are the
+user's own and pass as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Final, ParamSpec, TypeVar
+
+from operad.config import settings
+from operad.errors import OperadError, OperatorError, class_of_both
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MOST_CAUSES: Final = 100
+"""How far a chain of causes is followed; one can be made a cycle."""
+
+
+def boundary(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose errors leave it as the module says."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - each is raised again
+            raise leaving(error)  # noqa: B904 - it has its cause
+
+    return call
+
+
+def shortened(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose own errors leave it without the frames they have passed."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except OperadError as error:
+            raise leaving(error)  # noqa: B904 - it has its cause
+
+    return call
+
+
+def leaving(error: Exception) -> Exception:
+    """`error` as it leaves: an `OperadError`, without the frames it has passed."""
+    if not isinstance(error, OperadError):
+        error = _as_operad_error(error)
+    if not settings().debug:
+        _shorten(error)
+    return error
+
+
+def _as_operad_error(error: Exception) -> OperadError:
+    wanted = class_of_both(OperadError, type(error))
+    try:
+        made = wanted(*error.__reduce__()[1])  # for `OSError`, more than `args`
+    except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
+        made = OperadError(f"{type(error).__name__}: {error}")
+    made.__cause__ = error
+    made.__notes__ = list(getattr(error, "__notes__", ()))
+    return made
+
+
+def _shorten(error: BaseException) -> None:
+    """Drop the frames of `error` and of its causes, and causes that say the same as what they led to.
+
+    What an operator raised keeps its frames: they are the plugin's, and lead to the fault.
+    """
+    error.__traceback__ = None
+    for _ in range(_MOST_CAUSES):
+        cause = error.__cause__
+        if cause is None:
+            error.__suppress_context__ = True
+            return
+        if isinstance(error, OperatorError):
+            return
+        cause.__traceback__ = None
+        if isinstance(cause, OperadError) and not isinstance(cause, OperatorError):
+            error.__cause__ = cause.__cause__  # it says the same, with less about where
+        else:
+            error = cause
