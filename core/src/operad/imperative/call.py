@@ -164,13 +164,16 @@ def apply(
 def _given(plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
     given = list(out) if isinstance(out, (list, tuple)) else [out]
     specs = plan.out_specs
+    wrong = next((array for array in given if not isinstance(array, Array)), None)
+    if wrong is not None:
+        raise ArgumentError(f"{plan.name}: out is {type(wrong).__name__}, expected an NDArray")
     if len(given) == plan.num_visible < len(specs):
         given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
     if len(given) != len(specs):
         raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
     for array, spec, name in zip(given, specs, plan.prop.list_outputs(), strict=True):
-        if (found := getattr(array, "_spec", None)) is not spec:
-            raise BindError(f"{plan.name}: out ({name}) is {found or type(array).__name__}, expected {spec}")
+        if array._spec is not spec:
+            raise BindError(f"{plan.name}: out ({name}) is {array._spec}, expected {spec}")
         if array._autograd is not None and is_recording():
             raise BindError(f"{plan.name}: out ({name}) is part of what is being recorded; use a new array")
     return given
