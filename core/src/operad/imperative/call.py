@@ -161,22 +161,18 @@ def apply(
     return outputs[0] if plan.num_visible == 1 else outputs[: plan.num_visible]
 
 
-def _given(plan: Plan, out: Array | list[Array] | tuple[Array, ...]) -> list[Array]:
+def _given(plan: Plan, out: Any) -> list[Array]:
     given = list(out) if isinstance(out, (list, tuple)) else [out]
-    specs = plan.out_specs
-    wrong = next((array for array in given if not isinstance(array, Array)), None)
-    if wrong is not None:
-        raise ArgumentError(f"{plan.name}: out is {type(wrong).__name__}, expected an NDArray")
-    if len(given) == plan.num_visible < len(specs):
-        given += [given[0]._new(spec) for spec in specs[plan.num_visible :]]
-    if len(given) != len(specs):
+    specs, names = plan.out_specs, plan.prop.list_outputs()
+    if len(given) not in (plan.num_visible, len(specs)):
         raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
-    for array, spec, name in zip(given, specs, plan.prop.list_outputs(), strict=True):
-        if array._spec is not spec:
-            raise BindError(f"{plan.name}: out ({name}) is {array._spec}, expected {spec}")
+    for array, spec, name in zip(given, specs, names, strict=False):
+        if not isinstance(array, Array) or array._spec is not spec:
+            found = array._spec if isinstance(array, Array) else type(array).__name__
+            raise BindError(f"{plan.name}: out ({name}) is {found}, expected {spec}")
         if array._autograd is not None and is_recording():
             raise BindError(f"{plan.name}: out ({name}) is part of what is being recorded; use a new array")
-    return given
+    return given + [given[0]._new(spec) for spec in specs[len(given) :]]
 
 
 def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:
