@@ -49,7 +49,7 @@ def test_a_failed_operator_spoils_what_depends_on_it_and_nothing_else(
 @pytest.mark.parametrize(("engine", "workers"), ENGINES)
 def test_a_failed_allocation_is_raised_where_memory_was_asked_for(engine: str, workers: int) -> None:
     all_seen = _injected("allocations", "recorded", engine=engine, num_threads=workers, pool=0)
-    assert len(all_seen) > 10
+    assert len(all_seen) >= 8  # arrays that the step makes
     for seen in all_seen:
         raised = seen["at_call"] or seen["at_wait"]
         assert raised is not None, seen

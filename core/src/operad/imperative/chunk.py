@@ -14,8 +14,8 @@ next array of that class takes the block that came last, once it is seen to be i
 # invariant: a variable that carries a failure is not recycled, and the version of one that is only
 # counts up, so whoever remembers an old version sees a change.
 
-Other blocks share one limbo, which the next allocation empties. In debug mode all do, so that the
-storage's checks see every use of a block.
+Other blocks share one limbo, which the next allocation empties. In debug mode and without a pool all do,
+so that the storage sees every use of a block.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def new_chunk(ctx: Context, size_bytes: int) -> Chunk:
 
 def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
     """Where blocks for `size_bytes` on `ctx` wait until they are idle."""
-    if size_bytes > RECYCLED_BYTES or settings().debug:
+    if size_bytes > RECYCLED_BYTES or settings().debug or not settings().pool:
         return _large
     key = (ctx, class_bytes(size_bytes))
     found = _small.get(key)
