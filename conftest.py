@@ -15,6 +15,9 @@ settings.register_profile("ci", max_examples=200, deadline=None, derandomize=Tru
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
+collect_ignore = ["core/src/operad/nd.py", "core/src/operad/sym.py", "core/src/operad/ndarray/__init__.py"]
+"""Faces. What else stands in them are operators, whose examples are run where the operators are."""
+
 
 def _why_no_gpu() -> str | None:
     if find_spec("cupy") is None:

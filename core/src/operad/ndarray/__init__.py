@@ -1,13 +1,10 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
-from collections.abc import Callable as _Callable
-from typing import Any as _Any
-
-from operad import registry as _registry
 from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
-from operad.ndarray.face import Found as _Found
+from operad.ndarray.face import __dir__ as __dir__
+from operad.ndarray.face import __getattr__ as __getattr__
 from operad.ndarray.face import arange as arange
 from operad.ndarray.face import concatenate as concatenate
 from operad.ndarray.face import eye as eye
@@ -25,13 +22,3 @@ from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
-
-_found = _registry.follow(_Found(globals()))
-
-
-def __getattr__(name: str) -> _Callable[..., _Any]:
-    return _found.find(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_registry.list_operators()})

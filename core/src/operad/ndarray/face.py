@@ -6,9 +6,11 @@ with `_` work too.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Final, final
 
+from operad import registry
 from operad.boundary import boundary
 from operad.context import Context
 from operad.ndarray.function import operator_function
@@ -73,16 +75,15 @@ def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
 
 
 @final
-class Found:
-    """The operators' functions that stand in a module, for its next user finds them there.
+class _Found:
+    """The operators' functions that stand in `operad.ndarray`, for its next user finds them there."""
 
-    Args:
-        namespace: The module's names.
-    """
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self._namespace = namespace
+    def __init__(self) -> None:
         self._names: set[str] = set()
+
+    @property
+    def _namespace(self) -> dict[str, Any]:
+        return vars(sys.modules["operad.ndarray"])
 
     @boundary
     def find(self, name: str) -> Callable[..., Any]:
@@ -97,3 +98,14 @@ class Found:
         """Forget all of them: what is installed has changed."""
         while self._names:
             self._namespace.pop(self._names.pop(), None)
+
+
+_found: Final = registry.follow(_Found())
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    return _found.find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*vars(sys.modules["operad.ndarray"]), *registry.list_operators()})

@@ -283,7 +283,6 @@ class Symbol(SymbolArithmetic):
         """The outputs for the given arguments, computed once."""
         return self.bind(ctx, arrays, grad_req="null").forward()
 
-    @boundary
     def tojson(self) -> str:
         """The graph in MXNet 1.x's JSON form."""
         return to_json(self.graph)
