@@ -6,6 +6,7 @@ for when it counts as done.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ import pytest
 from core.tests.devices import streams
 from core.tests.devices.arrays import Array, adopted, functions
 from operad import engine
+from operad.imperative.chunk import bury
 
 _SCALARS = ("bool_", "float16", "float32", "float64", "int8", "int32", "int64", "uint8", "inf", "nan", "pi")
 
@@ -93,4 +95,7 @@ def installed() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cupy", cupy)
         yield cupy
+        # An array that died later would be deleted on a device that is gone.
+        gc.collect()
+        bury()
         engine.get().wait_for_all()
