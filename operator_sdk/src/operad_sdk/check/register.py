@@ -2,9 +2,9 @@
 
 A check takes one of three things:
 
-* a `Trial`, with `kind=` the kind of cases it wants; the usual form. It is shown many, and a
+* a `Trial`, registered with the kinds of cases it wants; the usual form. It is shown many, and a
   failure is made smaller by looking for a smaller case on which it fails;
-* a list of trials, with `kind=` and `pooled=True`: for statements about several cases together;
+* a list of trials, with kinds and `pooled=True`: for statements about several cases together;
 * a `Subject`: for statements about the operator as it stands.
 
 It raises `Violation` where the contract is broken, and otherwise returns its evidence: how many
@@ -37,14 +37,14 @@ class CheckFunction:
     Attributes:
         id: Its id in the catalogue.
         run: The function.
-        kind: The cases it wants; None: it takes the subject.
+        kinds: The cases it wants; none: it takes the subject.
         pooled: Whether it takes all trials at once.
         reports_raising: Whether it is the check that reports code which raises.
     """
 
     id: str
     run: Callable[[Any], Evidence]
-    kind: CaseKind | None
+    kinds: tuple[CaseKind, ...]
     pooled: bool
     reports_raising: bool
 
@@ -54,8 +54,7 @@ _checks: Final[dict[str, CheckFunction]] = {}
 
 def check(
     id: str,
-    kind: CaseKind | None = None,
-    *,
+    *kinds: CaseKind,
     pooled: bool = False,
     reports_raising: bool = False,
 ) -> Callable[[F], F]:
@@ -64,7 +63,7 @@ def check(
 
     def register(function: F) -> F:
         assert id not in _checks, f"{id} is registered twice"
-        _checks[id] = CheckFunction(id, function, kind, pooled, reports_raising)
+        _checks[id] = CheckFunction(id, function, kinds, pooled, reports_raising)
         return function
 
     return register

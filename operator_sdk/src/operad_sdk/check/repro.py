@@ -51,7 +51,7 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
         Violation: It fails.
         OperatorRaised: Code of the operator raises, wherever the check calls it.
     """
-    if check.kind is None:
+    if not check.kinds:
         return check.run(subject)
     trials = [Trial(subject, case) for case in cases]
     return run_with(check, subject, trials if check.pooled else trials[0])

@@ -90,7 +90,6 @@ class _Run:
     def __init__(self, session: Session, check: CheckFunction) -> None:
         self.session = session
         self.check = check
-        self.kind = check.kind
         self.subject: Subject = session.subject
         self.examples = 0
         self.evidence: Counter[str] = Counter()
@@ -99,20 +98,22 @@ class _Run:
 
     def verdict(self) -> Verdict:
         """Run the check on its cases."""
-        kind = self.kind
+        if not self.check.kinds:
+            return self._on_subject()
         try:
-            if kind is None:
-                return self._on_subject()
-            try:
-                pool = self.session.pool(kind)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
-                return self._without_cases(error)
+            pool = self._pool()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
+            return self._without_cases(error)
+        try:
             if not pool:
-                return self._on_nothing(kind) or self._judged()
+                return self._on_nothing(self.check.kinds[0]) or self._judged()
             found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
         except Unavailable as error:
             return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
+
+    def _pool(self) -> list[Case]:
+        return [case for kind in self.check.kinds for case in self.session.pool(kind)]
 
     def stopped_by(self, error: BaseException) -> Verdict:
         """The verdict where something raised that the check did not expect."""
@@ -142,7 +143,6 @@ class _Run:
         if ordinary and not floating:
             return Status.INAPPLICABLE, "the operator takes no floating type", None
         if floating and kind is WIDE:
-            self.kind = ORDINARY
             return self._one_by_one(floating)
         if floating and self.subject.contract.no_numeric_gradient:
             return Status.INAPPLICABLE, "derivatives need float64, and are declared not to be compared", None
@@ -211,8 +211,9 @@ class _Run:
         end = perf_counter() + profile.seconds
         for case in pool:
             is_late = self.examples >= profile.least and perf_counter() > end
-            if is_late and all(self.evidence.values()):  # a slow machine is no reason to miss some
-                break
+            # a slow machine is no reason to miss some, and each designed case is there for a reason of its own
+            if is_late and all(self.evidence.values()) and self.session.goal_of(case).is_drawn:
+                continue
             self.examples += 1
             self.current = [case]
             try:
@@ -233,9 +234,6 @@ class _Run:
             raise
 
     def _shrunk(self, first: Case) -> Verdict:
-        kind = self.kind
-        assert kind is not None
-
         def fails(case: Case) -> bool:
             try:
                 self._evidence(case)
@@ -245,7 +243,7 @@ class _Run:
                 pass
             return False
 
-        case = smallest(self.session, kind, first, fails)
+        case = smallest(self.session, self.session.goal_of(first), first, fails)
         for candidate in (case, first):
             try:
                 self._evidence(candidate)

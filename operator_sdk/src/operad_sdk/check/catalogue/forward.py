@@ -138,4 +138,13 @@ FORWARD: Final = (
         "mask = generator.random(shape) < p    # keeps with probability p, and should drop",
         "Compare the formula with Contract(distribution=...), and draw from op_ctx.requested.",
     ),
+    Check(
+        "F219",
+        "on values at the ends of a type the result is that of the reference, as near as rounding allows",
+        "A formula that is right for small numbers overflows, underflows or cancels where data does: the "
+        "result is then infinite, or has no digit right, where a right one exists.",
+        "def forward(data): return np.log1p(np.exp(data))    # inf from 89 on, where it is data",
+        "Rearrange the computation, so that no intermediate result leaves the range of the type: "
+        "np.logaddexp(0, data).",
+    ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.operator import Operator
 from operad_sdk.check.closeness import at
-from operad_sdk.check.kinds import SMOOTH, WIDE
+from operad_sdk.check.kinds import LARGE, SMOOTH, WIDE
 from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
@@ -57,7 +57,7 @@ def elementwise(trial: Trial) -> Evidence:
     return {f"gradient of {trial.arguments[i]}": count for i, count in compared.items()}
 
 
-@check("B302", WIDE)
+@check("B302", WIDE, LARGE)
 def along_directions(trial: Trial) -> Evidence:
     """Each argument is moved in a random direction, then all together.
 

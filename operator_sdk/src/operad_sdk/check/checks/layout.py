@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Trial
 
 View = Callable[[Array], Array]
 
 
-@check("F211", ORDINARY)
+@check("F211", ORDINARY, LARGE)
 def layouts(trial: Trial) -> Evidence:
     """Views with other strides in the place of what either pass reads and writes."""
     trial.expect_repeatable()
