@@ -55,3 +55,5 @@ SPECIAL: Final = CaseKind(
     share=0.0,
 )
 """Cases that satisfy the condition of a kernel, whatever that takes."""
+
+ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, EXTREME, SPECIAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, final
+from typing import Any, Final, final
 
 
 class Status(StrEnum):
@@ -23,6 +23,10 @@ class Status(StrEnum):
     def is_red(self) -> bool:
         """Whether it is an error. What is blocked is red in the check that blocks it."""
         return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+
+ENDED: Final = "R506"
+"""The id under which it is red that the process of a run ended."""
 
 
 @final
@@ -75,11 +79,37 @@ class Outcome:
             return "X803"
         return self.check_id if self.status.is_red else None
 
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        return {**asdict(self), "red_id": self.red_id}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One goal of the case plan, and what became of it.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many there are; 0: the operator refuses what the goal wants.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class OperatorReport:
-    """All checks of one operator."""
+    """All checks of one operator.
+
+    Attributes:
+        coverage: The case plan, as far as some check asked for cases.
+    """
 
     operator: str
     distribution: str
@@ -87,6 +117,7 @@ class OperatorReport:
     profile: str
     seed: int
     outcomes: Sequence[Outcome]
+    coverage: Sequence[Coverage] = ()
 
     @property
     def red_ids(self) -> list[str]:
@@ -111,7 +142,13 @@ class OperatorReport:
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
-        return {**asdict(self), "red_ids": self.red_ids, "seconds": self.seconds}
+        red_ids = self.red_ids
+        outcomes = [outcome.to_json() for outcome in self.outcomes]
+        if red_ids == ["X801"]:  # what is blocked is red where nothing else is
+            outcomes = [
+                {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
+            ]
+        return {**asdict(self), "outcomes": outcomes, "red_ids": red_ids, "seconds": self.seconds}
 
 
 @final

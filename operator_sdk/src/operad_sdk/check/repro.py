@@ -12,7 +12,9 @@ import numpy as np
 
 from operad_sdk.check.case import Case
 from operad_sdk.check.cause import authors_line
+from operad_sdk.check.profile import profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
+from operad_sdk.check.session import Session
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -52,7 +54,7 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
         OperatorRaised: Code of the operator raises, wherever the check calls it.
     """
     if not check.kinds:
-        return check.run(subject)
+        return check.run(Session(subject, profile_of(None)) if check.of_session else subject)
     trials = [Trial(subject, case) for case in cases]
     return run_with(check, subject, trials if check.pooled else trials[0])
 

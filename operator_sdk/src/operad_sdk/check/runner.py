@@ -13,7 +13,7 @@ import numpy as np
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.cause import authors_line, last_line
-from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
+from operad_sdk.check.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
@@ -51,12 +51,43 @@ def check_operator(
         outcomes.append(outcome)
         if progress is not None:
             progress(outcome)
+    return _report(session, outcomes)
+
+
+def case_plan(operator: Any, *, profile: str | Profile | None = None) -> OperatorReport:
+    """The cases that an operator is checked on, and why, with no check run on them.
+
+    Args:
+        operator: A name or a property class.
+        profile: As for `check_operator`.
+    """
+    session = Session(subject_of(operator), profile_of(profile))
+    for kind in ALL_KINDS:
+        session.pool(kind)
+    return _report(session, [])
+
+
+def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
     subject, used = session.subject, session.profile
-    return OperatorReport(subject.name, subject.distribution, subject.version, used.name, used.seed, outcomes)
+    return OperatorReport(
+        operator=subject.name,
+        distribution=subject.distribution,
+        version=subject.version,
+        profile=used.name,
+        seed=used.seed,
+        outcomes=outcomes,
+        coverage=session.coverage(),
+    )
 
 
 def run_check(session: Session, check: CheckFunction) -> Outcome:
-    """Run one check, and judge it by what the author expects."""
+    """Run one check, unless the session has it already, and judge it by what the author expects."""
+    if check.id not in session.outcomes:
+        session.outcomes[check.id] = _outcome(session, check)
+    return session.outcomes[check.id]
+
+
+def _outcome(session: Session, check: CheckFunction) -> Outcome:
     begin = perf_counter()
     run = _Run(session, check)
     with warnings.catch_warnings():
@@ -158,7 +189,7 @@ class _Run:
     def _on_subject(self) -> Verdict:
         self.examples = 1
         try:
-            self._count(self.check.run(self.subject))
+            self._count(self.check.run(self.session if self.check.of_session else self.subject))
         except Violation as error:
             return self._failed(error, ())
         except OperatorRaised as error:
@@ -211,7 +242,7 @@ class _Run:
         end = perf_counter() + profile.seconds
         for case in pool:
             is_late = self.examples >= profile.least and perf_counter() > end
-            # a slow machine is no reason to miss some, and each designed case is there for a reason of its own
+            # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
             if is_late and all(self.evidence.values()) and self.session.goal_of(case).is_drawn:
                 continue
             self.examples += 1

@@ -15,6 +15,7 @@ from hypothesis.errors import Unsatisfiable
 from operad_sdk.check import backend
 from operad_sdk.check.case import Case
 from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.outcome import Coverage, Outcome
 from operad_sdk.check.plan import CasePlan, Goal
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.strategies import cases
@@ -31,14 +32,15 @@ class Session:
 
     Attributes:
         plan: What the cases are to show.
-        found: How many cases serve each goal of which cases were made.
+        outcomes: What each check found that has run.
     """
 
     def __init__(self, subject: Subject, profile: Profile) -> None:
         self.subject = subject
         self.profile = profile
         self.plan = CasePlan(subject, profile)
-        self.found: dict[Goal, int] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self._counts: dict[Goal, int] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
 
@@ -52,6 +54,12 @@ class Session:
             self._pools[kind] = [case for goal in self.plan.of(kind) for case in self._cases(goal)]
         return self._pools[kind]
 
+    def coverage(self) -> list[Coverage]:
+        """How many cases serve each goal of which cases were made."""
+        return [
+            Coverage(goal.kind.name, goal.name, goal.reason, count) for goal, count in self._counts.items()
+        ]
+
     def goal_of(self, case: Case) -> Goal:
         """The goal that a case of a pool serves."""
         return self._goals[id(case)]
@@ -59,7 +67,7 @@ class Session:
     def _cases(self, goal: Goal) -> list[Case]:
         found: list[Case] = []
         self.examine(goal, found.append, shrink=False)
-        self.found[goal] = len(found)
+        self._counts[goal] = len(found)
         self._goals.update((id(case), goal) for case in found)
         return found
 

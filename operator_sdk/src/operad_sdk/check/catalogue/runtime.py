@@ -40,4 +40,12 @@ RUNTIME: Final = (
         "    except Exception:\n        pass",
         "Let exceptions pass; the engine brings them to the reader.",
     ),
+    Check(
+        "R506",
+        "the process goes on: no crash, no exit, no hang",
+        "Operators run inside somebody else's program. One that ends it, or never returns, takes along all "
+        "that the program knew.",
+        "def forward(data):\n    if not native.load():\n        os._exit(0)",
+        "Look at the stack that is printed; raise an exception instead of leaving.",
+    ),
 )

@@ -19,7 +19,7 @@ from operad_sdk.check.violation import Violation
 
 @check("F213", ORDINARY, LARGE, SPECIAL)
 def reference(trial: Trial) -> Evidence:
-    """Outputs, and the states behind them if it gives any, beside those of the author's reference function."""
+    """Outputs, and states if it gives them, beside those of the author's reference function."""
     function = trial.subject.contract.reference
     if function is None:
         return None

@@ -6,7 +6,8 @@ report comes here as plain data, and these records say what is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Final, final
 
@@ -49,6 +50,7 @@ class CheckOutcome:
         reason: Why a failure is expected, or what it lacks.
         failure: What is broken, or null.
         seconds: Time it took.
+        red_id: The id under which it is red, or null.
     """
 
     check_id: str
@@ -58,6 +60,25 @@ class CheckOutcome:
     reason: str
     failure: CheckFailure | None
     seconds: float
+    red_id: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlannedCases:
+    """One goal of an operator's case plan.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many were made; 0: the operator refuses what the goal wants.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
 
 
 @final
@@ -72,8 +93,10 @@ class CheckedOperator:
         profile: How much was tried: dev, ci or nightly.
         seed: Of everything random.
         outcomes: What each check found.
-        red_ids: Ids of the checks under which something is wrong.
+        red_ids: The ids under which some outcome is red.
         seconds: Time that all checks took together.
+        coverage: The case plan, and how many cases serve each goal.
+        printed: The end of what it printed while it was checked.
     """
 
     operator: str
@@ -84,6 +107,8 @@ class CheckedOperator:
     outcomes: list[CheckOutcome]
     red_ids: list[str]
     seconds: float
+    coverage: list[PlannedCases] = field(default_factory=list)
+    printed: str = ""
 
     @property
     def provider(self) -> str:
@@ -100,11 +125,15 @@ class CheckRun:
         passed: Whether nothing is wrong and every operator could be loaded.
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
+        left: Operators that were not reached before the run was interrupted.
+        explains: Whether no check ran, and only the case plans are shown.
     """
 
     passed: bool
     operators: list[CheckedOperator]
     unusable: dict[str, str]
+    left: list[str] = field(default_factory=list)
+    explains: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -113,6 +142,11 @@ class CheckRun:
 
     def show(self, page: Page) -> None:
         """One row per operator, then what is wrong, each with its program, then what it comes to."""
+        if self.explains:
+            for op in self.operators:
+                _show_plan(page, op)
+            _show_unusable(page, self.unusable)
+            return
         page.table(
             ("operator", "provided by", "result", "checks", "examples", "seconds"),
             [
@@ -133,9 +167,13 @@ class CheckRun:
                     _show_failure(page, op, outcome)
             if op.red_ids and not any(outcome.status in _RED for outcome in op.outcomes):
                 _show_blocked(page, op)
-        for name, error in self.unusable.items():
-            page.heading(f"{name} could not be checked")
-            page.text(error)
+            if op.printed and op.red_ids:
+                page.heading(f"{op.operator} printed")
+                page.code(indent(op.printed.rstrip(), "    "))
+        _show_unusable(page, self.unusable)
+        if self.left:
+            page.heading(f"interrupted: {len(self.left)} operators were not checked")
+            page.text(" ".join(self.left))
         if self.operators:
             page.heading("Summary")
             page.pairs(summary(self.operators, len(self.unusable)))
@@ -144,6 +182,21 @@ class CheckRun:
         """The summary as plain text."""
         lines = summary(self.operators, len(self.unusable)) if self.operators else []
         return [(word, cell.text if isinstance(cell, Mark) else cell) for word, cell in lines]
+
+
+def _show_unusable(page: Page, unusable: Mapping[str, str]) -> None:
+    for name, error in unusable.items():
+        page.heading(f"{name} could not be checked")
+        page.text(error)
+
+
+def _show_plan(page: Page, op: CheckedOperator) -> None:
+    page.heading(f"cases of {op.operator}, profile {op.profile}")
+    rows = [
+        (each.kind, each.goal, str(each.cases) if each.cases else Mark("refused", "quiet"), each.reason)
+        for each in op.coverage
+    ]
+    page.table(("kind", "goal", "cases", "why"), rows)
 
 
 def _show_blocked(page: Page, op: CheckedOperator) -> None:
