@@ -78,4 +78,4 @@ def test_an_operator_without_parameters_draws_nothing(data):
         def forward(data):
             return data
 
-    assert data.draw(parameters(subject_of(Plain))) == {}
+    assert data.draw(parameters(subject_of(Plain), None)) == {}

@@ -169,6 +169,8 @@ class _Run:
 
     def _on_nothing(self, kind: CaseKind) -> Verdict | None:
         """The verdict where there is no case of that kind; None: other cases did as well."""
+        if not kind.share and self.session.pool(ORDINARY):
+            return Status.INAPPLICABLE, f"the operator takes no case of kind {kind.name!r}", None
         ordinary = self.session.pool(ORDINARY) if _wants_floats(kind) else []
         floating = [case for case in ordinary if any(a.dtype.kind == "f" for a in case.inputs.values())]
         if ordinary and not floating:

@@ -33,14 +33,21 @@ class _Sizes:
 
     def size(self) -> int:
         """The next size."""
-        self._count += 1
-        if self._given is not None and self._given.place == self._count - 1:
-            return self._given.length
-        return self._draw(self._sizes)
+        return self._next(self._sizes)
+
+    def of(self, offered: Sequence[int]) -> int:
+        """The next size, of those that an author offers."""
+        return self._next(st.sampled_from(list(offered)))
 
     def shape(self) -> Shape:
         """Sizes for any number of axes."""
         return tuple(self.size() for _ in range(self._draw(self._ranks)))
+
+    def _next(self, sizes: st.SearchStrategy[int]) -> int:
+        self._count += 1
+        if self._given is not None and self._given.place == self._count - 1:
+            return self._given.length
+        return self._draw(sizes)
 
     def choose(self, name: str, is_sequence: bool) -> Any:
         """What a name of a spec line stands for."""
@@ -57,7 +64,7 @@ def argument_shapes(
     """
     declared = subject.contract.shapes
     if declared is not None:
-        chosen = declared(prop, lambda values: draw(st.sampled_from(list(values))))
+        chosen = declared(prop, _Sizes(draw, kind, given).of)
         return _accepted(prop, [tuple(s) for s in chosen])
     if getattr(prop, "is_elementwise", False):
         return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())

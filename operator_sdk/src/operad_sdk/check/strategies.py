@@ -50,7 +50,7 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
         shapes = None
     assume(shapes is not None and sum(int(np.prod(s)) for s in shapes) <= kind.max_elements)
     assert shapes is not None
-    assume(goal.size is None or any(goal.size.length in shape for shape in shapes))
+    assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
     wanted = goal.dtypes or kind.dtypes
     usable = [found for dtype in wanted if (found := completed_types(subject, prop, np.dtype(dtype)))]
     assume(usable)
@@ -176,6 +176,8 @@ def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DT
 def _on_lattice(
     rng: np.random.Generator, domain: Domain, shape: Shape, dtype: DType, prop: OperatorProperty, shapes: Any
 ) -> Array:
+    if dtype.kind == "b" and domain is DATA:
+        return np.asarray(rng.random(shape) < 0.5)  # nearly every point of the lattice is true
     values = domain.draw(rng, shape, prop, shapes)
     if dtype.kind in "iu":
         values = np.abs(np.rint(values)) if dtype.kind == "u" else np.rint(values)

@@ -23,6 +23,10 @@ class GivenSize:
     place: int
     length: int
 
+    def is_reached(self, size: int) -> bool:
+        """Whether an axis will do: windows and strides may make a long one longer."""
+        return size == self.length or size >= self.length > 1
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
