@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import Any, Final, final
 
 
@@ -60,6 +61,7 @@ class Outcome:
         reason: Why a failure is expected, a check does not apply or is blocked, or what it did not find.
         failure: What is broken.
         seconds: Time it took.
+        echo_of: The id of the red check that explains this one; empty: none does.
     """
 
     check_id: str
@@ -69,6 +71,7 @@ class Outcome:
     reason: str = ""
     failure: Failure | None = None
     seconds: float = 0.0
+    echo_of: str = ""
 
     @property
     def red_id(self) -> str | None:
@@ -103,7 +106,7 @@ class Coverage:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OperatorReport:
     """All checks of one operator.
 
@@ -139,6 +142,25 @@ class OperatorReport:
     def seconds(self) -> float:
         """Time that all checks took together."""
         return sum(outcome.seconds for outcome in self.outcomes)
+
+    def __repr__(self) -> str:
+        """The verdict in a line, and one for each cause."""
+        passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
+        verdict = " ".join(self.red_ids) or "passed"
+        lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
+        lines += [
+            f"  {outcome.check_id}: {outcome.failure.message if outcome.failure else outcome.reason}"
+            for outcome in self.outcomes
+            if outcome.status.is_red and not outcome.echo_of
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The page of the report, for notebooks, in a frame so that its style stays its own."""
+        from operad_sdk.check.html import page  # noqa: PLC0415 - only where it is shown
+
+        text = page({"operators": [self.to_json()], "unusable": {}}, f"Contract of {self.operator}")
+        return f'<iframe srcdoc="{escape(text, quote=True)}" width="100%" height="480"></iframe>'
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""

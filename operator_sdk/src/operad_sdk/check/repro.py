@@ -89,7 +89,9 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     pairs = zip(names, cases, strict=True)
     body = [line for name, case in pairs for line in _case_lines(name, case, is_short=len(cases) > 1)]
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
-    return "\n".join([*filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+    here = not module and not subject.is_registered
+    note = ["# the operator is in no module that can be imported: run this where it is defined"] * here
+    return "\n".join([*note, *filter(None, head), "", *body, call, *_comment(message)]) + "\n"
 
 
 def _has_packed(case: Case) -> bool:

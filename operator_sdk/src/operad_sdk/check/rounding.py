@@ -57,7 +57,7 @@ def expect_near(
     expected = values(wide)
     heads = magnitude(wide.out_grads) if are_gradients else 0.0
     least = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) if is_reference else 0.0
-    limits = [
+    limits: list[Any] = [
         limit if limit is None else limit + least for limit in _limits(wide, expected, values, dtype, heads)
     ]
     source = "by the reference in float64" if is_reference else "in float64"

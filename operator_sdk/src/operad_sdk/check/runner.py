@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,9 +11,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad_sdk.check.advice import advice
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.cause import authors_line, last_line
+from operad_sdk.check.diagnosis import diagnosed
 from operad_sdk.check.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
@@ -75,7 +78,7 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
         version=subject.version,
         profile=used.name,
         seed=used.seed,
-        outcomes=outcomes,
+        outcomes=diagnosed(outcomes),
         coverage=session.coverage(),
     )
 
@@ -163,7 +166,10 @@ class _Run:
         line = authors_line(cause) or last_line(cause)
         message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
         if self.check.id == _REPORTS_CASES:
-            fix = "Correct the line named: of the constructor, inference, or what the contract declares."
+            fix = (
+                advice(cause)
+                or "Correct the line named: of the constructor, inference, or what the contract declares."
+            )
             return self._failed(Violation(message, fix=fix), ())
         return Status.BLOCKED, message, None
 
@@ -222,11 +228,12 @@ class _Run:
             try:
                 run_on(self.check, self.subject, tried)
             except Violation as found:
-                return found
+                return found if _mentioned(tried[0], found) == thing else None
             except OperatorRaised:
                 pass
             return None
 
+        thing = _mentioned(cases[0], error) if cases else frozenset()
         if not cases or failure(cases) is None:
             return self._failed(error, cases)
         for place in range(len(cases)):
@@ -263,25 +270,30 @@ class _Run:
             return run_on(self.check, self.subject, [case])
         except OperatorRaised as error:
             if self.check.reports_raising:
-                raise Violation(str(error)) from error
+                raise Violation(str(error), fix=advice(error.error)) from error
             raise
 
+    def _violation(self, case: Case) -> Violation | None:
+        """What the check finds in one case."""
+        try:
+            self._evidence(case)
+        except Violation as error:
+            return error
+        except OperatorRaised:
+            pass
+        return None
+
     def _shrunk(self, first: Case) -> Verdict:
+        thing = _mentioned(first, self._violation(first))
+
         def fails(case: Case) -> bool:
-            try:
-                self._evidence(case)
-            except Violation:
-                return True
-            except OperatorRaised:
-                pass
-            return False
+            found = self._violation(case)
+            return found is not None and _mentioned(case, found) == thing
 
         case = smallest(self.session, self.session.goal_of(first), first, fails)
         for candidate in (case, first):
-            try:
-                self._evidence(candidate)
-            except (Violation, OperatorRaised) as error:
-                violation = error if isinstance(error, Violation) else Violation(str(error))
+            violation = self._violation(candidate)
+            if violation is not None:
                 return self._failed(violation, [candidate])
         return self._failed(Violation("it failed once and passed when run again on the same case"), [first])
 
@@ -312,6 +324,12 @@ class _Run:
             return
         for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
             self.evidence[name] += count
+
+
+def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
+    """The arrays of a case that a finding is about: a smaller case is to show the same thing."""
+    words = set(re.findall(r"\w+", found.message if found is not None else ""))
+    return frozenset(words & {*case.inputs, *case.aux})
 
 
 def _wants_floats(kind: CaseKind) -> bool:

@@ -27,6 +27,7 @@ from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Real
+from operad_sdk.errors import DeclarationError, SpecError
 
 Array = npt.NDArray[Any]
 
@@ -69,7 +70,7 @@ def _is_computed(subject: Subject, case: Case) -> bool:
     A parameter that a type cannot hold, such as a scalar of 300 for int8, is refused in words.
     """
     try:
-        assert Trial(subject, case).operator
+        Trial(subject, case).new_operator()
     except OperatorRaised as error:
         return not isinstance(error.error, OperadError)
     return True
@@ -133,6 +134,8 @@ def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None
     try:
         prop: OperatorProperty = subject.cls(**params)
         prop.list_arguments()
+    except (DeclarationError, SpecError) as error:  # a mistake of the declaration refuses nothing
+        raise OperatorRaised("the declaration", error) from error
     except OperadError:
         return None
     except Exception as error:

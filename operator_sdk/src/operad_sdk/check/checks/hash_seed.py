@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import hashlib
+import inspect
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_sdk.check.cause import is_library
 from operad_sdk.check.checks.sharing import both_passes
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
@@ -56,13 +58,27 @@ def digest(operator: Any) -> str:
 
 
 def _codes(subject: Subject) -> Iterator[CodeType]:
-    module = sys.modules.get(subject.cls.__module__)
-    owners = [vars(subject.cls), vars(module) if module else {}]
-    for owner in owners:
-        for value in list(owner.values()):
-            function = value.__func__ if isinstance(value, staticmethod) else value
-            if isinstance(function, FunctionType) and function.__module__ == subject.cls.__module__:
-                yield function.__code__
+    """The code of the operator's functions, and of those that they call in its own module."""
+    cls: Any = subject.cls
+    declared = [getattr(cls, "_forward_function", None), *getattr(cls, "_gradient_functions", {}).values()]
+    left = [*(each.function for each in declared if each is not None), *vars(cls).values()]
+    left += [getattr(kernel.factory, "_function", None) for kernel in cls.kernels]
+    seen: set[int] = set()
+    while left:
+        value = left.pop()
+        function = inspect.unwrap(value.__func__) if isinstance(value, staticmethod) else value
+        if not isinstance(function, FunctionType) or id(function) in seen or is_library(function.__module__):
+            continue
+        seen.add(id(function))
+        yield function.__code__
+        left += [
+            function.__globals__[name] for name in _names(function.__code__) & function.__globals__.keys()
+        ]
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [value for value in code.co_consts if isinstance(value, CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def _hashes(code: CodeType) -> bool:

@@ -105,6 +105,6 @@ def _differ(one: Any, other: Any) -> list[int]:
 
 
 def _with_head(trial: Trial, k: int, place: tuple[int, ...], value: float) -> list[Any]:
-    heads = [None if head is None else head.copy() for head in trial.out_grads]
+    heads: list[Any] = [None if head is None else head.copy() for head in trial.out_grads]
     heads[k][place] = value
     return heads

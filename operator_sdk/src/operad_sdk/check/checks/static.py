@@ -88,9 +88,10 @@ _SHAPE_LINE: Final = re.compile(r"^\s+(\w+): (\([^()]*\))")
 def documented_shapes(subject: Subject) -> Evidence:
     """The section `Shapes:` beside the spec line: names, and numbers of axes where both are plain."""
     section = docstring(subject).partition("\nShapes:\n")[2].partition("\n\n")[0]
-    if not section or not isinstance(getattr(subject.cls, "spec", None), str):
+    spec = getattr(subject.cls, "spec", None)
+    if not section or not isinstance(spec, str):
         return None
-    line = parse(subject.cls.spec)
+    line = parse(spec)
     items = {item.name: item for item in (*line.inputs, *line.outputs)}
     compared = 0
     for text in section.splitlines():

@@ -25,6 +25,12 @@ from operad_sdk.check.violation import OperatorRaised, Violation
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""
 
+
+def _numbers_of_numpy() -> tuple[Any, ...]:
+    state: Any = np.random.get_state()
+    return tuple(state[1:3])
+
+
 _STATE: Final[dict[str, Callable[[], Any]]] = {
     "NumPy's error state": np.geterr,
     "NumPy's print options": lambda: repr(np.get_printoptions()),

@@ -13,6 +13,7 @@ from typing import Any
 
 Row = dict[str, Any]
 _Choice = tuple[str, int]
+_Group = tuple[_Choice, ...]
 
 
 def rows(values: Mapping[str, Sequence[Any]], most: int) -> list[Row]:
@@ -23,9 +24,9 @@ def rows(values: Mapping[str, Sequence[Any]], most: int) -> list[Row]:
         most: Rows at most; each value is in one of them if there are so many.
     """
     names = list(values)
-    left = {((name, i),) for name in names for i in range(len(values[name]))}
+    left: set[_Group] = {((name, i),) for name in names for i in range(len(values[name]))}
     found = _covering(values, left, most)
-    pairs = {
+    pairs: set[_Group] = {
         ((one, i), (other, j))
         for one, other in combinations(names, 2)
         for i in range(len(values[one]))
@@ -36,9 +37,7 @@ def rows(values: Mapping[str, Sequence[Any]], most: int) -> list[Row]:
     return [{name: values[name][i] for name, i in row} for row in found]
 
 
-def _covering(
-    values: Mapping[str, Sequence[Any]], left: set[tuple[_Choice, ...]], most: int
-) -> list[list[_Choice]]:
+def _covering(values: Mapping[str, Sequence[Any]], left: set[_Group], most: int) -> list[list[_Choice]]:
     """Rows that contain as many of the groups `left` as `most` rows can; they are taken out of `left`."""
     found: list[list[_Choice]] = []
     while left and len(found) < most:
@@ -54,7 +53,7 @@ def _covering(
     return found
 
 
-def _gain(row: Mapping[str, int], name: str, i: int, left: set[tuple[_Choice, ...]]) -> int:
+def _gain(row: Mapping[str, int], name: str, i: int, left: set[_Group]) -> int:
     """How many groups the value adds to a row."""
     choice = (name, i)
     own = ((choice,) in left) * 2

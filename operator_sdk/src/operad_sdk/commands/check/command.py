@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
+import numpy as np
 
 from operad import config, registry
 from operad.cli import Listing, progress
 from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
 from operad.files import write_atomically
-from operad_sdk.commands.check.records import CheckedOperator, CheckRun
+from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
 
 if TYPE_CHECKING:
     from operad_sdk.check.profile import Profile
+
+_PROGRAM_LIMIT_S: Final = 60.0
+"""Seconds that a program of a report may take."""
 
 
 @click.command(cls=Listing, result=CheckRun)
@@ -54,6 +62,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show the plan of cases, with a reason for each, and run no check.",
 )
+@click.option(
+    "--write-example",
+    "writes",
+    is_flag=True,
+    help="Write an example with its result into docstrings that have none, and run no check.",
+)
 def check(
     names: tuple[str, ...],
     plugin: str | None,
@@ -63,6 +77,7 @@ def check(
     jobs: int | None,
     limit: float | None,
     explains: bool,
+    writes: bool,
 ) -> CheckRun:
     """Check whether operators keep their contract.
 
@@ -82,17 +97,32 @@ def check(
     wanted = names or _operators(plugin)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
-    work = plan_one if explains else check_one
+    work = write_one if writes else plan_one if explains else check_one
     with progress("checking", len(wanted)) as advance, suppress(KeyboardInterrupt):
         for result in checked(wanted, profile, jobs, work, limit):
             found[result.name] = result
             advance(result.name)
     run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains)
+    run = _with_tried_programs(run, jobs)
     if html is not None:
         from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
 
-        write_atomically(html.absolute(), page(msgspec.to_builtins(run), notes=run.notes()).encode())
+        write_atomically(
+            html.absolute(),
+            page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
+        )
     return run
+
+
+def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
+    """When, how and with what a report was made."""
+    seeds = ", ".join(sorted({str(op.seed) for op in run.operators}))
+    return [
+        ("command", " ".join(["operad", *sys.argv[1:]])),
+        ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("seed", seeds),
+        ("python", f"{platform.python_version()} on {platform.machine()}, NumPy {np.__version__}"),
+    ]
 
 
 def check_one(name: str, profile: str | None, told: Told) -> Any:
@@ -105,11 +135,52 @@ def check_one(name: str, profile: str | None, told: Told) -> Any:
     return _plain(lambda: check_operator(name, profile=profile, progress=tell))
 
 
+def write_one(name: str, profile: str | None, told: Told) -> Any:
+    """Where an example was written into a docstring, or why it was not."""
+    from operad_sdk.check.example import write_example  # noqa: PLC0415 - an extra
+    from operad_sdk.check.subject import subject_of  # noqa: PLC0415 - likewise
+
+    try:
+        return {"written": write_example(subject_of(name))}
+    except OperadError as error:
+        return str(error)
+
+
 def plan_one(name: str, profile: str | None, told: Told) -> Any:
     """The case plan of one operator as plain data, or why it has none."""
     from operad_sdk.check.runner import case_plan  # noqa: PLC0415 - an extra
 
     return _plain(lambda: case_plan(name, profile=profile))
+
+
+def fails_alone(script: str, profile: str | None, told: Told) -> Any:
+    """Whether a program of a report fails in a process that has run nothing else."""
+    try:
+        exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
+    except Exception:  # noqa: BLE001 - that is what it is for
+        return True
+    return False
+
+
+def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
+    """The run, with what each program that it would print does by itself."""
+    scripts = {
+        cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
+    }
+    alone = {
+        found.name: found.report
+        for found in checked(sorted(scripts), None, jobs, fails_alone, _PROGRAM_LIMIT_S)
+        if isinstance(found.report, bool)
+    }
+
+    def tried(outcome: CheckOutcome) -> CheckOutcome:
+        failure = outcome.failure
+        if failure is None or failure.script not in alone:
+            return outcome
+        return replace(outcome, failure=replace(failure, alone=alone[failure.script]))
+
+    operators = [replace(op, outcomes=[tried(outcome) for outcome in op.outcomes]) for op in run.operators]
+    return replace(run, operators=operators)
 
 
 def _plain(report: Callable[[], Any]) -> Any:
@@ -138,6 +209,7 @@ def _operators(plugin: str | None) -> Sequence[str]:
 def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, explains: bool) -> CheckRun:
     operators: list[CheckedOperator] = []
     unusable: dict[str, str] = {}
+    written: dict[str, str] = {}
     for name in names:
         result = found.get(name)
         if result is None:
@@ -145,11 +217,14 @@ def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, exp
         if isinstance(result.report, str):
             unusable[name] = result.report
             continue
+        if result.report is not None and "written" in result.report:
+            written[name] = result.report["written"]
+            continue
         data = result.report or _cut_short(result, profile)
         operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
     left = [name for name in names if name not in found]
     passed = not unusable and not left and not any(op.red_ids for op in operators)
-    return CheckRun(passed, operators, unusable, left, explains)
+    return CheckRun(passed, operators, unusable, left, written, explains)
 
 
 def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:

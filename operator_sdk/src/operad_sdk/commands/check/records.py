@@ -15,6 +15,13 @@ from operad.cli import Mark, Page
 from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
+_RANKS: Final = "SFBMRDAX"
+"""Groups by how near they are to a cause."""
+_ALONE: Final = {
+    None: "This program fails in the same way:",
+    True: "This program fails in the same way:",
+    False: "This program passes by itself: the check fails only after other runs in one process.",
+}
 _RULES: Final = {"no evidence": "X801", "unexpected pass": "X803"}
 """Rules on evidence: what is broken where a check itself finds nothing wrong."""
 
@@ -29,12 +36,14 @@ class CheckFailure:
         fix: One suggestion.
         case: The smallest case found, in one line.
         script: A program that fails in the same way.
+        alone: Whether the program was seen to fail by itself; null: it was not tried.
     """
 
     message: str
     fix: str
     case: str
     script: str
+    alone: bool | None = None
 
 
 @final
@@ -51,6 +60,7 @@ class CheckOutcome:
         failure: What is broken, or null.
         seconds: Time it took.
         red_id: The id under which it is red, or null.
+        echo_of: The id of the red check that explains this one, or empty.
     """
 
     check_id: str
@@ -61,6 +71,7 @@ class CheckOutcome:
     failure: CheckFailure | None
     seconds: float
     red_id: str | None = None
+    echo_of: str = ""
 
 
 @final
@@ -115,6 +126,21 @@ class CheckedOperator:
         """Distribution and version."""
         return f"{self.distribution} {self.version}".strip()
 
+    @property
+    def causes(self) -> list[CheckOutcome]:
+        """What is red and explained by nothing else, the nearest to a cause first."""
+        found = [outcome for outcome in self.outcomes if outcome.status in _RED and not outcome.echo_of]
+        return sorted(found, key=lambda outcome: (_RANKS.index(outcome.check_id[0]), outcome.check_id))
+
+    @property
+    def verdict(self) -> str:
+        """The ids that are red, causes alone, and how many follow from them."""
+        if not self.red_ids:
+            return "passed"
+        ids = list(dict.fromkeys(outcome.red_id or outcome.check_id for outcome in self.causes))
+        echoes = sum(bool(outcome.echo_of) for outcome in self.outcomes)
+        return " ".join(ids or self.red_ids) + (f" (+{echoes})" if echoes else "")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -126,6 +152,7 @@ class CheckRun:
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
         left: Operators that were not reached before the run was interrupted.
+        written: Examples that were written into docstrings, with their places, by operator.
         explains: Whether no check ran, and only the case plans are shown.
     """
 
@@ -133,6 +160,7 @@ class CheckRun:
     operators: list[CheckedOperator]
     unusable: dict[str, str]
     left: list[str] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
     explains: bool = False
 
     @property
@@ -147,13 +175,16 @@ class CheckRun:
                 _show_plan(page, op)
             _show_unusable(page, self.unusable)
             return
+        for name, text in self.written.items():
+            page.heading(f"{name}: an example was written")
+            page.code(text)
         page.table(
             ("operator", "provided by", "result", "checks", "examples", "seconds"),
             [
                 (
                     Mark(op.operator, "name"),
                     op.provider,
-                    Mark(" ".join(op.red_ids), "bad") if op.red_ids else Mark("passed", "good"),
+                    Mark(op.verdict, "bad" if op.red_ids else "good"),
                     str(sum(outcome.status == "passed" for outcome in op.outcomes)),
                     str(sum(outcome.examples for outcome in op.outcomes)),
                     f"{op.seconds:.1f}",
@@ -162,9 +193,8 @@ class CheckRun:
             ],
         )
         for op in self.operators:
-            for outcome in op.outcomes:
-                if outcome.status in _RED:
-                    _show_failure(page, op, outcome)
+            for outcome in op.causes:
+                _show_failure(page, op, outcome)
             if op.red_ids and not any(outcome.status in _RED for outcome in op.outcomes):
                 _show_blocked(page, op)
             if op.printed and op.red_ids:
@@ -217,6 +247,9 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
     else:
         page.text(Mark(outcome.failure.message, "bad"))
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
-        page.text("This program fails in the same way:")
+        page.text(_ALONE[outcome.failure.alone])
         page.code(indent(outcome.failure.script.rstrip(), "    "))
+    echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
+    if echoes:
+        page.text(f"probably for the same reason: {' '.join(echoes)}")
     page.text(Mark(f"more: operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))

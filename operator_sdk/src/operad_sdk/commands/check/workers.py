@@ -41,7 +41,7 @@ _GRACE_S: Final = 2.0
 _MOST_PRINTED: Final = 4000
 """Characters kept of what an operator prints."""
 _HAS_FORK_SERVER: Final = "forkserver" in multiprocessing.get_all_start_methods()
-_CONTEXT: Final = multiprocessing.get_context("forkserver" if _HAS_FORK_SERVER else "spawn")
+_CONTEXT: Final[Any] = multiprocessing.get_context("forkserver" if _HAS_FORK_SERVER else "spawn")
 if _HAS_FORK_SERVER:
     _CONTEXT.set_forkserver_preload(["operad_sdk.check.runner", "msgspec"])
 
