@@ -8,7 +8,7 @@ from operad.errors import ArgumentError
 from operad_sdk.check.catalogue import CATALOGUE, explain
 from operad_sdk.check.register import all_checks
 
-JUDGED_FROM_OUTCOMES = {"X801", "X803"}
+JUDGED_FROM_OUTCOMES = {"R506", "X801", "X803"}
 
 
 @pytest.mark.parametrize("check", CATALOGUE.values(), ids=list(CATALOGUE))

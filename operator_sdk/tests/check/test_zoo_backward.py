@@ -11,9 +11,9 @@ from operad_sdk.check.register import all_checks
 from operator_sdk.tests.zoo import backward, gradients
 from operator_sdk.tests.zoo.fault import Fault
 from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
-from operator_sdk.tests.zoo.table import each_fault
+from operator_sdk.tests.zoo.table import each_fault, of_groups
 
-FAULTS = [*gradients.ZOO, *backward.ZOO]
+FAULTS = [*gradients.ZOO, *backward.ZOO, *of_groups("B", "extremes")]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
 """As many examples as `dev`, however busy the machine is."""
 

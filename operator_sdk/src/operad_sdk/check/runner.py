@@ -111,6 +111,9 @@ def _outcome(session: Session, check: CheckFunction) -> Outcome:
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
 
+_SHRINKING_S: Final = 20.0
+"""Time after which a case that fails slowly is small enough."""
+
 _REPORTS_CASES: Final = "F201"
 """The check that is red where no case can be made."""
 
@@ -258,8 +261,8 @@ class _Run:
             self.current = [case]
             try:
                 self._count(self._evidence(case))
-            except Violation:
-                return self._shrunk(case)
+            except Violation as error:
+                return self._shrunk(case, error)
             except OperatorRaised as error:
                 self.blocked.append(str(error))
         return None
@@ -283,19 +286,23 @@ class _Run:
             pass
         return None
 
-    def _shrunk(self, first: Case) -> Verdict:
-        thing = _mentioned(first, self._violation(first))
+    def _shrunk(self, first: Case, found: Violation) -> Verdict:
+        thing = _mentioned(first, found)
+        end = perf_counter() + _SHRINKING_S
 
         def fails(case: Case) -> bool:
-            found = self._violation(case)
-            return found is not None and _mentioned(case, found) == thing
+            if perf_counter() > end:
+                return False
+            smaller = self._violation(case)
+            return smaller is not None and _mentioned(case, smaller) == thing
 
         case = smallest(self.session, self.session.goal_of(first), first, fails)
         for candidate in (case, first):
             violation = self._violation(candidate)
             if violation is not None:
                 return self._failed(violation, [candidate])
-        return self._failed(Violation("it failed once and passed when run again on the same case"), [first])
+        message = f"{found.message}; it passed when it was run again on the same case"
+        return self._failed(Violation(message, found.fix), [first])
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
         fix = error.fix or CATALOGUE[self.check.id].fix

@@ -97,7 +97,7 @@ def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
                     now = arrays[group][name]
                     if now[place] == value:
                         break
-                    if not declared.accepts(value):
+                    if not (declared.accepts(value) and _can_hold(now.dtype, value)):
                         continue
                     changed = now.copy()
                     changed[place] = value
@@ -113,3 +113,7 @@ def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
                     yield _Candidate(smaller, accept)
                     if kept:
                         break
+
+
+def _can_hold(dtype: np.dtype[Any], value: float) -> bool:
+    return dtype.kind == "f" or (value == int(value) and (value >= 0 or dtype.kind == "i"))

@@ -34,7 +34,7 @@ def _numbers_of_numpy() -> tuple[Any, ...]:
 _STATE: Final[dict[str, Callable[[], Any]]] = {
     "NumPy's error state": np.geterr,
     "NumPy's print options": lambda: repr(np.get_printoptions()),
-    "the numbers that np.random draws next": lambda: np.random.get_state()[1:3],
+    "the numbers that np.random draws next": _numbers_of_numpy,
     "the numbers that random draws next": random.getstate,
     "the working directory": os.getcwd,
     "the environment": lambda: dict(os.environ),
@@ -72,6 +72,11 @@ class _Watched(Wrapped):
         for name, look in _STATE.items():
             if not self.changed and not _are_equal(look(), before[name]):
                 self.changed = name
+        if self.changed:  # so that the next run shows it again
+            np.seterr(**before["NumPy's error state"])
+            os.chdir(before["the working directory"])
+            os.environ.clear()
+            os.environ.update(before["the environment"])
 
 
 def _are_equal(one: Any, other: Any) -> bool:
