@@ -64,7 +64,8 @@ def expect_close(
 
 def coarsest(trial: Trial) -> np.dtype[Any]:
     """The floating type among a trial's arrays that rounds most; an integer type where there is none."""
-    types = [dtype for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"]
+    held = [array.dtype for array in trial.aux]
+    types = [dtype for dtype in [*trial.in_types, *trial.out_types, *held] if dtype.kind == "f"]
     return min(types, key=lambda dtype: dtype.itemsize) if types else np.dtype(np.int64)
 
 

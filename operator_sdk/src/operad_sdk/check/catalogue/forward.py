@@ -140,15 +140,6 @@ FORWARD: Final = (
     ),
     Check(
         "F219",
-        "on values at the ends of a type the result is that of the reference, as near as rounding allows",
-        "A formula that is right for small numbers overflows, underflows or cancels where data does: the "
-        "result is then infinite, or has no digit right, where a right one exists.",
-        "def forward(data): return np.log1p(np.exp(data))    # inf from 89 on, where it is data",
-        "Rearrange the computation, so that no intermediate result leaves the range of the type: "
-        "np.logaddexp(0, data).",
-    ),
-    Check(
-        "F220",
         "finite arguments and states give finite gradients and states, and results that are not all NaN",
         "One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the "
         "bound of a parameter.",
@@ -156,14 +147,14 @@ FORWARD: Final = (
         "Write the limit where the formula has none: np.divide(..., where=output != 0).",
     ),
     Check(
-        "F221",
+        "F220",
         "inference leaves the lists it is handed as they are, and never overrules a known argument",
         "The lists are the graph's own. An argument that inference changes is another graph.",
         "def infer_shape(self, in_shapes):\n    in_shapes[1] = in_shapes[0]    # the caller's list",
         "Return new lists; raise a ShapeError where known shapes contradict each other.",
     ),
     Check(
-        "F222",
+        "F221",
         "declared relations hold: of a batch and its items, of permuted elements, of scaled and shifted data",
         "What must hold whatever the values finds mistakes where no reference exists.",
         'Contract(relations=("items",))    # and data is normalised over the batch',

@@ -11,7 +11,7 @@ from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import Violation
 
 
-@check("F221", ORDINARY)
+@check("F220", ORDINARY)
 def callers_lists(trial: Trial) -> Evidence:
     """Lists of shapes and types are the same afterwards, and known arguments stay what they are."""
     if not trial.in_shapes:

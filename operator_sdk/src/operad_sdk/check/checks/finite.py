@@ -25,7 +25,7 @@ _SEVERAL: Final = 4
 """Elements from which on results that are all NaN say something."""
 
 
-@check("F220", ORDINARY, EXTREME, LARGE)
+@check("F219", ORDINARY, EXTREME, LARGE)
 def finite(trial: Trial) -> Evidence:
     """Outputs, states and gradients for finite arguments, in both modes."""
     if not trial.is_runnable or not any(dtype.kind == "f" for dtype in trial.out_types):

@@ -21,7 +21,7 @@ _SHIFT: Final = 0.5
 """Powers of two, so that they cost no digit."""
 
 
-@check("F222", ORDINARY, LARGE)
+@check("F221", ORDINARY, LARGE)
 def relations(trial: Trial) -> Evidence:
     """Each declared relation; of a mapper, that permuted elements give permuted results."""
     names = list(trial.subject.contract.relations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,35 +16,38 @@ from operad_sdk.check.rounding import WIDE_TYPE, expect_near
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import Violation
 
+_FAR: Final = 64.0
+"""Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
 
-@check("F213", ORDINARY, LARGE, SPECIAL)
+
+@check("F213", ORDINARY, LARGE, EXTREME, SPECIAL)
 def reference(trial: Trial) -> Evidence:
     """Outputs, and states if it gives them, beside those of the author's reference function."""
     function = trial.subject.contract.reference
     if function is None:
         return None
     names, found, expected = _beside_each_other(trial, function)
+    if magnitude(trial.inputs) > _FAR and not is_random(trial):
+        return _expect_near_far_out(trial, function, names, found)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, magnitude(trial.inputs, found))
     return dict.fromkeys(names, 1)
 
 
-@check("F219", EXTREME)
-def reference_at_the_ends(trial: Trial) -> Evidence:
-    """The same on values that overflow, underflow and cancel, within what rounding costs there."""
-    function = trial.subject.contract.reference
+def _expect_near_far_out(
+    trial: Trial, function: Callable[..., Any], names: list[str], found: list[Any]
+) -> Evidence:
+    """What overflows and cancels is compared within what rounding costs there, which is measured."""
     dtype = coarsest(trial)
-    if function is None or dtype.kind != "f" or is_random(trial):
-        return None
     wide = retyped(trial, WIDE_TYPE)
-    if wide is None:
+    if dtype.kind != "f" or wide is None:
         return None
-    names, found, _ = _beside_each_other(trial, function)
 
     def values(nearby: Trial) -> list[Any]:
         return _beside_each_other(nearby, function)[2]
 
-    return expect_near(names, found, wide, values, dtype, is_reference=True)
+    compared = expect_near(names, found, wide, values, dtype, is_reference=True)
+    return dict.fromkeys(names, 1) if compared else None
 
 
 def _beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
