@@ -8,8 +8,8 @@ from operad_sdk import Contract, OperatorProperty, binary, operator, param, unar
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
-@unary("zoo_softplus", accepts="floating", contract=Contract(reference=lambda data: np.logaddexp(0, data)))
-def softplus(data):
+@unary("zoo_log_of_exp", accepts="floating", contract=Contract(reference=lambda data: np.logaddexp(0, data)))
+def log_of_exp(data):
     """`log(1 + exp(x))`, which overflows where it is x."""
     return np.log(1 + np.exp(data))
 
@@ -181,7 +181,7 @@ def square_of_bytes(data):
 
 ZOO = without_gradients(
     [
-        Fault("F213", softplus, "an intermediate result overflows", also=("D602",)),
+        Fault("F213", log_of_exp, "an intermediate result overflows", also=("D602",)),
         Fault("F213", spread, "a difference of squares cancels", also=("D602",)),
         Fault("F219", ThinsOut, "a bound of a parameter gives NaN"),
         Fault("F219", UnitRows, "the gradient at a row of zeros is NaN"),

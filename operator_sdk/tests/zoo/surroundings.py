@@ -50,8 +50,8 @@ class KeepsLast(OperatorProperty):
 @unary("zoo_sums_a_set", accepts="floating")
 def sums_a_set(data):
     """A polynomial whose terms come in the order of a set."""
-    total = np.zeros_like(data)
-    for word in ("first", "second", "third", "fourth"):
+    total, words = np.zeros_like(data), {"first", "second", "third", "fourth"}
+    for word in words:
         total = total / 3 + data * len(word) / 7
     return total
 
