@@ -10,7 +10,7 @@ import numpy as np
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, WIDE
+from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import Array, Trial
@@ -66,7 +66,7 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
     return _nonzero(first)
 
 
-@check("B306", ORDINARY, LARGE, EXTREME, reports_raising=True)
+@check("B306", ORDINARY, LARGE, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Backward for all gradients and for each alone; what functions return fits their arguments."""
     flows = trial.differentiable()

@@ -45,7 +45,7 @@ def inputs_unmodified(trial: Trial) -> Evidence:
     return expect_same(trial.arguments, given, trial.inputs, when) if given else None
 
 
-@check("F208", ORDINARY, LARGE, EXTREME)
+@check("F208", ORDINARY, LARGE)
 def written(trial: Trial) -> Evidence:
     """No element keeps either of two poisons."""
     first = trial.result.outputs

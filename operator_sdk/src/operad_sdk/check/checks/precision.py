@@ -10,7 +10,7 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import Operator
 from operad.operator import candidates as kernels_of
-from operad_sdk.check.closeness import at
+from operad_sdk.check.closeness import at, coarsest
 from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
@@ -59,7 +59,8 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
     if not trial.arguments or is_random(trial) or retyped(trial, WIDE_TYPE) is None:
         return None
     compared = None
-    for dtype in _COARSE:
+    own = coarsest(trial)
+    for dtype in [own] if own in _COARSE else _COARSE:
         made = retyped(trial, dtype)
         wide = None if made is None else retyped(made, WIDE_TYPE)  # whose values are rounded already
         if made is None or wide is None or (values is _outputs and not _share_types(made, wide, dtype)):

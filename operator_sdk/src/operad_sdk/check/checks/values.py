@@ -16,8 +16,10 @@ from operad_sdk.check.rounding import WIDE_TYPE, expect_near
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import Violation
 
+_ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0
 """Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
+_LONG: Final = 2**31
 
 
 @check("F213", ORDINARY, LARGE, EXTREME, SPECIAL)
@@ -26,21 +28,31 @@ def reference(trial: Trial) -> Evidence:
     function = trial.subject.contract.reference
     if function is None:
         return None
+    if any(array.dtype.kind in "iu" and (np.abs(array) >= _LONG).any() for array in trial.inputs):
+        return None  # where the reference itself may overflow
+    if any(map(_is_far_out, trial.inputs)) and not is_random(trial):
+        return _near_far_out(trial, function)
     names, found, expected = _beside_each_other(trial, function)
-    if magnitude(trial.inputs) > _FAR and not is_random(trial):
-        return _expect_near_far_out(trial, function, names, found)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, magnitude(trial.inputs, found))
     return dict.fromkeys(names, 1)
 
 
-def _expect_near_far_out(
-    trial: Trial, function: Callable[..., Any], names: list[str], found: list[Any]
-) -> Evidence:
+def _is_far_out(array: Array) -> bool:
+    """Whether it has numbers of which a formula may overflow, underflow or cancel."""
+    size = np.abs(array[np.isfinite(array) & (array != 0)]) if array.dtype.kind == "f" else np.ones(())
+    return bool(((size > _FAR) | (size < 1 / _FAR**4)).any())
+
+
+def _near_far_out(trial: Trial, function: Callable[..., Any]) -> Evidence:
     """What overflows and cancels is compared within what rounding costs there, which is measured."""
     dtype = coarsest(trial)
     wide = retyped(trial, WIDE_TYPE)
     if dtype.kind != "f" or wide is None:
+        return None
+    try:
+        names, found, _ = _beside_each_other(trial, function)
+    except Violation:  # a reference need not reach as far as the operator
         return None
 
     def values(nearby: Trial) -> list[Any]:
@@ -71,16 +83,25 @@ def _beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list
 
 
 def _widened(array: Array) -> Array:
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
+    """The argument of a reference, which is to round and to overflow as little as it can."""
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
+    return array if wide is None or array.dtype == np.uint64 else array.astype(wide)
 
 
 def _in_type_of(found: Array, expected: Array) -> Array:
-    """What an integer output can hold of a reference that computes in float64: D607 judges the cut."""
-    if found.dtype.kind == "f" or expected.dtype.kind != "f":
+    """What an output's type can hold of the reference's result: infinity, a wrapped or a cut number.
+
+    Whether it may cut is D607's to judge.
+    """
+    if expected.dtype.kind == "b" or expected.shape != found.shape:
         return expected
     with np.errstate(all="ignore"):
+        if found.dtype.kind == "f" or expected.dtype.kind != "f":
+            return expected.astype(found.dtype)
         whole = np.trunc(expected).astype(found.dtype)
-    return np.where(np.isfinite(expected), whole, found) if whole.shape == found.shape else whole
+        # beyond 2**53, a reference in float64 has no last digit either
+        is_near = np.abs(found.astype(np.float64) - expected) <= _ROUNDING * np.abs(expected)
+    return np.where(np.isfinite(expected) & ~is_near, whole, found)
 
 
 def _numbers(name: str, value: Any) -> Array:
