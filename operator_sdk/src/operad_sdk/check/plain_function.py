@@ -22,6 +22,7 @@ from operad_sdk.check.register import all_checks
 from operad_sdk.check.runner import Progress, check_operator
 from operad_sdk.contract import Contract
 from operad_sdk.declare.names import WORDS
+from operad_sdk.shapes import parse
 
 _OF_A_PACKAGE: Final = ("S101", "S107", "S108")
 """Checks of what an installed operator has, and a function need not: an entry point, an example."""
@@ -62,8 +63,11 @@ def check_function(
     line = spec or f"{', '.join(f'{each}:(...)' for each in _arrays(forward))} -> output:(...)"
     options.setdefault("accepts", "floating")
     made = operator(name, line, contract=contract or Contract(), **options)(forward)
+    arguments = [item.name for item in parse(line).inputs]
     for function in [gradient] if callable(gradient) else list(gradient or ()):
-        made.gradient(function)
+        own = getattr(function, "__name__", "")
+        is_named = own.endswith("_grad") and own.removesuffix("_grad") not in arguments
+        made.gradient(*arguments if is_named else ())(function)
     chosen = [id for id in all_checks() if id not in _OF_A_PACKAGE] if checks is None else checks
     return check_operator(made, checks=chosen, profile=profile, progress=progress)
 

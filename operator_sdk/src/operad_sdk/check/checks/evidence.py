@@ -19,7 +19,7 @@ from operad_sdk.check.subject import Subject
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
 
-_FIRST: Final = 8
+_FIRST: Final = 6
 """Cases in which most faults are noticed; the others are tried where one is not."""
 _MIDDLING: Final = 40
 """Elements of such a case at most."""

@@ -60,6 +60,8 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
         return None
     compared = None
     own = coarsest(trial)
+    if own.kind != "f":
+        return None
     for dtype in [own] if own in _COARSE else _COARSE:
         made = retyped(trial, dtype)
         wide = None if made is None else retyped(made, WIDE_TYPE)  # whose values are rounded already

@@ -32,7 +32,12 @@ def reference(trial: Trial) -> Evidence:
         return None  # where the reference itself may overflow
     if any(map(_is_far_out, trial.inputs)) and not is_random(trial):
         return _near_far_out(trial, function)
-    names, found, expected = _beside_each_other(trial, function)
+    try:
+        names, found, expected = _beside_each_other(trial, function)
+    except Violation:
+        if any(array.dtype.kind == "f" for array in trial.inputs) or retyped(trial, WIDE_TYPE) is None:
+            raise
+        return None  # it was written for floating types, in which it is called as well
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, magnitude(trial.inputs, found))
     return dict.fromkeys(names, 1)
