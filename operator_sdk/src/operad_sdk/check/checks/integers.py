@@ -25,7 +25,7 @@ _CLOSE: Final = 1e-9
 def no_silent_cut(trial: Trial) -> Evidence:
     """Whole arguments give whole results, or the rounding is declared."""
     whole = retyped(trial, _WHOLE)
-    if whole is None or is_random(trial) or getattr(trial.prop, "integers_as", None) is not None:
+    if whole is None or is_random(trial) or _is_cut_by_declaration(trial.prop):
         return None
     wide = retyped(whole, _WIDE)
     if (
@@ -47,6 +47,13 @@ def no_silent_cut(trial: Trial) -> Evidence:
                 f"{other[place].item()!r} for the same numbers in float64: a fraction is cut off silently"
             )
     return compared or None
+
+
+def _is_cut_by_declaration(prop: Any) -> bool:
+    """Whether results are rounded, or a fraction given as `scalar` takes the arrays' type, by declaration."""
+    scalar = getattr(prop, "scalar", None)
+    is_fraction = isinstance(scalar, float) and scalar != int(scalar)
+    return is_fraction or getattr(prop, "integers_as", None) is not None
 
 
 @check("D608", EXTREME)

@@ -11,7 +11,9 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final, final
 
 import numpy as np
@@ -45,8 +47,35 @@ _STATE: Final[dict[str, Callable[[], Any]]] = {
     "a function of NumPy": lambda: {name: id(value) for name, value in vars(np).items() if callable(value)},
     "the threads that run": lambda: {thread.ident for thread in threading.enumerate()},
     "the processes that run": lambda: {child.pid for child in multiprocessing.active_children()},
-    "the files in the working directory": lambda: sorted(os.listdir()),
 }
+
+
+_CACHES: Final = (".pyc", ".nbi", ".nbc")
+"""Endings of files that compilers keep."""
+_writes: list[list[str]] = []
+
+
+def _note_write(event: str, args: tuple[Any, ...]) -> None:
+    if event == "open" and _writes and isinstance(args[0], str):
+        flags = args[2] if len(args) > 2 and isinstance(args[2], int) else 0
+        if flags & (os.O_WRONLY | os.O_RDWR) and not args[0].removesuffix(".tmp").endswith(_CACHES):
+            _writes[-1].append(args[0])
+
+
+@cache
+def _hook() -> None:
+    sys.addaudithook(_note_write)  # it cannot be taken away again, so it looks at nothing outside of a block
+
+
+@contextmanager
+def _noted_writes() -> Iterator[list[str]]:
+    """The files that are opened for writing in the block, by this process alone."""
+    _hook()
+    _writes.append([])
+    try:
+        yield _writes[-1]
+    finally:
+        _writes.pop()
 
 
 @final
@@ -68,7 +97,11 @@ class _Watched(Wrapped):
 
     def _watch(self, run: Callable[[], None]) -> None:
         before = {name: look() for name, look in _STATE.items()}
-        run()
+        with _noted_writes() as paths:
+            run()
+        left = [path for path in paths if os.path.exists(path)]
+        if left and not self.changed:
+            self.changed = f"the file {left[0]!r}"
         for name, look in _STATE.items():
             if not self.changed and not _are_equal(look(), before[name]):
                 self.changed = name
