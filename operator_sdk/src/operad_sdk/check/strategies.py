@@ -163,17 +163,17 @@ def completed_types(
 
 
 def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DType], list[DType]] | None:
-    outputs: list[Any]
     aux: Any
     while True:
-        known, outputs, aux = prop.infer_type(known)
+        known, _, aux = prop.infer_type(known)
         # compared by identity: NumPy says that float64 == None
         unknown = [place for place, dtype in enumerate(known) if dtype is None]
         if not unknown:
             break
         known = list(known)
         known[unknown[0]] = base
-    return None if any(dtype is None for dtype in [*outputs, *aux]) else (known, aux)
+    # a type of an output that stays open is F202's to report; a state cannot be made without one
+    return None if any(dtype is None for dtype in aux) else (known, aux)
 
 
 def _on_lattice(

@@ -262,9 +262,9 @@ class Trial:
 
     def poisoned_outputs(self) -> list[Array]:
         """New outputs full of NaN, or of `POISON`."""
-        for name, shape in zip(self.outputs, self.out_shapes, strict=True):
-            if not is_known(shape):
-                raise OperatorRaised("inference", ShapeError(f"{name} is inferred as {shape}"))
+        for name, shape, dtype in zip(self.outputs, self.out_shapes, self.out_types, strict=True):
+            if not is_known(shape) or dtype is None:
+                raise OperatorRaised("inference", ShapeError(f"{name} is inferred as {shape} of {dtype}"))
         return [poisoned(shape, dtype) for shape, dtype in zip(self.out_shapes, self.out_types, strict=True)]
 
     def poisoned_gradients(self, req: Sequence[OpReq]) -> list[Array | None]:

@@ -27,6 +27,8 @@ _FLOOR: Final = 0.5
 
 _FINE: Final = 2**20
 """Points in a unit from which components are taken."""
+_SPREAD: Final = 4
+"""Different values of an argument from which on a gradient of 0 everywhere is its nature."""
 
 
 @check("B301", SMOOTH)
@@ -50,7 +52,7 @@ def elementwise(trial: Trial) -> Evidence:
                 continue
             what = f"gradient of {at(trial.arguments[i], place)}"
             _expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
-            compared[i] += gradient != 0
+            compared[i] += gradient != 0 or _is_flat_by_nature(trial, i, inputs[i])
         left = later
         if not left:
             break
@@ -165,6 +167,15 @@ class _Point:
 
     def _forward(self, inputs: Sequence[Array], operator: Operator) -> Forward:
         return self._trial.forward([array.copy() for array in inputs], operator=operator)
+
+
+def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
+    """Whether a gradient of 0 says something: values of every sign and size were there to differ.
+
+    Where a domain is declared it may be the domain that is flat, and the function that is not.
+    """
+    is_free = trial.subject.contract.domain(trial.arguments[i]) is None
+    return is_free and len(np.unique(values)) >= _SPREAD and values.min() < 0 < values.max()
 
 
 def _places(trial: Trial) -> dict[int, int] | None:

@@ -48,6 +48,8 @@ def growth(trial: Trial) -> Evidence:
     except OperatorRaised:
         return 0
     first, last = efforts[0], efforts[-1]
+    if not first.allowance:
+        return 0  # another axis is empty
     allowed = _FASTER * last.allowance / first.allowance
     for word, least in (("bytes", _LEAST_BYTES), ("calls", _LEAST_CALLS)):
         counts = [getattr(effort, word) for effort in efforts]
@@ -83,7 +85,7 @@ def _effort(trial: Trial) -> _Effort:
     size_bytes = sum(array.nbytes for array in arrays)
     cost = trial.prop.cost(trial.in_shapes, [array.shape for array in result.outputs])
     run()
-    return _Effort(_peak_bytes(run), _calls(run), max(size_bytes, 1.0) * max(1.0, cost / size_bytes))
+    return _Effort(_peak_bytes(run), _calls(run), max(float(size_bytes), cost))
 
 
 def _peak_bytes(run: Callable[[], None]) -> int:

@@ -50,9 +50,9 @@ def no_silent_cut(trial: Trial) -> Evidence:
 
 
 def _is_cut_by_declaration(prop: Any) -> bool:
-    """Whether results are rounded, or a fraction given as `scalar` takes the arrays' type, by declaration."""
-    scalar = getattr(prop, "scalar", None)
-    is_fraction = isinstance(scalar, float) and scalar != int(scalar)
+    """Whether results are rounded by declaration, or a parameter is a fraction, so that its user meant it."""
+    values = [getattr(prop, name) for name in type(prop).params]
+    is_fraction = any(isinstance(value, float) and value != np.rint(value) for value in values)
     return is_fraction or getattr(prop, "integers_as", None) is not None
 
 
