@@ -111,6 +111,9 @@ def _outcome(session: Session, check: CheckFunction) -> Outcome:
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
 
+_DESIGNED_S: Final = 20
+"""How many times as long a check may take for the sake of designed cases, as for those that are drawn."""
+
 _SHRINKING_S: Final = 20.0
 """Time after which a case that fails slowly is small enough."""
 
@@ -254,6 +257,8 @@ class _Run:
         end = perf_counter() + profile.seconds
         for case in pool:
             is_late = self.examples >= profile.least and perf_counter() > end
+            if perf_counter() > end + _DESIGNED_S * profile.seconds and all(self.evidence.values()):
+                break
             # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
             if is_late and all(self.evidence.values()) and self.session.goal_of(case).is_drawn:
                 continue

@@ -104,7 +104,7 @@ def case_of(
         if domain is None:
             return values.draw(rng, shape, dtype).astype(dtype)
         found = values.draw_between(rng, shape, domain).astype(dtype)
-        inside = (found > domain.above) & (found < domain.below)
+        inside = (found > domain.above) & (found < domain.below) & ~(domain.nonzero & (found == 0))
         return np.where(inside, found, _on_lattice(rng, domain, shape, dtype, prop, by_name))
 
     inputs = {

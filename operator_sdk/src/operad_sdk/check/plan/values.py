@@ -52,7 +52,7 @@ class Values(Enum):
         if self is Values.HUGE:
             return np.asarray(sign * float(np.finfo(dtype).max) * rng.uniform(0.125, 0.5, shape))
         if self is Values.TINY:
-            return np.asarray(sign * float(np.finfo(dtype).smallest_normal) * rng.uniform(0.0625, 4, shape))
+            return np.asarray(sign * float(np.finfo(dtype).smallest_normal) * rng.uniform(0.5, 4, shape))
         return _of_few_or_many(self, rng, shape, -2.0, 2.0)
 
     def draw_between(self, rng: np.random.Generator, shape: Shape, domain: Real) -> Array:
