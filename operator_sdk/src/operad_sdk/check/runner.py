@@ -335,7 +335,7 @@ class _Run:
         if evidence is None:
             return
         for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
-            self.evidence[name] += count
+            self.evidence[name] += int(count)  # NumPy counts in types of its own
 
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
