@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Trial
@@ -24,7 +24,7 @@ def the_same_array_twice(trial: Trial) -> Evidence:
     # a sum of equal terms rounds one way
     relative, absolute = tolerance(contract, coarsest(trial))
     bounds = (relative * _ONE_WAY, absolute * _ONE_WAY)
-    scale = magnitude(trial.inputs)
+    scale = scale_of(trial, trial.inputs)
     compared = 0
     for i, j in combinations(range(len(trial.inputs)), 2):
         if trial.in_shapes[i] != trial.in_shapes[j] or trial.in_types[i] != trial.in_types[j]:

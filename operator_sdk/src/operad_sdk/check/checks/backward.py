@@ -9,7 +9,7 @@ import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import at, coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
@@ -31,7 +31,7 @@ def linear(trial: Trial) -> Evidence:
     one, other = _heads(trial, 10), _heads(trial, 20)
     first, second, found = (trial.backward(heads) for heads in (one, other, _mixed(one, other)))
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = magnitude(first, second)
+    scale = scale_of(trial, first, second)
     is_ignored = all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     hint = "If it is a loss: declare Contract(ignores_head_gradient=reason)."
     _expect_finite_close(

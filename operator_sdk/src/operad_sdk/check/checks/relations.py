@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.check.case import Case
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random
@@ -90,7 +90,7 @@ def _expect(trial: Trial, found: Any, expected: Any, when: str) -> int:
         if one.shape != other.shape:
             raise Violation(f"{name} has shape {one.shape}, and {other.shape} {when}")
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    return expect_close(trial.outputs, found, expected, when, bounds, magnitude(trial.inputs, expected))
+    return expect_close(trial.outputs, found, expected, when, bounds, scale_of(trial, trial.inputs, expected))
 
 
 RELATIONS: Final[dict[str, Callable[[Trial], int]]] = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.operator import OpReq
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.closeness import expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial, poisoned, raising
@@ -96,7 +96,7 @@ def _expect_requested(
             compared += expect_same([name], [one], [added.astype(want.dtype)], f"for requests ({words})")
             continue
         bounds = tolerance(trial.subject.contract, want.dtype)
-        scale = magnitude([want, base], trial.inputs)
+        scale = scale_of(trial, [want, base], trial.inputs)
         compared += expect_close([name], [one], [added], f"for requests ({words})", bounds, scale)
     return compared
 

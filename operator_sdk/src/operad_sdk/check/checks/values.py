@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.closeness import coarsest, expect_close, magnitude, scale_of, tolerance
 from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
@@ -20,6 +20,7 @@ _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0
 """Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
 _HUGE: Final = 2.0**20
+_TINY: Final = 2.0**-24
 _LONG: Final = 2**31
 
 
@@ -40,14 +41,17 @@ def reference(trial: Trial) -> Evidence:
             raise
         return None  # it was written for floating types, in which it is called as well
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    expect_close(names, found, expected, "", bounds, magnitude(trial.inputs, found))
+    expect_close(names, found, expected, "", bounds, scale_of(trial, trial.inputs, found))
     return dict.fromkeys(names, 1)
 
 
 def _is_far_out(array: Array) -> bool:
     """Whether it has numbers of which a formula may overflow, underflow or cancel."""
-    size = np.abs(array[np.isfinite(array) & (array != 0)]) if array.dtype.kind == "f" else np.ones(())
-    return bool(((size > _FAR) | (size < 1 / _FAR**4)).any())
+    return _is_tiny(array) or (array.dtype.kind == "f" and bool((np.abs(array) > _FAR).any()))
+
+
+def _is_tiny(array: Array) -> bool:
+    return array.dtype.kind == "f" and bool(((np.abs(array) < _TINY) & (array != 0)).any())
 
 
 def _near_far_out(trial: Trial, function: Callable[..., Any]) -> Evidence:
@@ -61,7 +65,8 @@ def _near_far_out(trial: Trial, function: Callable[..., Any]) -> Evidence:
     except Violation:  # a reference need not reach as far as the operator
         return None
 
-    if magnitude(trial.inputs) > _HUGE:  # a reference has no digits left either, but it has a range
+    if magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs)):
+        # a reference has no digits left either, but it has a range
         _, _, wanted = _beside_each_other(trial, function)
         found = [np.where(np.isfinite(one), want, one) for one, want in zip(found, wanted, strict=True)]
 
