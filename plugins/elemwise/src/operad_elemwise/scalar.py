@@ -10,6 +10,7 @@ import numpy as np
 
 from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import with_number
+from operad_sdk import Contract
 
 plus_scalar = with_number(
     "_plus_scalar", np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
@@ -99,5 +100,9 @@ hypot_scalar = with_number(
     "_hypot_scalar", np.hypot, "`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`.",
     ("[3, 0]", "scalar=4", "[5., 4.]"),
     lambda output_grad, data, output: output_grad * data / output, "output_grad",
-    integers_as="float64", element_cost=8, reference=lambda data, scalar: np.abs(data + 1j * scalar),
+    integers_as="float64", element_cost=8,
+    contract=Contract(
+        reference=lambda data, scalar: np.abs(data + 1j * scalar),
+        expected_failures={"F219": "the gradient at the origin is 0 / 0, as in MXNet"},
+    ),
 )  # fmt: skip

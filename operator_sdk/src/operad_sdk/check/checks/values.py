@@ -21,7 +21,9 @@ _FAR: Final = 64.0
 """Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
 _HUGE: Final = 2.0**20
 _TINY: Final = 2.0**-24
+"""Magnitudes beyond which a formula in float64 may have no digit right: only its range is compared."""
 _LONG: Final = 2**31
+"""Integers from which on products of a reference overflow."""
 
 
 @check("F213", ORDINARY, LARGE, EXTREME, SPECIAL)
@@ -30,8 +32,8 @@ def reference(trial: Trial) -> Evidence:
     function = trial.subject.contract.reference
     if function is None:
         return None
-    if any(array.dtype.kind in "iu" and (np.abs(array) >= _LONG).any() for array in trial.inputs):
-        return None  # where the reference itself may overflow
+    if any(map(_is_long, trial.inputs)):
+        return None
     if any(map(_is_far_out, trial.inputs)) and not is_random(trial):
         return _near_far_out(trial, function)
     try:
@@ -43,6 +45,10 @@ def reference(trial: Trial) -> Evidence:
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, scale_of(trial, trial.inputs, found))
     return dict.fromkeys(names, 1)
+
+
+def _is_long(array: Array) -> bool:
+    return array.dtype.kind in "iu" and bool((np.abs(array.astype(np.float64)) >= _LONG).any())
 
 
 def _is_far_out(array: Array) -> bool:
@@ -61,13 +67,10 @@ def _near_far_out(trial: Trial, function: Callable[..., Any]) -> Evidence:
     if dtype.kind != "f" or wide is None:
         return None
     try:
-        names, found, _ = _beside_each_other(trial, function)
+        names, found, wanted = _beside_each_other(trial, function)
     except Violation:  # a reference need not reach as far as the operator
         return None
-
     if magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs)):
-        # a reference has no digits left either, but it has a range
-        _, _, wanted = _beside_each_other(trial, function)
         found = [np.where(np.isfinite(one), want, one) for one, want in zip(found, wanted, strict=True)]
 
     def values(nearby: Trial) -> list[Any]:
