@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Tolerance, from_mapper, mapper
+from operad_sdk import Array, Contract, from_mapper, mapper
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
 
@@ -64,7 +64,7 @@ gamma = from_mapper(
     integers_as="float64",
     contract=Contract(
         reference=_each(math.gamma, math.nan),
-        tolerances={"float32": Tolerance(5e-5, 1e-5, "the gradient near a pole loses what x - n has lost")},
+        expected_failures={"D603": "float32 loses digits of the gradient beside a pole"},
     ),
 )
 # dy/dx = digamma(x), found automatically

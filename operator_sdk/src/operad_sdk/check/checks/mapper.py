@@ -23,7 +23,7 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OFF_LATTICE: Final = 0.7390851332151607
 """Factor that gives every number all its digits."""
 _NEARBY: Final = 2.0**-20
-_LARGEST: Final = 24
+_LARGEST: Final = 64
 """Elements of an array that a mapper is evaluated on, one by one."""
 
 
