@@ -111,8 +111,8 @@ def _outcome(session: Session, check: CheckFunction) -> Outcome:
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
 
-_DESIGNED_S: Final = 20
-"""How many times as long a check may take for the sake of designed cases, as for those that are drawn."""
+_DESIGNED: Final = 20
+"""How many times as long a check may take for designed cases as for those that are drawn."""
 
 _SHRINKING_S: Final = 20.0
 """Time after which a case that fails slowly is small enough."""
@@ -254,13 +254,12 @@ class _Run:
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
         profile = self.session.profile
-        end = perf_counter() + profile.seconds
+        begin = perf_counter()
         for case in pool:
-            is_late = self.examples >= profile.least and perf_counter() > end
-            if perf_counter() > end + _DESIGNED_S * profile.seconds and all(self.evidence.values()):
-                break
             # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
-            if is_late and all(self.evidence.values()) and self.session.goal_of(case).is_drawn:
+            allowed = 1 if self.session.goal_of(case).is_drawn else _DESIGNED
+            is_late = perf_counter() > begin + allowed * profile.seconds
+            if is_late and self.examples >= profile.least and all(self.evidence.values()):
                 continue
             self.examples += 1
             self.current = [case]
