@@ -61,6 +61,11 @@ def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]
     return list({(type(value), value): value for value in [*values, *far]}.values())
 
 
+def are_usual(params: Mapping[str, Any]) -> bool:
+    """Whether no parameter has a value that was chosen to be far from the default."""
+    return not any(type(value) in _FAR and value in _FAR[type(value)] for value in params.values())
+
+
 def _scalars(param: Param) -> list[Any]:
     """Values of one element within the bounds."""
     if param.type is bool:

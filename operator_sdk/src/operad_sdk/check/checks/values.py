@@ -19,7 +19,7 @@ from operad_sdk.check.violation import Violation
 _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0
 """Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
-_HUGE: Final = 2.0**20
+_HUGE: Final = 2.0**12
 _TINY: Final = 2.0**-24
 """Magnitudes beyond which a formula in float64 may have no digit right: only its range is compared."""
 _LONG: Final = 2**31
