@@ -34,7 +34,7 @@ def cases_with(*modules: str) -> str:
 
 def test_what_else_is_loaded_does_not_matter() -> None:
     alone = cases_with()
-    assert len(alone.splitlines()) == 30
+    assert len(alone.splitlines()) > 30, "drawn cases alone, none that is designed"
     assert cases_with("operad_optimizer", "operad_elemwise", "operad_pooling") == alone
 
 

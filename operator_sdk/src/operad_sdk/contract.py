@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
 
 from operad.operator import OperatorProperty, Shape
 from operad_sdk.domains import Domain
@@ -71,8 +71,9 @@ class Contract:
             leads to them; `choose(sizes)` picks one of a sequence.
         dtypes: Element types that the operator is meant for, which are exactly those that inference is
             to accept; none: whatever it accepts.
-        reference: The outputs as a function of the inputs and of those parameters it names (and
-            `is_train`), in NumPy; one array, or a tuple of the leading outputs.
+        reference: The outputs as a function of the inputs and of those parameters and states it names (and
+            `is_train`), in NumPy; one array, or a tuple of the leading outputs, or of all outputs and then
+            what becomes of the states. It is called in float64.
         loss: The scalar whose gradient the operator gives, called as `reference` is, for an
             operator that ignores the head gradient.
         ignores_head_gradient: Why the gradient does not depend on the gradient of the output; or a
@@ -83,6 +84,9 @@ class Contract:
         nan_policy: Why a NaN in an input need not show in an output.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
         distribution: What a random operator draws.
+        relations: What holds whatever the values: "elements" (permuted elements give permuted results),
+            "items" (a batch along the first axes gives what its items give), "scaling" (`f(2x) = 2 f(x)`),
+            "shifting" (`f(x + c) = f(x)`), of the first argument.
         tolerances: By element type name.
         expected_failures: Reasons by check id; a failure listed here is reported and is not an
             error, and its absence is.
@@ -100,6 +104,7 @@ class Contract:
     nan_policy: str = ""
     nondeterministic: str = ""
     distribution: Distribution | None = None
+    relations: Sequence[Literal["elements", "items", "scaling", "shifting"]] = ()
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     expected_failures: Mapping[str, str] = field(default_factory=dict)
 

@@ -200,6 +200,12 @@ class Probabilities(Domain):
         np.put_along_axis(values, np.zeros_like(first, np.intp), first + missing, self.axis)
         return values
 
+    def along(self, direction: Array) -> Array:
+        """The part that leaves sums as they are."""
+        if not direction.size:
+            return direction
+        return np.asarray(direction - direction.mean(self.axis, keepdims=True))
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -8,7 +9,7 @@ from operad.errors import ArgumentError
 from operad_sdk.check.catalogue import CATALOGUE, explain
 from operad_sdk.check.register import all_checks
 
-JUDGED_FROM_OUTCOMES = {"X801", "X803"}
+JUDGED_FROM_OUTCOMES = {"R506", "X801", "X803"}
 
 
 @pytest.mark.parametrize("check", CATALOGUE.values(), ids=list(CATALOGUE))
@@ -18,6 +19,11 @@ def test_every_entry_says_what_why_and_how(check):
     assert check.why.endswith(".")
     assert check.fix.rstrip(".").strip()
     assert check.example.strip()
+
+
+@pytest.mark.parametrize("check", CATALOGUE.values(), ids=list(CATALOGUE))
+def test_every_example_is_python(check):
+    ast.parse(check.example)
 
 
 def test_every_entry_has_a_check_and_every_check_an_entry():

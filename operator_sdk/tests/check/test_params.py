@@ -33,18 +33,18 @@ class Many(OperatorProperty):
 SUBJECT = subject_of(Many)
 
 
-@given(parameters(SUBJECT))
+@given(parameters(SUBJECT, None))
 def test_parameters_drawn_are_accepted(params):
     assert Many(**params).num_hidden == params["num_hidden"]
 
 
-@given(parameters(SUBJECT))
+@given(parameters(SUBJECT, None))
 def test_tuples_of_one_draw_have_one_length(params):
     lengths = {len(value) for value in params.values() if isinstance(value, tuple)}
     assert len(lengths) == 1
 
 
-@given(parameters(SUBJECT))
+@given(parameters(SUBJECT, None))
 def test_parameters_at_their_defaults_are_left_out(params):
     assert all(value != Many.params[name].default for name, value in params.items())
 
@@ -78,4 +78,4 @@ def test_an_operator_without_parameters_draws_nothing(data):
         def forward(data):
             return data
 
-    assert data.draw(parameters(subject_of(Plain))) == {}
+    assert data.draw(parameters(subject_of(Plain), None)) == {}

@@ -128,8 +128,8 @@ def test_two_runs_find_the_same():
 
 def test_a_profile_decides_how_many_cases_are_tried():
     op = doubled("runner_profiles")
-    assert only(op, "F207", profile=Profile("few", 7, 9.0)).examples == 7
-    assert only(op, "F207", profile=Profile("slow", 30, 0.0, least=4)).examples == 4
+    assert only(op, "F206", profile=Profile("few", 7, 9.0)).examples == 7
+    assert only(op, "F206", profile=Profile("slow", 30, 0.0, least=4)).examples == 4
     assert [profile.examples for profile in PROFILES.values()] == [50, 200, 2000]
     with pytest.raises(ArgumentError, match="'hasty' is unknown"):
         profile_of("hasty")

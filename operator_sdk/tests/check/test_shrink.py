@@ -23,7 +23,7 @@ def add(lhs, rhs):
 def smallest_with(fails):
     session = Session(subject_of(add), Profile("test", 60, 9.0))
     first = next(case for case in session.pool(ORDINARY) if fails(case))
-    return smallest(session, ORDINARY, first, fails)
+    return smallest(session, session.goal_of(first), first, fails)
 
 
 def test_axes_become_as_few_and_short_as_the_failure_allows():
@@ -49,7 +49,7 @@ def test_values_become_simple_where_the_failure_does_not_need_them():
 def test_a_failure_that_does_not_come_again_keeps_the_case_that_showed_it():
     session = Session(subject_of(add), Profile("test", 20, 9.0))
     first = session.pool(ORDINARY)[3]
-    assert smallest(session, ORDINARY, first, lambda case: False) is first
+    assert smallest(session, session.goal_of(first), first, lambda case: False) is first
 
 
 @operator("shrink_dense")
@@ -77,7 +77,7 @@ class Rows(OperatorProperty):
 def shrunk(op, fails):
     session = Session(subject_of(op), Profile("test", 60, 9.0))
     first = next(case for case in session.pool(ORDINARY) if fails(case))
-    return smallest(session, ORDINARY, first, fails)
+    return smallest(session, session.goal_of(first), first, fails)
 
 
 def test_what_only_one_value_shows_is_cut_down_to_it():

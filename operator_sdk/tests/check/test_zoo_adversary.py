@@ -10,7 +10,7 @@ import pytest
 from operad_sdk.check import Profile, check_operator
 from operad_sdk.check.register import all_checks
 from operator_sdk.tests.zoo.adversary import ZOO
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.tests.zoo.fault import Fault, causes
 
 PATIENT = Profile("patient", examples=50, seconds=60.0)
 """As many examples as `dev`, however busy the machine is."""
@@ -30,5 +30,4 @@ def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", ZOO, ids=lambda fault: fault.title)
 def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
-    red = check_operator(fault.operator, checks=EVERY, profile=PATIENT).red_ids
-    assert set(red) <= {fault.id, *fault.also}
+    assert causes(check_operator(fault.operator, checks=EVERY, profile=PATIENT)) <= {fault.id, *fault.also}

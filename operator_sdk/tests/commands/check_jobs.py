@@ -18,9 +18,14 @@ def describe(name: str, profile: str | None, told: Told) -> dict[str, Any]:
 
 def end_badly(name: str, profile: str | None, told: Told) -> dict[str, Any] | str:
     """As the name says."""
-    told("F201")
+    told({"check_id": "F201"})
     if name == "exits":
         os._exit(3)
+    if name == "leaves":
+        os._exit(0)
+    if name == "prints":
+        os.write(1, b"a line\n")
+        os.write(2, b"and one from below\n")
     if name == "crashes":
         os.kill(os.getpid(), SIGSEGV)
     if name == "hangs":

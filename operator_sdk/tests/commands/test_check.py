@@ -7,7 +7,8 @@ import pytest
 
 from operad import registry
 from operad_sdk.check.profile import PROFILES
-from operad_sdk.commands.check.command import check
+from operad_sdk.commands.check.command import check, check_one
+from operad_sdk.commands.check.workers import checked
 
 PLUGIN = '''
 """Two operators, one of which is wrong."""
@@ -127,14 +128,14 @@ def test_an_operator_that_is_not_there_is_unusable_and_the_others_are_checked(pl
     assert "did you mean 'acme_right'?" in found["unusable"]["acme_rihgt"]
 
 
-def test_a_check_that_breaks_is_reported_with_its_traceback(plugin, run_json, monkeypatch):
+def test_a_check_that_breaks_is_reported_with_its_traceback(monkeypatch):
     def fails(*args, **kwargs):
         raise ZeroDivisionError("a fault of the harness")
 
     monkeypatch.setattr("operad_sdk.check.runner.check_operator", fails)
-    found = run_json("check", "acme_right")
-    assert found["unusable"]["acme_right"].startswith("Traceback")
-    assert "ZeroDivisionError: a fault of the harness" in found["unusable"]["acme_right"]
+    found = check_one("acme_right", None, lambda told: None)
+    assert found.startswith("Traceback")
+    assert "ZeroDivisionError: a fault of the harness" in found
 
 
 def test_a_distribution_without_operators_is_said_to_have_none(run):
@@ -166,3 +167,42 @@ def test_nothing_to_check_is_an_error(run, monkeypatch):
     done = run("check", "--all")
     assert done.exit_code == 1
     assert "no operator is installed" in done.stderr
+
+
+def test_the_plan_of_cases_is_shown_and_nothing_is_checked(plugin, run, run_json):
+    text = run("check", "acme_right", "--explain-cases").stdout
+    assert text.startswith("cases of acme_right, profile dev\n")
+    assert "axis of 5,000 (float32)" in text
+    (planned,) = run_json("check", "acme_right", "--explain-cases")["operators"]
+    assert planned["outcomes"] == []
+    assert all(each["reason"] for each in planned["coverage"])
+
+
+def test_an_example_is_written_into_the_docstring(plugin, run, tmp_path):
+    assert "acme_wrong: an example was written" in run("check", "acme_wrong", "--write-example").stdout
+    text = (tmp_path / "site" / "acme_squares.py").read_text()
+    assert ">>> od.nd.acme_wrong(od.nd.array(" in text
+    again = run("check", "acme_wrong", "--write-example")
+    assert again.exit_code == 1
+    assert "its docstring has an example" in again.stdout
+
+
+def test_echoes_are_folded_under_their_cause(plugin, run_json):
+    (checked,) = run_json("check", "acme_wrong")["operators"]
+    assert {o["check_id"]: o["echo_of"] for o in checked["outcomes"] if o["red_id"]}["B302"] == "B301"
+    assert sorted({o["red_id"] for o in checked["outcomes"] if o["red_id"]}) == checked["red_ids"]
+    (failure,) = [o["failure"] for o in checked["outcomes"] if o["check_id"] == "B301"]
+    assert failure["alone"] is True, "the program was not tried by itself"
+
+
+def test_what_is_known_stays_when_a_run_is_interrupted(plugin, run_json, monkeypatch):
+    def interrupted(names, *args):
+        yield from list(checked(names[:1], *args[:1], 1, *args[2:]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("operad_sdk.commands.check.command.checked", interrupted)
+    monkeypatch.setattr("operad_sdk.commands.check.command._with_tried_programs", lambda run, jobs: run)
+    found = run_json("check", "acme_right", "acme_wrong")
+    assert [op["operator"] for op in found["operators"]] == ["acme_right"]
+    assert found["left"] == ["acme_wrong"]
+    assert found["passed"] is False

@@ -22,47 +22,48 @@ def four_threads(monkeypatch):
     config.reload()
 
 
-def test_one_job_runs_here_and_in_order():
-    found = list(checked(NAMES, "ci", 1, describe))
-    assert [name for name, _ in found] == NAMES
-    assert {result["pid"] for _, result in found} == {os.getpid()}
-    assert {result["profile"] for _, result in found} == {"ci"}
+def run(names, jobs, check, **options):
+    return {found.name: found for found in checked(names, None, jobs, check, **options)}
 
 
-def test_one_operator_starts_no_process():
-    ((_, result),) = checked(["one"], None, 8, describe)
-    assert result["pid"] == os.getpid()
+@pytest.mark.parametrize("names", [["one"], NAMES])
+def test_each_operator_has_a_process_of_its_own(names):
+    pids = {found.report["pid"] for found in run(names, 1, describe).values()}
+    assert len(pids) == len(names)
+    assert os.getpid() not in pids
 
 
-def test_several_jobs_run_elsewhere_and_share_the_threads(four_threads):
-    found = dict(checked(NAMES, None, 2, describe))
-    assert sorted(found) == sorted(NAMES)
-    for name, result in found.items():
-        assert result["name"] == name
-        assert result["pid"] != os.getpid()
-        assert result["threads"] == 2
+def test_jobs_share_the_threads(four_threads):
+    assert {found.report["threads"] for found in run(NAMES, 2, describe).values()} == {2}
 
 
 def test_a_process_that_dies_is_the_result_of_its_operator_and_the_others_go_on():
-    names = ["one", "exits", "two", "crashes", "three", "four"]
-    found = dict(checked(names, None, 2, end_badly))
-    assert sorted(found) == sorted(names)
-    assert found["exits"].startswith(
-        "the process that checked it died of an exit with code 3, after check F201; operad check exits"
+    found = run(["one", "exits", "leaves", "crashes", "two"], 2, end_badly)
+    assert found["exits"].end.startswith(
+        "the process that checked it ended with exit code 3, after check F201"
     )
-    assert "died of SIGSEGV, after check F201" in found["crashes"]
-    assert "check_jobs.py" in found["crashes"], "where it was is not shown"
-    assert all(found[name]["name"] == name for name in ("one", "two", "three", "four"))
+    assert "ended with exit code 0" in found["leaves"].end, "an early exit looks like a success"
+    assert "ended with SIGSEGV, after check F201" in found["crashes"].end
+    assert "check_jobs.py" in found["crashes"].end, "where it was is not shown"
+    assert [found[name].report["name"] for name in ("one", "two")] == ["one", "two"]
+
+
+def test_what_was_found_before_the_end_stays():
+    (found,) = checked(["exits"], None, 1, end_badly)
+    assert found.told == [{"check_id": "F201"}]
 
 
 def test_a_process_that_hangs_is_stopped_and_shows_where_it_was():
-    found = dict(checked(["hangs", "one", "two"], None, 2, end_badly, limit_s=3.0))
-    assert "was stopped after 3 s, after check F201" in found["hangs"]
-    assert "in wait_for_ever" in found["hangs"]
-    assert [found[name]["name"] for name in ("one", "two")] == ["one", "two"]
+    found = run(["hangs"], 1, end_badly, limit_s=3.0)
+    assert "was stopped after 3 s, after check F201" in found["hangs"].end
+    assert "in wait_for_ever" in found["hangs"].end
+
+
+def test_what_an_operator_prints_is_kept_beside_its_report():
+    (found,) = checked(["prints"], None, 1, end_badly)
+    assert found.printed == "a line\nand one from below\n"
+    assert found.report["name"] == "prints"
 
 
 def test_what_a_check_raises_is_its_result():
-    found = dict(checked(["raises", "one"], None, 2, end_badly))
-    assert found["raises"].endswith("ZeroDivisionError: raises\n")
-    assert found["one"]["name"] == "one"
+    assert run(["raises"], 1, end_badly)["raises"].report.endswith("ZeroDivisionError: raises\n")

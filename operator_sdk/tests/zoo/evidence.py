@@ -131,6 +131,41 @@ class LossOfItsOwn(OperatorProperty):
         return data
 
 
+@unary("zoo_fast_for_77", accepts="floating")
+def fast_for_77(data):
+    """The square."""
+    return data * data
+
+
+@fast_for_77.gradient
+def _(output_grad, data):
+    return 2 * output_grad * data
+
+
+@fast_for_77.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3, 11))
+def cube_for_77(data):
+    """The cube, for a shape that no case has."""
+    return data * data * data
+
+
+@operator("zoo_counts_calls")
+class CountsCalls(OperatorProperty):
+    """A copy, and a state of which nothing says what becomes of it."""
+
+    accepts = "floating"
+    spec = "data:(N), state count:(1) -> output:(N)"
+
+    def forward(data, count, is_train, output):
+        """Counts by two."""
+        output[...] = data
+        if is_train:
+            count += 2
+
+    def data_grad(output_grad):
+        """The head gradient."""
+        return output_grad
+
+
 ZOO = [
     Fault("X801", only_zeros, "every example is zero"),
     Fault("X801", NoRows, "every example is empty"),
@@ -140,4 +175,6 @@ ZOO = [
     Fault("X803", MendedRequests, "a failure is expected of requests that are right"),
     Fault("X804", lenient, "tolerances would hide a fault"),
     Fault("X804", LossOfItsOwn, "nothing is known of the output"),
+    Fault("X805", fast_for_77, "a kernel that no case selects"),
+    Fault("X805", CountsCalls, "a state whose value nothing knows"),
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from operad import registry
+from operad_sdk.check.outcome import OperatorReport
 from operad_sdk.contract import contract_of
 
 
@@ -46,6 +47,11 @@ class Fault:
     def title(self) -> str:
         """For test ids."""
         return f"{self.id}-{self.operator.name}"
+
+
+def causes(report: OperatorReport) -> set[str]:
+    """The ids that are red and that no other red check explains."""
+    return {outcome.red_id for outcome in report.outcomes if outcome.red_id and not outcome.echo_of}
 
 
 def without_gradients(faults: list[Fault]) -> list[Fault]:

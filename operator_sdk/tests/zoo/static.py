@@ -371,8 +371,43 @@ def unreasoned(x):
     return x * x
 
 
+@operator("zoo_transposed")
+class Transposed(OperatorProperty):
+    """A copy of rows.
+
+    Shapes:
+        data: (N).
+        output: (N, D).
+    """
+
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data):
+        """The copy."""
+        return data * 1
+
+
+@operator("zoo_flattened")
+class Flattened(OperatorProperty):
+    """Sums of rows.
+
+    Shapes:
+        data: (N, D).
+        output: (N, D).
+    """
+
+    accepts = "floating"
+    spec = "data:(N, D) -> output:(N)"
+
+    def forward(data):
+        """The sums."""
+        return data.sum(axis=1)
+
+
 ZOO = without_gradients(
     [
+        Fault("S111", Transposed, "the docstring drops an axis"),
+        Fault("S111", Flattened, "the docstring keeps an axis that the line drops"),
         Fault("S101", capped, "the entry point has another name than the code", registered_as="zoo_relu6"),
         Fault("S101", not_tanh, "its own name is that of another operator", registered_as="zoo_half"),
         Fault("S102", Scaled, "an argument and a parameter have one name"),

@@ -19,6 +19,12 @@ ZOO: list[Fault] = [
 ]
 
 
+def of_groups(letters: str, *modules: str) -> list[Fault]:
+    """The faults of some groups of checks in some modules."""
+    found = [import_module(f"operator_sdk.tests.zoo.{name}").ZOO for name in modules]
+    return [fault for faults in found for fault in faults if fault.id[0] in letters]
+
+
 def each_fault(faults: list[Fault]) -> pytest.MarkDecorator:
     """Parametrizes a test by faults: the first of every check is fast, the others are slow."""
     first = {fault.id: fault for fault in reversed(faults)}

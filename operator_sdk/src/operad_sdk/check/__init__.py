@@ -1,7 +1,8 @@
 """The contract harness: whether an operator keeps what it promises to the system.
 
-`check_operator` checks one operator, `contract_suite` makes pytest tests of all checks of a plugin,
-and `operad check` does either from the command line. Needs `pip install operad-sdk[check]`.
+`check_operator` checks one operator, `check_function` a plain pair of functions, and `contract_suite` makes
+pytest tests of all checks of a plugin. `operad check` does it from the command line, each operator in
+a process of its own. Needs `pip install operad-sdk[check]`.
 """
 
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ from operad_sdk.check.outcome import OperatorReport as OperatorReport
 from operad_sdk.check.outcome import Outcome as Outcome
 from operad_sdk.check.outcome import Report as Report
 from operad_sdk.check.outcome import Status as Status
+from operad_sdk.check.plain_function import check_function as check_function
 from operad_sdk.check.profile import Profile as Profile
 from operad_sdk.check.repro import verify as verify
+from operad_sdk.check.runner import case_plan as case_plan
 from operad_sdk.check.runner import check_operator as check_operator
 from operad_sdk.check.violation import Violation as Violation
 

@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 
 _ROUNDINGS: Final = 64
 """Multiples of an element type's precision that different orders of the same sum may be apart."""
+_FEW_TERMS: Final = 16
+"""Terms of a sum up to which that is so; beyond, partial sums may be that much larger than the sum."""
 
 
 def tolerance(contract: Contract, dtype: np.dtype[Any]) -> tuple[float, float]:
@@ -64,8 +66,15 @@ def expect_close(
 
 def coarsest(trial: Trial) -> np.dtype[Any]:
     """The floating type among a trial's arrays that rounds most; an integer type where there is none."""
-    types = [dtype for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"]
+    held = [array.dtype for array in trial.aux]
+    types = [dtype for dtype in [*trial.in_types, *trial.out_types, *held] if dtype.kind == "f"]
     return min(types, key=lambda dtype: dtype.itemsize) if types else np.dtype(np.int64)
+
+
+def scale_of(trial: Trial, *groups: Sequence[Any]) -> float:
+    """The magnitude of arrays, and of the sums that may have been taken over the longest axis."""
+    longest = max((size for shape in trial.in_shapes for size in shape), default=1)
+    return magnitude(*groups) * max(1.0, longest / _FEW_TERMS)
 
 
 def at(name: str, place: tuple[int, ...]) -> str:

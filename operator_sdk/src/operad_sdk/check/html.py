@@ -57,7 +57,12 @@ pre { background: var(--code); padding: .6rem; overflow-x: auto; border-radius: 
 dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem; overflow-wrap: anywhere }
 .by { color: var(--faint) } details a { color: inherit }
 label { margin-right: 1rem } .legend span { display: inline-block; margin-right: 1.2rem }
-@media (max-width: 40rem) { body { margin: 1rem auto } td.op .by { display: none } dd { margin-left: 0 } }
+td.op .reds { display: none } button { float: right; font: inherit; cursor: pointer }
+@media (max-width: 40rem) {
+  body { margin: 1rem auto; padding: 0 .6rem } dd { margin-left: 0 } .notes { grid-template-columns: 1fr }
+  th:not(.op), td:not(.op):not(.gone) { display: none } th.op, td.op { white-space: normal; width: 100% }
+  td.op .reds { display: block; color: var(--bad) } td.op .reds a { display: inline }
+  td.op .by { display: none } }
 """
 
 _FILTER: Final = (
@@ -75,6 +80,12 @@ function show() {
 function unfold() {
   const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (aim && aim.tagName === 'DETAILS') { aim.open = true; aim.scrollIntoView(); }
+}
+for (const pre of document.querySelectorAll('pre')) {
+  const button = document.createElement('button'), text = pre.textContent;
+  button.textContent = 'copy';
+  button.onclick = () => navigator.clipboard.writeText(text).then(() => { button.textContent = 'copied'; });
+  pre.prepend(button);
 }
 only.addEventListener('change', show); find.addEventListener('input', show);
 addEventListener('hashchange', unfold); unfold();
@@ -114,6 +125,7 @@ def page(
             _FILTER,
             _table(operators, ids, report["unusable"]),
             _findings(operators, report["unusable"]),
+            _plans(operators),
             _explanations(ids),
             f"<script>{_SCRIPT}</script></html>",
         ]
@@ -158,9 +170,15 @@ def _row(op: Mapping[str, Any], ids: Sequence[str]) -> str:
     cells = "".join(_cell(op["operator"], found.get(id), _edge(id, ids)) for id in ids)
     name, provider = escape(op["operator"]), escape(f"{op['distribution']} {op['version']}".strip())
     search = escape(f"{op['operator']} {op['distribution']}".lower(), quote=True)
+    reds = " ".join(
+        f'<a href="#{_anchor(op["operator"], outcome)}">{escape(outcome["check_id"])}</a>'
+        for outcome in op["outcomes"]
+        if _MARKS[str(outcome["status"])][0] == "bad"
+    )
     return (
         f'<tr data-name="{search}" data-red="{len(op["red_ids"])}">'
-        f'<td class="op"><code>{name}</code> <span class="by">{provider}</span></td>{cells}'
+        f'<td class="op"><code>{name}</code> <span class="by">{provider}</span>'
+        f'<span class="reds">{reds}</span></td>{cells}'
         f'<td class="num">{op["seconds"]:.1f}</td></tr>'
     )
 
@@ -205,15 +223,37 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
         shown |= {"smallest case": failure["case"] or "none", "fix": failure["fix"]}
     if failure is not None and outcome["reason"]:
         shown["reason"] = outcome["reason"]
+    if outcome.get("echo_of"):
+        shown["cause"] = f"probably {outcome['echo_of']}, which is red as well"
     pairs = "".join(f"<dt>{key}</dt><dd>{escape(value)}</dd>" for key, value in shown.items())
     program = "" if failure is None else f"<dt>program</dt><dd><pre>{escape(failure['script'])}</pre></dd>"
-    is_open = " open" if str(outcome["status"]) != "expected failure" else ""
+    is_open = " open" if str(outcome["status"]) != "expected failure" and not outcome.get("echo_of") else ""
     return (
         f'<details{is_open} id="{_anchor(op["operator"], outcome)}"><summary><b>{outcome["check_id"]}</b> '
         f"{escape(str(outcome['status']))}: <code>{escape(op['operator'])}</code> "
         f'<span class="by">{escape(op["distribution"])} {escape(op["version"])}</span></summary>'
         f"<dl>{pairs}{program}</dl>"
         f'<p><a href="#check-{outcome["check_id"]}">what {outcome["check_id"]} is for</a></p></details>'
+    )
+
+
+def _plans(operators: Sequence[Mapping[str, Any]]) -> str:
+    """What each operator was checked on."""
+    plans = "".join(_plan(op) for op in operators if op.get("coverage"))
+    return f"<h2>The cases</h2>{plans}" if plans else ""
+
+
+def _plan(op: Mapping[str, Any]) -> str:
+    met = sum(each["cases"] > 0 for each in op["coverage"])
+    rows = "".join(
+        f'<tr><td class="op">{escape(each["kind"])}: {escape(each["goal"])}</td>'
+        f'<td class="gone">{each["cases"] or "refused"}</td></tr>'
+        for each in op["coverage"]
+    )
+    return (
+        f"<details><summary><code>{escape(op['operator'])}</code> "
+        f"{met} of {len(op['coverage'])} goals</summary>"
+        f"<table>{rows}</table></details>"
     )
 
 

@@ -18,7 +18,7 @@ class CaseKind:
         dtypes: Element types to try, the preferred first; the first two that the operator takes
             are used.
         max_elements: Largest number of elements of all inputs together.
-        share: Examples of this kind, as a part of the profile's number.
+        share: Examples that are drawn, as a part of the profile's number; 0: all are designed.
     """
 
     name: str
@@ -40,3 +40,20 @@ SMOOTH: Final = CaseKind("smooth", sizes=(1, 2, 3), dtypes=("float64",), max_ele
 
 WIDE: Final = CaseKind("wide", sizes=(1, 2, 3, 5, 7), dtypes=("float64",), max_elements=1000)
 """Larger arrays in float64, for derivatives along directions and for identities of gradients."""
+
+LARGE: Final = CaseKind("large", ranks=(2, 1, 3), max_elements=20_000, share=0.0)
+"""One axis that is long: blocks, vectors and threads of a kernel, sums of many terms."""
+
+EXTREME: Final = CaseKind("extreme", sizes=(3, 4, 5, 2), ranks=(1, 2, 3), max_elements=60, share=0.0)
+"""Values at the ends of a type, and those that cancel, saturate or are all alike."""
+
+SPECIAL: Final = CaseKind(
+    "special",
+    sizes=(1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096),
+    dtypes=("float32", "float64", "float16", "int32", "int64", "int8", "uint8", "bool"),
+    max_elements=2**17,
+    share=0.0,
+)
+"""Cases that satisfy the condition of a kernel, whatever that takes."""
+
+ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, EXTREME, SPECIAL)

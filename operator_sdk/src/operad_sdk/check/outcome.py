@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, final
+from html import escape
+from typing import Any, Final, final
 
 
 class Status(StrEnum):
@@ -23,6 +24,10 @@ class Status(StrEnum):
     def is_red(self) -> bool:
         """Whether it is an error. What is blocked is red in the check that blocks it."""
         return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+
+ENDED: Final = "R506"
+"""The id under which it is red that the process of a run ended."""
 
 
 @final
@@ -56,6 +61,7 @@ class Outcome:
         reason: Why a failure is expected, a check does not apply or is blocked, or what it did not find.
         failure: What is broken.
         seconds: Time it took.
+        echo_of: The id of the red check that explains this one; empty: none does.
     """
 
     check_id: str
@@ -65,6 +71,7 @@ class Outcome:
     reason: str = ""
     failure: Failure | None = None
     seconds: float = 0.0
+    echo_of: str = ""
 
     @property
     def red_id(self) -> str | None:
@@ -75,11 +82,37 @@ class Outcome:
             return "X803"
         return self.check_id if self.status.is_red else None
 
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        return {**asdict(self), "red_id": self.red_id}
+
 
 @final
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """One goal of the case plan, and what became of it.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many there are; 0: the operator refuses what the goal wants.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
 class OperatorReport:
-    """All checks of one operator."""
+    """All checks of one operator.
+
+    Attributes:
+        coverage: The case plan, as far as some check asked for cases.
+    """
 
     operator: str
     distribution: str
@@ -87,6 +120,7 @@ class OperatorReport:
     profile: str
     seed: int
     outcomes: Sequence[Outcome]
+    coverage: Sequence[Coverage] = ()
 
     @property
     def red_ids(self) -> list[str]:
@@ -109,9 +143,34 @@ class OperatorReport:
         """Time that all checks took together."""
         return sum(outcome.seconds for outcome in self.outcomes)
 
+    def __repr__(self) -> str:
+        """The verdict in a line, and one for each cause."""
+        passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
+        verdict = " ".join(self.red_ids) or "passed"
+        lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
+        lines += [
+            f"  {outcome.check_id}: {outcome.failure.message if outcome.failure else outcome.reason}"
+            for outcome in self.outcomes
+            if outcome.status.is_red and not outcome.echo_of
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The page of the report, for notebooks, in a frame so that its style stays its own."""
+        from operad_sdk.check.html import page  # noqa: PLC0415 - only where it is shown
+
+        text = page({"operators": [self.to_json()], "unusable": {}}, f"Contract of {self.operator}")
+        return f'<iframe srcdoc="{escape(text, quote=True)}" width="100%" height="480"></iframe>'
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
-        return {**asdict(self), "red_ids": self.red_ids, "seconds": self.seconds}
+        red_ids = self.red_ids
+        outcomes = [outcome.to_json() for outcome in self.outcomes]
+        if red_ids == ["X801"]:  # what is blocked is red where nothing else is
+            outcomes = [
+                {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
+            ]
+        return {**asdict(self), "outcomes": outcomes, "red_ids": red_ids, "seconds": self.seconds}
 
 
 @final

@@ -13,17 +13,21 @@ from operad_sdk.check.subject import Subject
 
 _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)
+_FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.001), int: (5, 17, 70)}
 
 
 @st.composite
-def parameters(draw: st.DrawFn, subject: Subject) -> dict[str, Any]:
+def parameters(draw: st.DrawFn, subject: Subject, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Those parameters that are not left at their defaults.
 
     All tuples of one draw have one length: kernel, stride and pad of a convolution go together.
+
+    Args:
+        given: All that are given, instead.
     """
     declared = subject.cls.params
-    if not declared:
-        return {}
+    if not declared or given is not None:
+        return dict(given or {})
     tuples = [param for param in declared.values() if param.type in ("shape", "indices", "floats")]
     length = draw(st.sampled_from((2, 1, 3))) if tuples else 0
     chosen = {}
@@ -46,6 +50,20 @@ def candidates(subject: Subject, param: Param, length: int) -> Sequence[Any]:
     if param.type in ("shape", "indices", "floats"):
         values = [(value,) * length for value in values[:2]] + _mixed(values, length)
     return _with_default(param, values)
+
+
+def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]:
+    """The candidates, and values far from the default: what works near 1 may fail at 17 or 1,000."""
+    values = list(candidates(subject, param, length))
+    if param.name in subject.contract.params or param.choices is not None:
+        return values
+    far = [value for value in _FAR.get(param.type, ()) if _allowed(value, param.bounds)]
+    return list({(type(value), value): value for value in [*values, *far]}.values())
+
+
+def are_usual(params: Mapping[str, Any]) -> bool:
+    """Whether no parameter has a value that was chosen to be far from the default."""
+    return not any(type(value) in _FAR and value in _FAR[type(value)] for value in params.values())
 
 
 def _scalars(param: Param) -> list[Any]:

@@ -30,7 +30,7 @@ class Profile:
 
 
 PROFILES: Final = {
-    "dev": Profile("dev", 50, 0.15),
+    "dev": Profile("dev", 50, 0.1),
     "ci": Profile("ci", 200, 2.0),
     "nightly": Profile("nightly", 2000, 60.0),
 }

@@ -21,6 +21,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
         Violation: It raises.
     """
     values = {name: getattr(trial.prop, name) for name in type(trial.prop).params}
+    if hasattr(trial.prop, "function_params"):  # a scalar has the type of the arrays
+        values = dict(zip(values, trial.prop.function_params(trial.in_types), strict=True))
     values |= {"is_train": trial.case.is_train, **dict(zip(trial.states, trial.aux, strict=True))}
     wanted = _keywords(function)
     keywords = {name: values[name] for name in wanted & values.keys() - set(trial.arguments)}

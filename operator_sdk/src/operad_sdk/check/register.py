@@ -2,10 +2,11 @@
 
 A check takes one of three things:
 
-* a `Trial`, with `kind=` the kind of cases it wants; the usual form. It is shown many, and a
+* a `Trial`, registered with the kinds of cases it wants; the usual form. It is shown many, and a
   failure is made smaller by looking for a smaller case on which it fails;
-* a list of trials, with `kind=` and `pooled=True`: for statements about several cases together;
-* a `Subject`: for statements about the operator as it stands.
+* a list of trials, with kinds and `pooled=True`: for statements about several cases together;
+* a `Subject`: for statements about the operator as it stands;
+* a `Session`, with `of_session=True`: for statements about what all other checks compared.
 
 It raises `Violation` where the contract is broken, and otherwise returns its evidence: how many
 things it compared, or how many under each of several names, all of which must then come up in some
@@ -37,15 +38,17 @@ class CheckFunction:
     Attributes:
         id: Its id in the catalogue.
         run: The function.
-        kind: The cases it wants; None: it takes the subject.
+        kinds: The cases it wants; none: it takes the subject, or the session.
         pooled: Whether it takes all trials at once.
+        of_session: Whether it takes the session.
         reports_raising: Whether it is the check that reports code which raises.
     """
 
     id: str
     run: Callable[[Any], Evidence]
-    kind: CaseKind | None
+    kinds: tuple[CaseKind, ...]
     pooled: bool
+    of_session: bool
     reports_raising: bool
 
 
@@ -54,9 +57,9 @@ _checks: Final[dict[str, CheckFunction]] = {}
 
 def check(
     id: str,
-    kind: CaseKind | None = None,
-    *,
+    *kinds: CaseKind,
     pooled: bool = False,
+    of_session: bool = False,
     reports_raising: bool = False,
 ) -> Callable[[F], F]:
     """Register a check under its id in the catalogue."""
@@ -64,7 +67,7 @@ def check(
 
     def register(function: F) -> F:
         assert id not in _checks, f"{id} is registered twice"
-        _checks[id] = CheckFunction(id, function, kind, pooled, reports_raising)
+        _checks[id] = CheckFunction(id, function, kinds, pooled, of_session, reports_raising)
         return function
 
     return register

@@ -12,7 +12,9 @@ import numpy as np
 
 from operad_sdk.check.case import Case
 from operad_sdk.check.cause import authors_line
+from operad_sdk.check.profile import profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
+from operad_sdk.check.session import Session
 from operad_sdk.check.subject import Subject, subject_of
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -51,8 +53,8 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
         Violation: It fails.
         OperatorRaised: Code of the operator raises, wherever the check calls it.
     """
-    if check.kind is None:
-        return check.run(subject)
+    if not check.kinds:
+        return check.run(Session(subject, profile_of(None)) if check.of_session else subject)
     trials = [Trial(subject, case) for case in cases]
     return run_with(check, subject, trials if check.pooled else trials[0])
 
@@ -87,7 +89,9 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     pairs = zip(names, cases, strict=True)
     body = [line for name, case in pairs for line in _case_lines(name, case, is_short=len(cases) > 1)]
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
-    return "\n".join([*filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+    here = not module and not subject.is_registered
+    note = ["# the operator is in no module that can be imported: run this where it is defined"] * here
+    return "\n".join([*note, *filter(None, head), "", *body, call, *_comment(message)]) + "\n"
 
 
 def _has_packed(case: Case) -> bool:

@@ -17,7 +17,9 @@ from operad_sdk.declare.function import Bound
 
 
 def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[str]) -> None:
-    """Where all shapes are alike, a function returns arrays of that shape, not ones that broadcast to it.
+    """A function returns arrays of the shape that its targets have, not ones that are repeated to fill them.
+
+    A number stands for itself everywhere, and a gradient of an argument that broadcasts comes unreduced.
 
     Args:
         run: Runs the pass in question with an operator.
@@ -26,15 +28,19 @@ def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[
         Violation: One has another shape.
     """
     prop: Any = trial.prop
-    if not getattr(prop, "is_elementwise", False) or not hasattr(prop, "binding"):
+    if not hasattr(prop, "binding") or prop._forward_function is None:
         return
     seen: list[tuple[str, Any]] = []
     run(_observed(prop, trial, names, seen))
+    shapes = {name: tuple(shape) for name, shape in zip(trial.outputs, trial.out_shapes, strict=True)}
+    shapes |= {f"gradient of {n}": s for n, s in zip(trial.arguments, trial.in_shapes, strict=True)}
+    # an argument may be returned to be broadcast, and the gradient of one that is comes unreduced
+    given = set() if prop.is_elementwise else {tuple(shape) for shape in trial.in_shapes}
+    unreduced = {tuple(shape) for shape in trial.out_shapes} if prop.broadcast_arguments else set()
     for name, value in seen:
-        if isinstance(value, np.ndarray) and value.ndim and value.shape != trial.in_shapes[0]:
-            raise Violation(
-                f"the function returns {name} of shape {value.shape}, expected {trial.in_shapes[0]}"
-            )
+        allowed = {shapes[name]} | (given if name in trial.outputs else unreduced)
+        if isinstance(value, np.ndarray) and value.ndim and value.shape not in allowed:
+            raise Violation(f"the function returns {name} of shape {value.shape}, expected {shapes[name]}")
 
 
 def _observed(prop: Any, trial: Trial, names: list[str], seen: list[tuple[str, Any]]) -> Operator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,10 +11,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad_sdk.check.advice import advice
 from operad_sdk.check.case import Case
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.cause import authors_line, last_line
-from operad_sdk.check.kinds import ORDINARY, WIDE, CaseKind
+from operad_sdk.check.diagnosis import diagnosed
+from operad_sdk.check.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
@@ -51,12 +54,43 @@ def check_operator(
         outcomes.append(outcome)
         if progress is not None:
             progress(outcome)
+    return _report(session, outcomes)
+
+
+def case_plan(operator: Any, *, profile: str | Profile | None = None) -> OperatorReport:
+    """The cases that an operator is checked on, and why, with no check run on them.
+
+    Args:
+        operator: A name or a property class.
+        profile: As for `check_operator`.
+    """
+    session = Session(subject_of(operator), profile_of(profile))
+    for kind in ALL_KINDS:
+        session.pool(kind)
+    return _report(session, [])
+
+
+def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
     subject, used = session.subject, session.profile
-    return OperatorReport(subject.name, subject.distribution, subject.version, used.name, used.seed, outcomes)
+    return OperatorReport(
+        operator=subject.name,
+        distribution=subject.distribution,
+        version=subject.version,
+        profile=used.name,
+        seed=used.seed,
+        outcomes=diagnosed(outcomes),
+        coverage=session.coverage(),
+    )
 
 
 def run_check(session: Session, check: CheckFunction) -> Outcome:
-    """Run one check, and judge it by what the author expects."""
+    """Run one check, unless the session has it already, and judge it by what the author expects."""
+    if check.id not in session.outcomes:
+        session.outcomes[check.id] = _outcome(session, check)
+    return session.outcomes[check.id]
+
+
+def _outcome(session: Session, check: CheckFunction) -> Outcome:
     begin = perf_counter()
     run = _Run(session, check)
     with warnings.catch_warnings():
@@ -77,6 +111,12 @@ def run_check(session: Session, check: CheckFunction) -> Outcome:
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
 
+_DESIGNED: Final = 20
+"""How many times as long a check may take for designed cases as for those that are drawn."""
+
+_SHRINKING_S: Final = 20.0
+"""Time after which a case that fails slowly is small enough."""
+
 _REPORTS_CASES: Final = "F201"
 """The check that is red where no case can be made."""
 
@@ -90,7 +130,6 @@ class _Run:
     def __init__(self, session: Session, check: CheckFunction) -> None:
         self.session = session
         self.check = check
-        self.kind = check.kind
         self.subject: Subject = session.subject
         self.examples = 0
         self.evidence: Counter[str] = Counter()
@@ -99,20 +138,22 @@ class _Run:
 
     def verdict(self) -> Verdict:
         """Run the check on its cases."""
-        kind = self.kind
+        if not self.check.kinds:
+            return self._on_subject()
         try:
-            if kind is None:
-                return self._on_subject()
-            try:
-                pool = self.session.pool(kind)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
-                return self._without_cases(error)
+            pool = self._pool()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
+            return self._without_cases(error)
+        try:
             if not pool:
-                return self._on_nothing(kind) or self._judged()
+                return self._on_nothing(self.check.kinds[0]) or self._judged()
             found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
         except Unavailable as error:
             return Status.INAPPLICABLE, str(error), None
         return found or self._judged()
+
+    def _pool(self) -> list[Case]:
+        return [case for kind in self.check.kinds for case in self.session.pool(kind)]
 
     def stopped_by(self, error: BaseException) -> Verdict:
         """The verdict where something raised that the check did not expect."""
@@ -131,18 +172,22 @@ class _Run:
         line = authors_line(cause) or last_line(cause)
         message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
         if self.check.id == _REPORTS_CASES:
-            fix = "Correct the line named: of the constructor, inference, or what the contract declares."
+            fix = (
+                advice(cause)
+                or "Correct the line named: of the constructor, inference, or what the contract declares."
+            )
             return self._failed(Violation(message, fix=fix), ())
         return Status.BLOCKED, message, None
 
     def _on_nothing(self, kind: CaseKind) -> Verdict | None:
         """The verdict where there is no case of that kind; None: other cases did as well."""
+        if not kind.share and self.session.pool(ORDINARY):
+            return Status.INAPPLICABLE, f"the operator takes no case of kind {kind.name!r}", None
         ordinary = self.session.pool(ORDINARY) if _wants_floats(kind) else []
         floating = [case for case in ordinary if any(a.dtype.kind == "f" for a in case.inputs.values())]
         if ordinary and not floating:
             return Status.INAPPLICABLE, "the operator takes no floating type", None
         if floating and kind is WIDE:
-            self.kind = ORDINARY
             return self._one_by_one(floating)
         if floating and self.subject.contract.no_numeric_gradient:
             return Status.INAPPLICABLE, "derivatives need float64, and are declared not to be compared", None
@@ -158,7 +203,7 @@ class _Run:
     def _on_subject(self) -> Verdict:
         self.examples = 1
         try:
-            self._count(self.check.run(self.subject))
+            self._count(self.check.run(self.session if self.check.of_session else self.subject))
         except Violation as error:
             return self._failed(error, ())
         except OperatorRaised as error:
@@ -189,11 +234,12 @@ class _Run:
             try:
                 run_on(self.check, self.subject, tried)
             except Violation as found:
-                return found
+                return found if _mentioned(tried[0], found) == thing else None
             except OperatorRaised:
                 pass
             return None
 
+        thing = _mentioned(cases[0], error) if cases else frozenset()
         if not cases or failure(cases) is None:
             return self._failed(error, cases)
         for place in range(len(cases)):
@@ -208,17 +254,19 @@ class _Run:
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
         profile = self.session.profile
-        end = perf_counter() + profile.seconds
+        begin = perf_counter()
         for case in pool:
-            is_late = self.examples >= profile.least and perf_counter() > end
-            if is_late and all(self.evidence.values()):  # a slow machine is no reason to miss some
-                break
+            # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
+            allowed = 1 if self.session.goal_of(case).is_drawn else _DESIGNED
+            is_late = perf_counter() > begin + allowed * profile.seconds
+            if is_late and self.examples >= profile.least and all(self.evidence.values()):
+                continue
             self.examples += 1
             self.current = [case]
             try:
                 self._count(self._evidence(case))
-            except Violation:
-                return self._shrunk(case)
+            except Violation as error:
+                return self._shrunk(case, error)
             except OperatorRaised as error:
                 self.blocked.append(str(error))
         return None
@@ -229,30 +277,36 @@ class _Run:
             return run_on(self.check, self.subject, [case])
         except OperatorRaised as error:
             if self.check.reports_raising:
-                raise Violation(str(error)) from error
+                raise Violation(str(error), fix=advice(error.error)) from error
             raise
 
-    def _shrunk(self, first: Case) -> Verdict:
-        kind = self.kind
-        assert kind is not None
+    def _violation(self, case: Case) -> Violation | None:
+        """What the check finds in one case."""
+        try:
+            self._evidence(case)
+        except Violation as error:
+            return error
+        except OperatorRaised:
+            pass
+        return None
+
+    def _shrunk(self, first: Case, found: Violation) -> Verdict:
+        thing = _mentioned(first, found)
+        end = perf_counter() + _SHRINKING_S
 
         def fails(case: Case) -> bool:
-            try:
-                self._evidence(case)
-            except Violation:
-                return True
-            except OperatorRaised:
-                pass
-            return False
+            if perf_counter() > end:
+                return False
+            smaller = self._violation(case)
+            return smaller is not None and _mentioned(case, smaller) == thing
 
-        case = smallest(self.session, kind, first, fails)
+        case = smallest(self.session, self.session.goal_of(first), first, fails)
         for candidate in (case, first):
-            try:
-                self._evidence(candidate)
-            except (Violation, OperatorRaised) as error:
-                violation = error if isinstance(error, Violation) else Violation(str(error))
+            violation = self._violation(candidate)
+            if violation is not None:
                 return self._failed(violation, [candidate])
-        return self._failed(Violation("it failed once and passed when run again on the same case"), [first])
+        message = f"{found.message}; it passed when it was run again on the same case"
+        return self._failed(Violation(message, found.fix), [first])
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
         fix = error.fix or CATALOGUE[self.check.id].fix
@@ -280,7 +334,13 @@ class _Run:
         if evidence is None:
             return
         for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
-            self.evidence[name] += count
+            self.evidence[name] += int(count)  # NumPy counts in types of its own
+
+
+def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
+    """The arrays of a case that a finding is about: a smaller case is to show the same thing."""
+    words = set(re.findall(r"\w+", found.message if found is not None else ""))
+    return frozenset(words & {*case.inputs, *case.aux})
 
 
 def _wants_floats(kind: CaseKind) -> bool:

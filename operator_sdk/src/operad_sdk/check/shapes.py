@@ -8,41 +8,72 @@ and what it leaves open is tried, until inference accepts all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 from hypothesis import strategies as st
 
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.plan.goal import GivenSize
 from operad_sdk.check.subject import Subject
 
 _TRIES = 6
 
 
+@final
+class _Sizes:
+    """Draws sizes of one attempt, of which one may be given."""
+
+    def __init__(self, draw: st.DrawFn, kind: CaseKind, given: GivenSize | None) -> None:
+        self._draw = draw
+        self._sizes, self._ranks = st.sampled_from(kind.sizes), st.sampled_from(kind.ranks)
+        self._given = given
+        self._count = 0
+
+    def size(self) -> int:
+        """The next size."""
+        return self._next(self._sizes)
+
+    def of(self, offered: Sequence[int]) -> int:
+        """The next size, of those that an author offers."""
+        return self._next(st.sampled_from(list(offered)))
+
+    def shape(self) -> Shape:
+        """Sizes for any number of axes."""
+        return tuple(self.size() for _ in range(self._draw(self._ranks)))
+
+    def _next(self, sizes: st.SearchStrategy[int]) -> int:
+        self._count += 1
+        if self._given is not None and self._given.place == self._count - 1:
+            return self._given.length
+        return self._draw(sizes)
+
+    def choose(self, name: str, is_sequence: bool) -> Any:
+        """What a name of a spec line stands for."""
+        return self.shape() if is_sequence else self.size()
+
+
 def argument_shapes(
-    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind
+    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind, given: GivenSize | None = None
 ) -> list[Shape] | None:
-    """Shapes of the arguments; None where none were found."""
-    sizes, ranks = st.sampled_from(kind.sizes), st.sampled_from(kind.ranks)
+    """Shapes of the arguments; None where none were found.
 
-    def shape() -> Shape:
-        return tuple(draw(sizes) for _ in range(draw(ranks)))
-
-    def choose(name: str, is_sequence: bool) -> Any:
-        return shape() if is_sequence else draw(sizes)
-
+    Args:
+        given: A size that is not drawn, where sizes can be chosen.
+    """
     declared = subject.contract.shapes
     if declared is not None:
-        chosen = declared(prop, lambda values: draw(st.sampled_from(list(values))))
+        chosen = declared(prop, _Sizes(draw, kind, given).of)
         return _accepted(prop, [tuple(s) for s in chosen])
     if getattr(prop, "is_elementwise", False):
-        return [shape()] * len(prop.list_arguments())
+        return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None
     for attempt in range(_TRIES):
         # a property may want more than its spec line says, so that most examples of the line are refused
         is_from_spec = has_spec and attempt % 2 == 0
-        found = _from_spec(prop, choose) if is_from_spec else _searched(draw, prop, shape, kind)
+        sizes = _Sizes(draw, kind, given)
+        found = _from_spec(prop, sizes.choose) if is_from_spec else _searched(draw, prop, sizes)
         if found is not None:
             return found
     return None
@@ -56,9 +87,7 @@ def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> li
     return _accepted(prop, shapes)
 
 
-def _searched(
-    draw: st.DrawFn, prop: OperatorProperty, shape: Callable[[], Shape], kind: CaseKind
-) -> list[Shape] | None:
+def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Shape] | None:
     """One attempt: fill the arguments one after another, and infer after each."""
     count = len(prop.list_arguments())
     shapes: list[PartialShape] = [None] * count
@@ -72,10 +101,10 @@ def _searched(
             continue
         known = shapes[place]
         if known is not None:
-            shapes[place] = tuple(draw(st.sampled_from(kind.sizes)) if s is None else s for s in known)
+            shapes[place] = tuple(sizes.size() if s is None else s for s in known)
         else:
             shapes[place] = draw(st.sampled_from(_relatives(shapes[:place]))) if place else None
-            shapes[place] = shapes[place] if shapes[place] is not None else shape()
+            shapes[place] = shapes[place] if shapes[place] is not None else sizes.shape()
     return _accepted(prop, [tuple(size or 0 for size in s or ()) for s in shapes])  # all known by now
 
 

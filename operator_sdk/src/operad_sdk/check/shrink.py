@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis.errors import HypothesisException
 
 from operad_sdk.check.case import Case
-from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.plan import Goal
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink_arrays import is_accepted, shrink_arrays
 from operad_sdk.check.strategies import STATE, domain_of
@@ -32,7 +32,7 @@ class _Enough(BaseException):
     """The search has run long enough; no `Exception`, so that nothing on the way up catches it."""
 
 
-def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Case:
+def smallest(session: Session, goal: Goal, first: Case, fails: Fails) -> Case:
     """The smallest case found on which `fails`, at most as large as `first`."""
     best, runs = first, 0
 
@@ -47,7 +47,7 @@ def smallest(session: Session, kind: CaseKind, first: Case, fails: Fails) -> Cas
 
     # How the search ends; a check whose verdict changes from run to run ends it early.
     with suppress(AssertionError, _Enough, HypothesisException, ExceptionGroup):
-        session.examine(kind, look, shrink=True)
+        session.examine(goal, look, shrink=True)
     best = shrink_arrays(session.subject, best, fails, _MAX_RUNS)
     simple = _with_simple_values(session, best, fails)
     # sizes that only a value held up may shrink now
@@ -97,7 +97,7 @@ def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
                     now = arrays[group][name]
                     if now[place] == value:
                         break
-                    if not declared.accepts(value):
+                    if not (declared.accepts(value) and _can_hold(now.dtype, value)):
                         continue
                     changed = now.copy()
                     changed[place] = value
@@ -113,3 +113,7 @@ def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
                     yield _Candidate(smaller, accept)
                     if kept:
                         break
+
+
+def _can_hold(dtype: np.dtype[Any], value: float) -> bool:
+    return dtype.kind == "f" or (value == int(value) and (value >= 0 or dtype.kind == "i"))

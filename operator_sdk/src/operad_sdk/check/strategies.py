@@ -7,6 +7,7 @@ through one seed, because a report's values are made simple afterwards, element 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,16 @@ from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.case import Case
-from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.params import parameters
+from operad_sdk.check.plan.goal import Goal
+from operad_sdk.check.plan.values import Values
 from operad_sdk.check.shapes import argument_shapes
 from operad_sdk.check.subject import Subject
+from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Real
+from operad_sdk.errors import DeclarationError, SpecError
 
 Array = npt.NDArray[Any]
 
@@ -35,24 +39,44 @@ STATE: Domain = Real(0.375, 2.125)
 
 
 @st.composite
-def cases(draw: st.DrawFn, subject: Subject, kind: CaseKind) -> Case:
-    """Cases of one kind that the operator's inference accepts."""
-    params = draw(parameters(subject))
+def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
+    """Cases that serve a goal and that the operator's inference accepts."""
+    kind = goal.kind
+    params = draw(parameters(subject, goal.params))
     prop = made(subject, params)
     assume(prop is not None)
     assert prop is not None
     try:
-        shapes = argument_shapes(draw, subject, prop, kind)
+        shapes = argument_shapes(draw, subject, prop, kind, goal.size)
     except OperadError:  # these sizes and parameters do not go together
         shapes = None
     assume(shapes is not None and sum(int(np.prod(s)) for s in shapes) <= kind.max_elements)
     assert shapes is not None
-    usable = [found for dtype in kind.dtypes if (found := completed_types(subject, prop, np.dtype(dtype)))]
+    assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
+    outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
+    assume(all(not is_known(shape) or prod(shape) <= 2 * kind.max_elements for shape in outputs))
+    wanted = goal.dtypes or kind.dtypes
+    usable = [found for dtype in wanted if (found := completed_types(subject, prop, np.dtype(dtype)))]
     assume(usable)
-    types = draw(st.sampled_from(usable[:2]))
+    types = draw(st.sampled_from(usable if goal.wanted else usable[:2]))
+    assume(goal.wanted is None or goal.wanted(prop, shapes, types[0]))
     is_train = draw(st.sampled_from((True, False)))
     seed = draw(st.integers(0, 2**16))
-    return case_of(subject, prop, params, shapes, types, is_train, seed)
+    case = case_of(subject, prop, params, shapes, types, is_train, seed, goal.values)
+    assume(not goal.dtypes or _is_computed(subject, case))
+    return case
+
+
+def _is_computed(subject: Subject, case: Case) -> bool:
+    """Whether the operator can be made for types that it would not have by itself.
+
+    A parameter that a type cannot hold, such as a scalar of 300 for int8, is refused in words.
+    """
+    try:
+        Trial(subject, case).new_operator()
+    except OperatorRaised as error:
+        return not isinstance(error.error, OperadError)
+    return True
 
 
 def case_of(
@@ -63,22 +87,36 @@ def case_of(
     types: tuple[Sequence[DType], Sequence[DType]],
     is_train: bool,
     seed: int,
+    values: Values = Values.LATTICE,
 ) -> Case:
-    """The case of these choices, with values that `seed` determines.
+    """The case of these choices, with elements that `seed` determines.
 
     Args:
         types: Element types of the arguments and of the auxiliary states.
+        values: What the elements are like.
     """
     rng = np.random.default_rng(seed)
     names = prop.list_arguments()
     by_name = dict(zip(names, shapes, strict=True))
+    contract = subject.contract
+
+    def drawn(name: str, default: Domain | None, shape: Any, dtype: DType) -> Array:
+        domain = contract.domain(name) or default
+        if values is Values.LATTICE or not (domain is None or isinstance(domain, Real)):
+            return _on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
+        if domain is None:
+            return values.draw(rng, shape, dtype).astype(dtype)
+        found = values.draw_between(rng, shape, domain).astype(dtype)
+        inside = (found > domain.above) & (found < domain.below) & ~(domain.nonzero & (found == 0))
+        return np.where(inside, found, _on_lattice(rng, domain, shape, dtype, prop, by_name))
+
     inputs = {
-        name: _values(rng, domain_of(subject.contract, name), shape, dtype, prop, by_name)
+        name: drawn(name, None, shape, dtype)
         for name, shape, dtype in zip(names, shapes, types[0], strict=True)
     }
     aux_shapes: Sequence[PartialShape] = prop.infer_shape(list(shapes))[2]
     aux = {
-        name: _values(rng, subject.contract.domain(name) or STATE, tuple(shape or ()), dtype, prop, by_name)  # type: ignore[arg-type]
+        name: drawn(name, STATE, tuple(shape or ()), dtype)
         for name, shape, dtype in zip(prop.list_auxiliary_states(), aux_shapes, types[1], strict=True)
         if is_known(shape)
     }
@@ -99,6 +137,8 @@ def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None
     try:
         prop: OperatorProperty = subject.cls(**params)
         prop.list_arguments()
+    except (DeclarationError, SpecError) as error:  # a mistake of the declaration refuses nothing
+        raise OperatorRaised("the declaration", error) from error
     except OperadError:
         return None
     except Exception as error:
@@ -126,22 +166,24 @@ def completed_types(
 
 
 def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DType], list[DType]] | None:
-    outputs: list[Any]
     aux: Any
     while True:
-        known, outputs, aux = prop.infer_type(known)
+        known, _, aux = prop.infer_type(known)
         # compared by identity: NumPy says that float64 == None
         unknown = [place for place, dtype in enumerate(known) if dtype is None]
         if not unknown:
             break
         known = list(known)
         known[unknown[0]] = base
-    return None if any(dtype is None for dtype in [*outputs, *aux]) else (known, aux)
+    # a type of an output that stays open is F202's to report; a state cannot be made without one
+    return None if any(dtype is None for dtype in aux) else (known, aux)
 
 
-def _values(
+def _on_lattice(
     rng: np.random.Generator, domain: Domain, shape: Shape, dtype: DType, prop: OperatorProperty, shapes: Any
 ) -> Array:
+    if dtype.kind == "b" and domain is DATA:
+        return np.asarray(rng.random(shape) < 0.5)  # nearly every point of the lattice is true
     values = domain.draw(rng, shape, prop, shapes)
     if dtype.kind in "iu":
         values = np.abs(np.rint(values)) if dtype.kind == "u" else np.rint(values)

@@ -133,6 +133,7 @@ class Trial:
         states = list(aux) if aux is not None else [array.copy() for array in self.aux]
         requests = list(req) if req is not None else [OpReq.WRITE] * len(arrays)
         op_ctx = self.context(self.prop.forward_resource(self.in_shapes), is_train, resources, seed)
+        before = [array.shape for array in (*given, *states)]
         with raising("forward"):
             if call is Call.PLAIN:
                 operator.forward(op_ctx, given, requests, arrays, states)
@@ -141,6 +142,7 @@ class Trial:
             else:
                 assert operator.direct is not None
                 operator.direct(*given, *arrays)
+            _expect_shapes([*self.arguments, *self.states], before, [*given, *states])
         return Forward(arrays, states, given)
 
     @cached_property
@@ -260,9 +262,9 @@ class Trial:
 
     def poisoned_outputs(self) -> list[Array]:
         """New outputs full of NaN, or of `POISON`."""
-        for name, shape in zip(self.outputs, self.out_shapes, strict=True):
-            if not is_known(shape):
-                raise OperatorRaised("inference", ShapeError(f"{name} is inferred as {shape}"))
+        for name, shape, dtype in zip(self.outputs, self.out_shapes, self.out_types, strict=True):
+            if not is_known(shape) or dtype is None:
+                raise OperatorRaised("inference", ShapeError(f"{name} is inferred as {shape} of {dtype}"))
         return [poisoned(shape, dtype) for shape, dtype in zip(self.out_shapes, self.out_types, strict=True)]
 
     def poisoned_gradients(self, req: Sequence[OpReq]) -> list[Array | None]:
@@ -289,6 +291,13 @@ def raising(where: str) -> Iterator[None]:
             yield
     except (Exception, SystemExit) as error:
         raise OperatorRaised(where, error) from error
+
+
+def _expect_shapes(names: Sequence[str], before: Sequence[Shape], arrays: Sequence[Array]) -> None:
+    """An operator that gives an argument another shape has changed its caller's array."""
+    for name, shape, array in zip(names, before, arrays, strict=True):
+        if array.shape != shape:
+            raise ShapeError(f"it changes the shape of {name} from {shape} to {array.shape}")
 
 
 def _kept(keep: Keep | None, kind: str, index: int, array: Array) -> Array | None:

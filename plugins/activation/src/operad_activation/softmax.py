@@ -36,10 +36,12 @@ _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
 
 
 def _exponentials(data: Array, length: tuple[Array, ...], axis: int, temperature: float | None) -> Array:
-    """Exponentials in double precision, 0 beyond `length`."""
-    lines = np.exp(np.moveaxis(data.astype(np.float64) / (temperature or 1), axis, -1))
+    """Exponentials in double precision, over the largest of their line, 0 beyond `length`."""
+    lines = np.moveaxis(data.astype(np.float64) / (temperature or 1), axis, -1)
     if length:
-        lines = np.where(np.arange(lines.shape[-1]) < length[0][..., None], lines, 0)
+        lines = np.where(np.arange(lines.shape[-1]) < length[0][..., None], lines, -np.inf)
+    top = lines.max(-1, initial=-np.inf, keepdims=True)
+    lines = np.exp(lines - np.where(np.isfinite(top), top, 0))
     return np.moveaxis(lines, -1, axis)
 
 

@@ -59,12 +59,21 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Arra
 
 # dy/dx = y digamma(x), found automatically
 gamma = from_mapper(
-    gamma_value, name="gamma", integers_as="float64", contract=Contract(reference=_each(math.gamma, math.nan))
+    gamma_value,
+    name="gamma",
+    integers_as="float64",
+    contract=Contract(
+        reference=_each(math.gamma, math.nan),
+        expected_failures={"D603": "float32 loses digits of the gradient beside a pole"},
+    ),
 )
 # dy/dx = digamma(x), found automatically
 gammaln = from_mapper(
     gammaln_value,
     name="gammaln",
     integers_as="float64",
-    contract=Contract(reference=_each(math.lgamma, math.inf)),
+    contract=Contract(
+        reference=_each(math.lgamma, math.inf),
+        expected_failures={"D603": "float32 loses digits of the gradient beside a pole"},
+    ),
 )

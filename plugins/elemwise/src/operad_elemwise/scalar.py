@@ -103,5 +103,9 @@ hypot_scalar = with_number(
     "_hypot_scalar", np.hypot, "`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`.",
     ("[3, 0]", "scalar=4", "[5., 4.]"),
     lambda output_grad, data, output: output_grad * data / output, "output_grad",
-    integers_as="float64", element_cost=8, reference=lambda data, scalar: np.abs(data + 1j * scalar),
+    integers_as="float64", element_cost=8,
+    contract=Contract(
+        reference=lambda data, scalar: np.abs(data + 1j * scalar),
+        expected_failures={"F219": "the gradient at the origin is 0 / 0, as in MXNet"},
+    ),
 )  # fmt: skip

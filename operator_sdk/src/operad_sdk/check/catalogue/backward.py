@@ -78,4 +78,11 @@ BACKWARD: Final = (
         "def forward(self, data):\n    self.mask = data > 0    # and data_grad reads self.mask",
         "Keep what backward needs in an output, hidden if need be.",
     ),
+    Check(
+        "B311",
+        "a NaN in a head gradient shows in the gradients that depend on it",
+        "It says that something above went wrong. A gradient that turns it into a number hides that.",
+        "def data_grad(output_grad): return np.nan_to_num(output_grad)",
+        "Let NaN pass; clip and clean outside of operators, where it can be seen.",
+    ),
 )

@@ -53,4 +53,19 @@ DTYPE: Final = (
         '@smooth.kernel("cpu", priority=1)\ndef fast(data, sigma): ...    # forgets sigma',
         "Correct the kernel that differs, or narrow its when= condition.",
     ),
+    Check(
+        "D607",
+        "fractions are not cut off silently where arguments are whole numbers",
+        "An integer output takes 0.5 as 0 without a word, if the assignment casts.",
+        "def forward(data, output): output[...] = data * 0.5    # 1 becomes 0",
+        'Accept floating types only (accepts="floating"), let infer_type give a floating output, or say '
+        'that results are rounded towards zero: integers_as="float64".',
+    ),
+    Check(
+        "D608",
+        "narrow integer types give what int64 gives, wherever that fits",
+        "An intermediate result that overflows wraps around, and the mean of 100 and 100 is -28.",
+        "def forward(lhs, rhs): return (lhs + rhs) // 2    # in int8",
+        "Compute in a wider type, and cast the result.",
+    ),
 )

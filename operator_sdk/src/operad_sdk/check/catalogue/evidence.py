@@ -38,4 +38,14 @@ EVIDENCE: Final = (
         "Give examples on which the fault named shows: Contract(inputs=..., params=..., shapes=..., "
         "reference=...).",
     ),
+    Check(
+        "X805",
+        "every gradient, state, kernel and choice of a parameter is compared in some case",
+        "A check that does not apply is silent. A kernel that no case selects, or a state whose value "
+        "nothing knows, may compute anything.",
+        '@smooth.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3))\n'
+        "def fast(data): ...    # no case has that shape",
+        "Declare what is missing in the Contract: domains of arguments, a reference that returns states too, "
+        "shapes that a kernel wants.",
+    ),
 )

@@ -138,4 +138,26 @@ FORWARD: Final = (
         "mask = generator.random(shape) < p    # keeps with probability p, and should drop",
         "Compare the formula with Contract(distribution=...), and draw from op_ctx.requested.",
     ),
+    Check(
+        "F219",
+        "finite arguments and states give finite gradients and states, and results that are not all NaN",
+        "One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the "
+        "bound of a parameter.",
+        "def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros",
+        "Write the limit where the formula has none: np.divide(..., where=output != 0).",
+    ),
+    Check(
+        "F220",
+        "inference leaves the lists it is handed as they are, and never overrules a known argument",
+        "The lists are the graph's own. An argument that inference changes is another graph.",
+        "def infer_shape(self, in_shapes):\n    in_shapes[1] = in_shapes[0]    # the caller's list",
+        "Return new lists; raise a ShapeError where known shapes contradict each other.",
+    ),
+    Check(
+        "F221",
+        "declared relations hold: of a batch and its items, of permuted elements, of scaled and shifted data",
+        "What must hold whatever the values finds mistakes where no reference exists.",
+        'Contract(relations=("items",))    # and data is normalised over the batch',
+        "Correct the computation, or remove the relation from Contract(relations=...).",
+    ),
 )

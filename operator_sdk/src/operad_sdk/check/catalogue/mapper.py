@@ -18,7 +18,7 @@ MAPPER: Final = (
         "A702",
         "the examples enter every branch of a mapper",
         "A branch that no example enters is untested, and one that none can enter is a mistake.",
-        "if x > limit and x < -limit:    # never",
+        "if x > limit and x < -limit:    # never\n    return 0.0",
         "Correct the condition, or declare values that reach it: Contract(inputs=..., params=...).",
     ),
     Check(

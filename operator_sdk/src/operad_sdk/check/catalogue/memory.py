@@ -75,4 +75,19 @@ MEMORY: Final = (
         "scratch = op_ctx.requested[0].get_space(shape, dtype)\nscratch += data    # += to what?",
         "Write it before reading it; what backward needs from forward is an output, hidden if need be.",
     ),
+    Check(
+        "M409",
+        "one array may be several arguments, or one element repeated by strides of 0",
+        "`op(x, x)` is an ordinary call, and a broadcast array has one element for all.",
+        "def forward(lhs, rhs):\n    lhs -= lhs.mean()    # and rhs, if it is the same array\n"
+        "    return lhs * rhs",
+        "Change nothing that is read, and take strides as they are.",
+    ),
+    Check(
+        "M410",
+        "memory and calls grow no faster than the arrays, or the declared cost",
+        "A temporary array of all pairs is harmless at ten elements, and ends the process at a million.",
+        "def forward(data): return np.abs(data[:, None] - data[None, :]).min(1)    # n by n",
+        "Compute block by block, or declare what it costs: cost(in_shapes, out_shapes).",
+    ),
 )

@@ -40,4 +40,33 @@ RUNTIME: Final = (
         "    except Exception:\n        pass",
         "Let exceptions pass; the engine brings them to the reader.",
     ),
+    Check(
+        "R506",
+        "the process goes on: no crash, no exit, no hang",
+        "Operators run inside somebody else's program. One that ends it, or never returns, takes along all "
+        "that the program knew.",
+        "def forward(data):\n    if not native.load():\n        os._exit(0)",
+        "Look at the stack that is printed; raise an exception instead of leaving.",
+    ),
+    Check(
+        "R507",
+        "a run leaves the process as it was: error states, environment, directory, threads, NumPy",
+        "Settings of a process belong to the program. One that is changed here changes results elsewhere.",
+        'def forward(data):\n    np.seterr(all="ignore")\n    return np.log(data)',
+        "Set it for the duration: with np.errstate(...); leave everything else alone.",
+    ),
+    Check(
+        "R508",
+        "arrays are let go after the pass that reads them",
+        "An operator that keeps its arrays keeps the memory of a whole batch, as long as the model lives.",
+        "def forward(self, data):\n    self.seen.append(data)    # for ever",
+        "Keep what backward needs in an output, hidden if need be.",
+    ),
+    Check(
+        "R509",
+        "results do not depend on the hash seed of the process",
+        "The order of a set of strings is another one in every process, and so is a sum in that order.",
+        'for name in {"mean", "scale", "shift"}: total = total * 3 + values[name]',
+        "Iterate over lists, tuples or sorted(...); never use hash() of a string.",
+    ),
 )

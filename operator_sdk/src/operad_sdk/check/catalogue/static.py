@@ -80,4 +80,11 @@ STATIC: Final = (
         'Contract(inputs={"lable": Integers(0, 9)})',
         "Use names of arguments, auxiliary states and parameters, ids of checks, and say why.",
     ),
+    Check(
+        "S111",
+        "the docstring's shapes are those of the spec line",
+        "Readers believe the docstring, and the executor the line.",
+        '"""...\n\nShapes:\n    data: (N, D).\n"""    # and spec = "data:(D, N) -> output:(D)"',
+        "Correct the section Shapes: of the docstring, which names each tensor and its axes.",
+    ),
 )

@@ -9,8 +9,8 @@ import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY, WIDE
+from operad_sdk.check.closeness import at, coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import Array, Trial
@@ -23,7 +23,7 @@ _FILL: Final = -112.75
 """What gradients hold before they are written, where that is not NaN."""
 
 
-@check("B303", WIDE)
+@check("B303", WIDE, LARGE)
 def linear(trial: Trial) -> Evidence:
     """Sums and multiples of head gradients give sums and multiples of gradients."""
     if not any(trial.differentiable()) or trial.subject.contract.why_head_is_ignored(trial.prop):
@@ -31,7 +31,7 @@ def linear(trial: Trial) -> Evidence:
     one, other = _heads(trial, 10), _heads(trial, 20)
     first, second, found = (trial.backward(heads) for heads in (one, other, _mixed(one, other)))
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = magnitude(first, second)
+    scale = scale_of(trial, first, second)
     is_ignored = all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     hint = "If it is a loss: declare Contract(ignores_head_gradient=reason)."
     _expect_finite_close(
@@ -66,7 +66,7 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
     return _nonzero(first)
 
 
-@check("B306", ORDINARY, reports_raising=True)
+@check("B306", ORDINARY, LARGE, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Backward for all gradients and for each alone; what functions return fits their arguments."""
     flows = trial.differentiable()
@@ -95,7 +95,7 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
             )
 
 
-@check("B307", WIDE)
+@check("B307", WIDE, LARGE)
 def written(trial: Trial) -> Evidence:
     """No element of a gradient keeps either of two poisons."""
     if not any(trial.differentiable()):
@@ -114,7 +114,7 @@ def written(trial: Trial) -> Evidence:
     return sum(array.size for array in first if array is not None)
 
 
-@check("B309", ORDINARY)
+@check("B309", ORDINARY, LARGE)
 def changes_nothing_else(trial: Trial) -> Evidence:
     """Everything that backward is handed is the same afterwards."""
     if not any(trial.differentiable()):
@@ -134,7 +134,7 @@ def changes_nothing_else(trial: Trial) -> Evidence:
     return expect_same(names, found, before, "after backward")
 
 
-@check("B310", WIDE)
+@check("B310", WIDE, LARGE)
 def deterministic(trial: Trial) -> Evidence:
     """The same pass twice, prepared, on a new operator, and after forward has run on other values."""
     if not any(trial.differentiable()):

@@ -15,7 +15,7 @@ from operad.engine import RunContext
 from operad.resource import ResourceRequest
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
 from operad_sdk.check.trial import Trial
@@ -33,7 +33,7 @@ _PATIENCE_S: Final = 1.0
 _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 
-@check("R503", ORDINARY, pooled=True)
+@check("R503", ORDINARY, LARGE, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
     """Each case alone in four ways; then several at once, in random orders, on both engines."""
     usable = [trial for trial in trials if trial.visible and trial.is_runnable]

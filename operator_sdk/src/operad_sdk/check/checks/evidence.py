@@ -12,14 +12,16 @@ from operad_sdk.check.case import Case
 from operad_sdk.check.checks.sharing import both_passes
 from operad_sdk.check.faults import FAULTS, Fault
 from operad_sdk.check.kinds import ORDINARY, SMOOTH, CaseKind
+from operad_sdk.check.params import are_usual
 from operad_sdk.check.register import CheckFunction, Evidence, check, find_check
 from operad_sdk.check.repro import run_on
 from operad_sdk.check.retype import retyped
+from operad_sdk.check.rounding import ROUNDINGS, largest
 from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial
+from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
 
-_FIRST: Final = 8
+_FIRST: Final = 6
 """Cases in which most faults are noticed; the others are tried where one is not."""
 _MIDDLING: Final = 40
 """Elements of such a case at most."""
@@ -29,6 +31,8 @@ _MIDDLING: Final = 40
 def self_audit(trials: Sequence[Trial]) -> Evidence:
     """The operator with each fault in turn, before the checks that should notice it."""
     usable = [trial for trial in trials if trial.is_runnable and trial.outputs]
+    # with a divisor of a thousandth, say, no digit of a result is certain, and no fault of digits shows
+    usable = [trial for trial in usable if are_usual(trial.case.params)] or usable
     if not usable:
         return 0
     audit = _Audit(usable)
@@ -89,7 +93,7 @@ class _Audit:
                 yield cases
             return
         for trial in trials:
-            case = _case_for(check.kind, trial)
+            case = _case_for(check.kinds, trial)
             if case is not None and self._applies(check, [case], id(trial)):
                 yield [case]
 
@@ -112,11 +116,22 @@ class _Audit:
         except OperatorRaised:
             return False
         pairs = zip(found, both_passes(trial, trial.new_operator()), strict=True)
-        return not any(a is not None and first_difference(a, b) is not None for a, b in pairs)
+        return not any(a is not None and _is_visible(a, b) for a, b in pairs)
 
 
-def _case_for(kind: CaseKind | None, trial: Trial) -> Case | None:
-    """The case as that kind would have it: in float64 and small for derivatives."""
+def _is_visible(one: Array, other: Array) -> bool:
+    """Whether results differ by more than the checks put down to rounding."""
+    if one.dtype.kind != "f" or first_difference(one, other) is None:
+        return first_difference(one, other) is not None
+    limit = 2 * ROUNDINGS * float(np.finfo(one.dtype).eps) * largest(other.astype(np.float64))
+    with np.errstate(all="ignore"):
+        far = ~(np.abs(one - other) <= limit) & ~(np.isnan(one) & np.isnan(other)) & (one != other)
+    return bool(far.any())
+
+
+def _case_for(kinds: Sequence[CaseKind], trial: Trial) -> Case | None:
+    """The case as the first of the kinds would have it: in float64 and small for derivatives."""
+    kind = kinds[0] if kinds else None
     if kind is None or "float32" in kind.dtypes:
         return trial.case
     wide = retyped(trial, np.dtype(np.float64))

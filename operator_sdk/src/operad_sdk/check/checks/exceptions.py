@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -16,6 +17,8 @@ from operad_sdk.check.subject import IN_PROCESS
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
 
+_WRITING: Final = "writing its result"
+_READING: Final = "reading its arguments"
 _ENGINE_RUNS: Final = 2
 """Cases that are run through the engine."""
 
@@ -60,16 +63,21 @@ def surfacing(trials: Sequence[Trial]) -> Evidence:
     for trial in trials:
         if not trial.outputs or not trial.is_runnable:
             continue
-        passed_on += _passed_on(trial, "forward", lambda trial=trial: trial.forward(outputs=_wired(trial)))  # type: ignore[misc]
+        passed_on += _passed_on(trial, "forward", partial(_forward_into_tripwires, trial), _WRITING)
+        _passed_on(trial, "forward", partial(_forward_from_tripwires, trial), _READING)
         if any(trial.differentiable()):
-            passed_on += _passed_on(trial, "backward", lambda trial=trial: _backward(trial))  # type: ignore[misc]
+            passed_on += _passed_on(trial, "backward", partial(_backward, trial), _WRITING)
         if through_engine < 2 * _ENGINE_RUNS and trial.visible:
             through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
     return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
 
 
-def _wired(trial: Trial) -> list[Any]:
-    return [array.view(_Tripwire) for array in trial.poisoned_outputs()]
+def _forward_into_tripwires(trial: Trial) -> None:
+    trial.forward(outputs=[array.view(_Tripwire) for array in trial.poisoned_outputs()])
+
+
+def _forward_from_tripwires(trial: Trial) -> None:
+    trial.forward([array.copy().view(_Tripwire) for array in trial.inputs])
 
 
 def _backward(trial: Trial) -> None:
@@ -77,14 +85,14 @@ def _backward(trial: Trial) -> None:
     trial.backward(in_grads=[None if g is None else g.view(_Tripwire) for g in gradients])
 
 
-def _passed_on(trial: Trial, where: str, run: Callable[[], object]) -> int:
+def _passed_on(trial: Trial, where: str, run: Callable[[], object], what: str = "writing its result") -> int:
     before = _Tripwire.tripped
     try:
         run()
     except OperatorRaised:
         return 1
     if _Tripwire.tripped > before:
-        message = f"{where} keeps an exception to itself that writing its result raised"
+        message = f"{where} keeps an exception to itself that {what} raised"
         raise Violation(message, cases=[trial.case])
     return 0
 

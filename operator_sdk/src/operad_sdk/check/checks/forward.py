@@ -8,14 +8,14 @@ import numpy as np
 
 from operad.operator import is_known
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.kinds import EDGES, ORDINARY
+from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import POISON, Array, Trial
 from operad_sdk.check.violation import Violation
 
 
-@check("F201", ORDINARY, reports_raising=True)
+@check("F201", ORDINARY, LARGE, EXTREME, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Forward in both modes."""
     for is_train in (True, False):
@@ -37,7 +37,7 @@ def described(trial: Trial) -> Evidence:
     return len(trial.outputs)
 
 
-@check("F207", ORDINARY)
+@check("F207", ORDINARY, LARGE)
 def inputs_unmodified(trial: Trial) -> Evidence:
     """Inputs are the same after the pass."""
     given = trial.forward().inputs
@@ -45,7 +45,7 @@ def inputs_unmodified(trial: Trial) -> Evidence:
     return expect_same(trial.arguments, given, trial.inputs, when) if given else None
 
 
-@check("F208", ORDINARY)
+@check("F208", ORDINARY, LARGE)
 def written(trial: Trial) -> Evidence:
     """No element keeps either of two poisons."""
     first = trial.result.outputs
@@ -75,7 +75,7 @@ def _is_poison(array: Array) -> Any:
     return np.isnan(array) if array.dtype.kind == "f" else array == np.full_like(array, POISON)
 
 
-@check("F209", ORDINARY)
+@check("F209", ORDINARY, LARGE)
 def deterministic(trial: Trial) -> Evidence:
     """The same run twice, on an operator that has run and on a new one."""
     first = trial.result

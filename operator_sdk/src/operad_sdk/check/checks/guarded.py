@@ -12,7 +12,7 @@ import numpy.typing as npt
 from operad.operator import OpReq
 from operad.resource import ResourceRequest
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.resources import SPACE_FILL, resources_for
 from operad_sdk.check.trial import POISON, Array, Trial
@@ -46,7 +46,7 @@ class GuardedArray:
         return None
 
 
-@check("M405", ORDINARY)
+@check("M405", ORDINARY, LARGE)
 def around_arrays(trial: Trial) -> Evidence:
     """All arrays of both passes lie between guard bytes, with different things beside them."""
     when = "with other values beside the arrays"

@@ -9,7 +9,7 @@ from typing import Any
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -24,7 +24,7 @@ _WAYS = ((Call.PLAIN, OpReq.INPLACE), (Call.PREPARED, OpReq.INPLACE), (Call.PLAI
 """How a pair is used: by an executor in two ways, and by `out=` of an imperative call."""
 
 
-@check("M403", ORDINARY)
+@check("M403", ORDINARY, LARGE)
 def forward_in_place(trial: Trial) -> Evidence:
     """Every choice of pairs, and one array as several arguments, all of them declared."""
     places = range(len(trial.outputs))
@@ -79,7 +79,7 @@ def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
     return trial.forward([array.copy() for array in inputs]).outputs
 
 
-@check("M404", ORDINARY)
+@check("M404", ORDINARY, LARGE)
 def backward_in_place(trial: Trial) -> Evidence:
     """Every choice of pairs for all gradients and for each alone."""
     compared = None

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Trial
 
 View = Callable[[Array], Array]
 
 
-@check("F211", ORDINARY)
+@check("F211", ORDINARY, LARGE)
 def layouts(trial: Trial) -> Evidence:
     """Views with other strides in the place of what either pass reads and writes."""
     trial.expect_repeatable()
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = magnitude(trial.inputs)
+    scale = scale_of(trial, trial.inputs)
     compared = 0
     for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
         inputs = [view(array) for array in trial.inputs]
@@ -43,7 +43,7 @@ def _backward_on(trial: Trial, word: str, view: View, bounds: tuple[float, float
     """Backward on views alone, and into views alone."""
     expected = trial.backward()
     names = [f"gradient of {name}" for name in trial.arguments]
-    scale = magnitude(expected, trial.inputs, trial.out_grads)
+    scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
     found = trial.backward(keep=lambda entry, array: view(array))
     compared = expect_close(names, found, expected, f"from {word} arrays", bounds, scale)
     poisoned = trial.poisoned_gradients(trial.write_requests())

@@ -8,7 +8,7 @@ import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same, first_difference
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import POISON, Array, Keep, Trial, poisoned
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -83,7 +83,7 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
     return len(read) if seen else None
 
 
-@check("M407", ORDINARY)
+@check("M407", ORDINARY, LARGE)
 def old_contents_of_results(trial: Trial) -> Evidence:
     """Outputs and gradients hold other things before the run."""
     expected = trial.result

@@ -72,3 +72,39 @@ def _with(trial: Trial, i: int, place: tuple[int, ...], value: Any) -> list[Arra
     inputs = [array.copy() for array in trial.inputs]
     inputs[i][place] = value
     return inputs
+
+
+@check("B311", ORDINARY)
+def nonfinite_heads(trial: Trial) -> Evidence:
+    """A NaN in one element of each head gradient; what follows that element must be NaN too."""
+    contract = trial.subject.contract
+    if not any(trial.differentiable()) or contract.why_head_is_ignored(trial.prop) or contract.nan_policy:
+        return None
+    rng = np.random.default_rng([trial.case.seed, 5])
+    compared = 0
+    for k in range(trial.visible):
+        head = trial.out_grads[k]
+        if head.dtype.kind != "f" or not head.size:
+            continue
+        place = tuple(int(rng.integers(size)) for size in head.shape)
+        usual, moved, spoilt = [trial.backward(_with_head(trial, k, place, v)) for v in (1.0, 3.0, np.nan)]
+        follows = _differ(usual, moved)
+        if follows and not any(array is not None and np.isnan(array).any() for array in spoilt):
+            name = at(f"head gradient of {trial.outputs[k]}", place)
+            raise Violation(
+                f"{name} = NaN shows nowhere, and the gradient of {trial.arguments[follows[0]]} follows it"
+            )
+        compared += len(follows)
+    return compared
+
+
+def _differ(one: Any, other: Any) -> list[int]:
+    """The places at which finite gradients differ."""
+    pairs = zip(one, other, strict=True)
+    return [i for i, (a, b) in enumerate(pairs) if a is not None and (np.isfinite(a - b) & (a != b)).any()]
+
+
+def _with_head(trial: Trial, k: int, place: tuple[int, ...], value: float) -> list[Any]:
+    heads: list[Any] = [None if head is None else head.copy() for head in trial.out_grads]
+    heads[k][place] = value
+    return heads

@@ -10,8 +10,8 @@ import numpy as np
 
 from operad.operator import OpReq
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.closeness import expect_close, magnitude, tolerance
-from operad_sdk.check.kinds import ORDINARY, WIDE
+from operad_sdk.check.closeness import expect_close, scale_of, tolerance
+from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial, poisoned, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -34,7 +34,7 @@ def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq,
     yield from every
 
 
-@check("F214", ORDINARY)
+@check("F214", ORDINARY, LARGE)
 def forward_requests(trial: Trial) -> Evidence:
     """Each mixture of requests gives what writing everything gives."""
     trial.expect_repeatable()
@@ -50,7 +50,7 @@ def forward_requests(trial: Trial) -> Evidence:
     return compared
 
 
-@check("B305", WIDE)
+@check("B305", WIDE, LARGE)
 def backward_requests(trial: Trial) -> Evidence:
     """As for forward; absent gradients have no array."""
     flows = trial.differentiable()
@@ -96,7 +96,7 @@ def _expect_requested(
             compared += expect_same([name], [one], [added.astype(want.dtype)], f"for requests ({words})")
             continue
         bounds = tolerance(trial.subject.contract, want.dtype)
-        scale = magnitude([want, base], trial.inputs)
+        scale = scale_of(trial, [want, base], trial.inputs)
         compared += expect_close([name], [one], [added], f"for requests ({words})", bounds, scale)
     return compared
 
@@ -122,7 +122,7 @@ def _nan(like: Array) -> Array:
     return poisoned(like.shape, like.dtype)
 
 
-@check("F215", ORDINARY)
+@check("F215", ORDINARY, LARGE)
 def ways_to_call(trial: Trial) -> Evidence:
     """The prepared call, prepared before its inputs are there, and the direct one."""
     trial.expect_repeatable()

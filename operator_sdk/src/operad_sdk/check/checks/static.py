@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,11 +12,13 @@ from typing import Any, Final
 from operad import registry
 from operad.errors import OperadError
 from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.checks.relations import RELATIONS
 from operad_sdk.check.params import candidates
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.subject import Subject
 from operad_sdk.check.violation import Violation
 from operad_sdk.contract import Contract
+from operad_sdk.shapes import parse
 
 _EXEMPTIONS: Final = (
     *("ignores_head_gradient", "no_numeric_gradient", "assumes_shapes", "nan_policy", "nondeterministic"),
@@ -78,6 +81,36 @@ def docstring(subject: Subject) -> str:
     return inspect.cleandoc(vars(subject.cls).get("__doc__") or "")
 
 
+_SHAPE_LINE: Final = re.compile(r"^\s+(\w+): (\([^()]*\))")
+
+
+@check("S111")
+def documented_shapes(subject: Subject) -> Evidence:
+    """The section `Shapes:` beside the spec line: names, and numbers of axes where both are plain."""
+    section = docstring(subject).partition("\nShapes:\n")[2].partition("\n\n")[0]
+    spec = getattr(subject.cls, "spec", None)
+    if not section or not isinstance(spec, str):
+        return None
+    line = parse(spec)
+    items = {item.name: item for item in (*line.inputs, *line.outputs)}
+    compared = 0
+    for text in section.splitlines():
+        found = _SHAPE_LINE.match(text)
+        if found is None or found[1] not in items:
+            continue
+        said, written = found[2], items[found[1]].shape_text
+        if any(mark in said + written for mark in ("...", "*", "if ", "[")):
+            continue
+        if _axes(said) != _axes(written):
+            raise Violation(f"the docstring says {found[1]}: {said}, and the spec line {written}")
+        compared += 1
+    return compared or None
+
+
+def _axes(text: str) -> int:
+    return len([part for part in text.strip("() ").split(",") if part.strip()])
+
+
 @check("S110")
 def contract(subject: Subject) -> Evidence:
     """Names and reasons in the contract."""
@@ -89,6 +122,7 @@ def contract(subject: Subject) -> Evidence:
     distribution = declared.distribution
     drawn_with = {name for params in (distribution.params if distribution else ()) for name in params}
     unknown += [f"parameter {name!r}" for name in sorted(drawn_with - set(subject.cls.params))]
+    unknown += [f"relation {name!r}" for name in declared.relations if name not in RELATIONS]
     unknown += [f"check {id!r}" for id in declared.expected_failures if id not in CATALOGUE]
     if unknown:
         raise Violation(f"the contract names {', '.join(unknown)}, which does not exist")

@@ -18,7 +18,7 @@ from operad.cli.options import dtype_option, param_option, shape_option
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.operator import Array, OperatorProperty, Shape
-from operad_sdk.commands.bench.contestants import Call, Contestant
+from operad_sdk.commands.bench.contestants import REJECTED, Call, Contestant
 from operad_sdk.commands.bench.counterparts import counterpart
 from operad_sdk.commands.bench.measure import ROUNDS, interleaved
 
@@ -33,6 +33,9 @@ _SIZES: Final[Sequence[Shape]] = (
 """What the first argument is tried with where no shape is given: some hundred kilobytes."""
 _MOST_ELEMENTS: Final = 1 << 21
 """What outputs may have where no shape is given."""
+_WORTH_SAYING: Final = 1.2
+"""How many times as fast another kernel has to be, beyond what noise makes."""
+_NOT_KERNELS: Final = ("nd.", "numpy", "backward")
 _TOLERANCES: Final = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-10}
 
 
@@ -42,7 +45,7 @@ class Timing:
     """The time of one way to compute the call.
 
     Attributes:
-        name: A kernel, nd.OP, numpy, or backward.
+        name: A kernel, with a note where its condition rejects it; nd.OP, numpy, or backward.
         median_s: Seconds of one call, median over the rounds.
         smallest_s: Smallest over the rounds.
         largest_s: Largest over the rounds.
@@ -110,6 +113,30 @@ class Benchmark:
                 for t in self.timings
             ],
         )
+        for line in self.conclusions():
+            page.text(line)
+
+    def conclusions(self) -> list[str]:
+        """What the times come to: whether the kernel that is chosen is the fastest, and how numpy does."""
+        found = []
+        kernels = [t for t in self.timings if not t.name.startswith(_NOT_KERNELS)]
+        chosen, fastest = kernels[0], min(kernels, key=lambda t: t.median_s)
+        times = chosen.median_s / fastest.median_s
+        if times > _WORTH_SAYING:
+            is_rejected = fastest.name.endswith(REJECTED)
+            why = "its condition rejects it here" if is_rejected else "its priority is lower"
+            found.append(
+                f"{fastest.name} would be {times:.3g} times as fast as {chosen.name}: {why}; see operad why"
+            )
+        elif len(kernels) > 1:
+            found.append(f"{chosen.name} is chosen, and no other kernel is faster")
+        by_name = {t.name: t for t in self.timings}
+        call = next((t for t in self.timings if t.name.startswith("nd.")), None)
+        if "numpy" in by_name and call is not None:
+            found.append(
+                f"{call.name} takes {call.median_s / by_name['numpy'].median_s:.2f} times numpy's time"
+            )
+        return found
 
 
 @click.command(cls=Listing, result=Benchmark)
@@ -152,6 +179,7 @@ def bench(
         contestants.append(call.numpy(compute))
     with np.errstate(all="ignore"), _blaming(prop):
         verified, problems = _compared(call, contestants)
+        contestants += [each for each in call.rejected() if not _compared(call, [contestants[0], each])[1]]
         timings = [] if problems else _timed(call, contestants, rounds)
     return Benchmark(
         prop.name,

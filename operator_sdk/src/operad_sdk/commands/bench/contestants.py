@@ -7,8 +7,9 @@ they can be compared before anything is timed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from operad_sdk.commands.bench.counterparts import Counterpart
 from operad_sdk.contract import contract_of
 from operad_sdk.domains import Real
 
+REJECTED: Final = " (rejected)"
+"""Follows the name of a kernel whose condition does not hold."""
 _SEED = 0
 _DATA, _STATE = Real(0.25, 0.75), Real(0.5, 2.0)
 
@@ -84,6 +87,19 @@ class Call:
         """Each kernel that applies, the one that is chosen first."""
         tried = candidates(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
         return [self._kernel(kernel) for kernel, rejection in tried if rejection is None]
+
+    def rejected(self) -> list[Contestant]:
+        """Each kernel for the CPU whose condition does not hold, and that runs nevertheless."""
+        tried = candidates(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
+        found = []
+        for kernel, rejection in tried:
+            if rejection is None or kernel.device not in ("any", "cpu"):
+                continue
+            with suppress(Exception):  # what it was not written for may do anything but be fast
+                made = self._kernel(kernel)
+                made.run()
+                found.append(made._replace(name=f"{kernel.name}{REJECTED}"))
+        return found
 
     def imperative(self) -> Contestant:
         """The call of `operad.nd`, waited for."""

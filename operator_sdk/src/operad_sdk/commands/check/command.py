@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
+import numpy as np
 
 from operad import config, registry
 from operad.cli import Listing, progress
 from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
 from operad.files import write_atomically
-from operad_sdk.commands.check.records import CheckedOperator, CheckRun
+from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
+
+if TYPE_CHECKING:
+    from operad_sdk.check.profile import Profile
+
+_PROGRAM_LIMIT_S: Final = 60.0
+"""Seconds that a program of a report may take."""
 
 
 @click.command(cls=Listing, result=CheckRun)
@@ -41,8 +54,19 @@ from operad_sdk.commands.extras import extra
     "--limit",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="With several processes: the longest that one operator may take; left out: 10 minutes, or more "
-    "with a larger profile.",
+    help="The longest that one operator may take; left out: 10 minutes, or more with a larger profile.",
+)
+@click.option(
+    "--explain-cases",
+    "explains",
+    is_flag=True,
+    help="Show the plan of cases, with a reason for each, and run no check.",
+)
+@click.option(
+    "--write-example",
+    "writes",
+    is_flag=True,
+    help="Write an example with its result into docstrings that have none, and run no check.",
 )
 def check(
     names: tuple[str, ...],
@@ -52,47 +76,120 @@ def check(
     html: Path | None,
     jobs: int | None,
     limit: float | None,
+    explains: bool,
+    writes: bool,
 ) -> CheckRun:
     """Check whether operators keep their contract.
 
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
-    NAMEs of operators, --plugin or --all. Exit code 1: something is wrong.
+    NAMEs of operators, --plugin or --all. Each operator is checked in a process of its own. Ctrl-C
+    keeps what is known. Exit code 1: something is wrong.
     """
     if bool(names) + (plugin is not None) + is_all != 1:
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
+        from operad_sdk.check.profile import profile_of  # noqa: PLC0415 - likewise
         from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
-    with progress("checking", len(wanted)) as advance:
-        for name, result in checked(wanted, profile, jobs, check_one, limit):
-            found[name] = result
-            advance(name)
-    run = _run([(name, found[name]) for name in dict.fromkeys(wanted)])
+    work = write_one if writes else plan_one if explains else check_one
+    with progress("checking", len(wanted)) as advance, suppress(KeyboardInterrupt):
+        for result in checked(wanted, profile, jobs, work, limit):
+            found[result.name] = result
+            advance(result.name)
+    run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains)
+    run = _with_tried_programs(run, jobs)
     if html is not None:
         from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
 
-        write_atomically(html.absolute(), page(msgspec.to_builtins(run), notes=run.notes()).encode())
+        write_atomically(
+            html.absolute(),
+            page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
+        )
     return run
 
 
-def check_one(name: str, profile: str | None, told: Told) -> Found:
+def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
+    """When, how and with what a report was made."""
+    seeds = ", ".join(sorted({str(op.seed) for op in run.operators}))
+    return [
+        ("command", " ".join(["operad", *sys.argv[1:]])),
+        ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("seed", seeds),
+        ("python", f"{platform.python_version()} on {platform.machine()}, NumPy {np.__version__}"),
+    ]
+
+
+def check_one(name: str, profile: str | None, told: Told) -> Any:
     """The report on one operator as plain data, or why it cannot be checked."""
     from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - an extra
 
+    def tell(outcome: Any) -> None:
+        told(msgspec.to_builtins(outcome.to_json()))
+
+    return _plain(lambda: check_operator(name, profile=profile, progress=tell))
+
+
+def write_one(name: str, profile: str | None, told: Told) -> Any:
+    """Where an example was written into a docstring, or why it was not."""
+    from operad_sdk.check.example import write_example  # noqa: PLC0415 - an extra
+    from operad_sdk.check.subject import subject_of  # noqa: PLC0415 - likewise
+
     try:
-        report = check_operator(name, profile=profile, progress=lambda outcome: told(outcome.check_id))
+        return {"written": write_example(subject_of(name))}
+    except OperadError as error:
+        return str(error)
+
+
+def plan_one(name: str, profile: str | None, told: Told) -> Any:
+    """The case plan of one operator as plain data, or why it has none."""
+    from operad_sdk.check.runner import case_plan  # noqa: PLC0415 - an extra
+
+    return _plain(lambda: case_plan(name, profile=profile))
+
+
+def fails_alone(script: str, profile: str | None, told: Told) -> Any:
+    """Whether a program of a report fails in a process that has run nothing else."""
+    try:
+        exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
+    except Exception:  # noqa: BLE001 - that is what it is for
+        return True
+    return False
+
+
+def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
+    """The run, with what each program that it would print does by itself."""
+    scripts = {
+        cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
+    }
+    alone = {
+        found.name: found.report
+        for found in checked(sorted(scripts), None, jobs, fails_alone, _PROGRAM_LIMIT_S)
+        if isinstance(found.report, bool)
+    }
+
+    def tried(outcome: CheckOutcome) -> CheckOutcome:
+        failure = outcome.failure
+        if failure is None or failure.script not in alone:
+            return outcome
+        return replace(outcome, failure=replace(failure, alone=alone[failure.script]))
+
+    operators = [replace(op, outcomes=[tried(outcome) for outcome in op.outcomes]) for op in run.operators]
+    return replace(run, operators=operators)
+
+
+def _plain(report: Callable[[], Any]) -> Any:
+    try:
+        return msgspec.to_builtins(report().to_json())
     except OperadError as error:
         return str(error)
     except (Exception, SystemExit):  # noqa: BLE001 - the other operators are checked all the same
         return traceback.format_exc()
-    plain: Found = msgspec.to_builtins(report.to_json())
-    return plain
 
 
 def _operators(plugin: str | None) -> Sequence[str]:
@@ -109,8 +206,40 @@ def _operators(plugin: str | None) -> Sequence[str]:
     return found
 
 
-def _run(found: Sequence[tuple[str, Found]]) -> CheckRun:
-    operators = [msgspec.convert(data, CheckedOperator) for _, data in found if not isinstance(data, str)]
-    unusable = {name: error for name, error in found if isinstance(error, str)}
-    passed = not unusable and not any(op.red_ids for op in operators)
-    return CheckRun(passed, operators, unusable)
+def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, explains: bool) -> CheckRun:
+    operators: list[CheckedOperator] = []
+    unusable: dict[str, str] = {}
+    written: dict[str, str] = {}
+    for name in names:
+        result = found.get(name)
+        if result is None:
+            continue
+        if isinstance(result.report, str):
+            unusable[name] = result.report
+            continue
+        if result.report is not None and "written" in result.report:
+            written[name] = result.report["written"]
+            continue
+        data = result.report or _cut_short(result, profile)
+        operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
+    left = [name for name in names if name not in found]
+    passed = not unusable and not left and not any(op.red_ids for op in operators)
+    return CheckRun(passed, operators, unusable, left, written, explains)
+
+
+def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:
+    """The report on an operator whose process ended, with that as its last outcome."""
+    from operad_sdk.check.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
+
+    record = registry.find(found.name)
+    distribution, version = (record.distribution, record.version) if record else ("", "")
+    last = Outcome(ENDED, Status.FAILED, reason=found.end)
+    report = OperatorReport(found.name, distribution, version, profile.name, profile.seed, [last])
+    data: dict[str, Any] = msgspec.to_builtins(report.to_json())
+    red = {outcome["red_id"] for outcome in found.told if outcome["red_id"]}
+    return {
+        **data,
+        "outcomes": [*found.told, *data["outcomes"]],
+        "red_ids": sorted({*data["red_ids"], *red}),
+        "seconds": sum(outcome["seconds"] for outcome in found.told),
+    }

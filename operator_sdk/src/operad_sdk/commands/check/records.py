@@ -6,7 +6,8 @@ report comes here as plain data, and these records say what is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Final, final
 
@@ -14,6 +15,13 @@ from operad.cli import Mark, Page
 from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
+_RANKS: Final = "SFBMRDAX"
+"""Groups by how near they are to a cause."""
+_ALONE: Final = {
+    None: "This program fails in the same way:",
+    True: "This program fails in the same way:",
+    False: "This program passes by itself: the check fails only after other runs in one process.",
+}
 _RULES: Final = {"no evidence": "X801", "unexpected pass": "X803"}
 """Rules on evidence: what is broken where a check itself finds nothing wrong."""
 
@@ -28,12 +36,14 @@ class CheckFailure:
         fix: One suggestion.
         case: The smallest case found, in one line.
         script: A program that fails in the same way.
+        alone: Whether the program was seen to fail by itself; null: it was not tried.
     """
 
     message: str
     fix: str
     case: str
     script: str
+    alone: bool | None = None
 
 
 @final
@@ -49,6 +59,8 @@ class CheckOutcome:
         reason: Why a failure is expected, or what it lacks.
         failure: What is broken, or null.
         seconds: Time it took.
+        red_id: The id under which it is red, or null.
+        echo_of: The id of the red check that explains this one, or empty.
     """
 
     check_id: str
@@ -58,6 +70,26 @@ class CheckOutcome:
     reason: str
     failure: CheckFailure | None
     seconds: float
+    red_id: str | None = None
+    echo_of: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlannedCases:
+    """One goal of an operator's case plan.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many were made; 0: the operator refuses what the goal wants.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
 
 
 @final
@@ -72,8 +104,10 @@ class CheckedOperator:
         profile: How much was tried: dev, ci or nightly.
         seed: Of everything random.
         outcomes: What each check found.
-        red_ids: Ids of the checks under which something is wrong.
+        red_ids: The ids under which some outcome is red.
         seconds: Time that all checks took together.
+        coverage: The case plan, and how many cases serve each goal.
+        printed: The end of what it printed while it was checked.
     """
 
     operator: str
@@ -84,11 +118,28 @@ class CheckedOperator:
     outcomes: list[CheckOutcome]
     red_ids: list[str]
     seconds: float
+    coverage: list[PlannedCases] = field(default_factory=list)
+    printed: str = ""
 
     @property
     def provider(self) -> str:
         """Distribution and version."""
         return f"{self.distribution} {self.version}".strip()
+
+    @property
+    def causes(self) -> list[CheckOutcome]:
+        """What is red and explained by nothing else, the nearest to a cause first."""
+        found = [outcome for outcome in self.outcomes if outcome.status in _RED and not outcome.echo_of]
+        return sorted(found, key=lambda outcome: (_RANKS.index(outcome.check_id[0]), outcome.check_id))
+
+    @property
+    def verdict(self) -> str:
+        """The ids that are red, causes alone, and how many follow from them."""
+        if not self.red_ids:
+            return "passed"
+        ids = list(dict.fromkeys(outcome.red_id or outcome.check_id for outcome in self.causes))
+        echoes = sum(bool(outcome.echo_of) for outcome in self.outcomes)
+        return " ".join(ids or self.red_ids) + (f" (+{echoes})" if echoes else "")
 
 
 @final
@@ -100,11 +151,17 @@ class CheckRun:
         passed: Whether nothing is wrong and every operator could be loaded.
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
+        left: Operators that were not reached before the run was interrupted.
+        written: Examples that were written into docstrings, with their places, by operator.
+        explains: Whether no check ran, and only the case plans are shown.
     """
 
     passed: bool
     operators: list[CheckedOperator]
     unusable: dict[str, str]
+    left: list[str] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
+    explains: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -113,13 +170,21 @@ class CheckRun:
 
     def show(self, page: Page) -> None:
         """One row per operator, then what is wrong, each with its program, then what it comes to."""
+        if self.explains:
+            for op in self.operators:
+                _show_plan(page, op)
+            _show_unusable(page, self.unusable)
+            return
+        for name, text in self.written.items():
+            page.heading(f"{name}: an example was written")
+            page.code(text)
         page.table(
             ("operator", "provided by", "result", "checks", "examples", "seconds"),
             [
                 (
                     Mark(op.operator, "name"),
                     op.provider,
-                    Mark(" ".join(op.red_ids), "bad") if op.red_ids else Mark("passed", "good"),
+                    Mark(op.verdict, "bad" if op.red_ids else "good"),
                     str(sum(outcome.status == "passed" for outcome in op.outcomes)),
                     str(sum(outcome.examples for outcome in op.outcomes)),
                     f"{op.seconds:.1f}",
@@ -128,14 +193,17 @@ class CheckRun:
             ],
         )
         for op in self.operators:
-            for outcome in op.outcomes:
-                if outcome.status in _RED:
-                    _show_failure(page, op, outcome)
+            for outcome in op.causes:
+                _show_failure(page, op, outcome)
             if op.red_ids and not any(outcome.status in _RED for outcome in op.outcomes):
                 _show_blocked(page, op)
-        for name, error in self.unusable.items():
-            page.heading(f"{name} could not be checked")
-            page.text(error)
+            if op.printed and op.red_ids:
+                page.heading(f"{op.operator} printed")
+                page.code(indent(op.printed.rstrip(), "    "))
+        _show_unusable(page, self.unusable)
+        if self.left:
+            page.heading(f"interrupted: {len(self.left)} operators were not checked")
+            page.text(" ".join(self.left))
         if self.operators:
             page.heading("Summary")
             page.pairs(summary(self.operators, len(self.unusable)))
@@ -144,6 +212,21 @@ class CheckRun:
         """The summary as plain text."""
         lines = summary(self.operators, len(self.unusable)) if self.operators else []
         return [(word, cell.text if isinstance(cell, Mark) else cell) for word, cell in lines]
+
+
+def _show_unusable(page: Page, unusable: Mapping[str, str]) -> None:
+    for name, error in unusable.items():
+        page.heading(f"{name} could not be checked")
+        page.text(error)
+
+
+def _show_plan(page: Page, op: CheckedOperator) -> None:
+    page.heading(f"cases of {op.operator}, profile {op.profile}")
+    rows = [
+        (each.kind, each.goal, str(each.cases) if each.cases else Mark("refused", "quiet"), each.reason)
+        for each in op.coverage
+    ]
+    page.table(("kind", "goal", "cases", "why"), rows)
 
 
 def _show_blocked(page: Page, op: CheckedOperator) -> None:
@@ -164,6 +247,9 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
     else:
         page.text(Mark(outcome.failure.message, "bad"))
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
-        page.text("This program fails in the same way:")
+        page.text(_ALONE[outcome.failure.alone])
         page.code(indent(outcome.failure.script.rstrip(), "    "))
+    echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
+    if echoes:
+        page.text(f"probably for the same reason: {' '.join(echoes)}")
     page.text(Mark(f"more: operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))

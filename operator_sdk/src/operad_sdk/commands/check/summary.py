@@ -31,6 +31,7 @@ def summary(operators: Sequence[CheckedOperator], unusable: int) -> Lines:
         ("operators", _operators(operators, unusable)),
         ("checks", _counts(outcome.status for op in operators for outcome in op.outcomes)),
         ("examples", _examples(operators)),
+        ("plan", _plan(operators)),
         *(("expected", line) for line in _expected(operators)),
         *(("self-audit", line) for line in _audit(operators)),
         *(("values", line) for line in _without_reference(operators)),
@@ -63,6 +64,13 @@ def _examples(operators: Sequence[CheckedOperator]) -> str:
     seconds = sum(op.seconds for op in operators)
     profiles = " and ".join(sorted({op.profile for op in operators}))
     return f"{examples:,} in {seconds:,.1f} s of computing, profile {profiles}"
+
+
+def _plan(operators: Sequence[CheckedOperator]) -> str:
+    goals = [each for op in operators for each in op.coverage]
+    refused = sum(each.cases == 0 for each in goals)
+    said = f"{len(goals) - refused:,} of {len(goals):,} goals have cases"
+    return said + (", the others are refused; --explain-cases lists them" if refused else "")
 
 
 def _expected(operators: Sequence[CheckedOperator]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from operad_optimizer.updates.family import (
     rescaled,
     update,
 )
-from operad_sdk import Array
+from operad_sdk import Array, Real
 
 _KEEP = "How much of the average gradient is kept."
 _KEEP_SQUARE = "How much of the average squared gradient is kept."
@@ -100,6 +100,7 @@ def _rmspropalex(
 rmspropalex_update = update(
     "rmspropalex_update", _rmspropalex,
     ("[1]", "[2]", "[0]", "[0]", "[0]", "lr=0.1", "gamma1=0.5", "[0.8]"), "RMSPropAlexUpdateKernel",
+    reference=references.rmsprop_of_deviations, inputs={"n": Real(4.75, 8.0)},
 )  # fmt: skip
 
 
@@ -125,7 +126,7 @@ def _ftrl(
 
 ftrl_update = update(
     "ftrl_update", _ftrl, ("[1]", "[2]", "[0]", "[0]", "lr=0.5", "lamda1=1", "[0.1667]"),
-    "FtrlUpdateKernel", **_ABOVE_0,
+    "FtrlUpdateKernel", reference=references.ftrl, **_ABOVE_0,
 )  # fmt: skip
 
 
@@ -153,7 +154,7 @@ def _ftml(
 
 ftml_update = update(
     "ftml_update", _ftml, ("[1]", "[2]", "[0]", "[0]", "[0]", "lr=0.1", "t=1", "[0.9]"), "FTMLKernel",
-    **_ABOVE_0,
+    reference=references.ftml, **_ABOVE_0,
 )  # fmt: skip
 
 

@@ -58,7 +58,8 @@ mp_lamb_update_phase1 = mixed(
 )  # fmt: skip
 
 lamb_norm = define(
-    "_lamb_norm", "data:(...) -> output:(1)", lambda data: np.linalg.norm(data.reshape(-1)),
+    "_lamb_norm", "data:(...) -> output:(1)",
+    lambda data: np.linalg.norm(data.reshape(-1).astype(np.float64)),
     summary="Euclidean norm of all elements, which phase 2 takes of the weight and of the direction.",
     example=("[3, 4]", "[5.]"), accepts="floating", compute_dtype="float32",
     contract=step_contract(reference=lambda data: np.sqrt((data**2).sum(keepdims=True)).reshape(1)),

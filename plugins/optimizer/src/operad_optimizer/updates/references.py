@@ -1,6 +1,7 @@
 """What the contract checks compare updates with: their definitions over whole arrays.
 
-States are those before the step.
+States are given as they are before the step; after the result stands what becomes of them. The
+single-precision copy of a weight, `weight32`, is moved as the weight is.
 """
 
 from __future__ import annotations
@@ -9,55 +10,92 @@ import numpy as np
 
 from operad_sdk import Array
 
+Arrays = Array | tuple[Array, ...]
+
 
 def sgd(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, weight32: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """`weight - lr * (grad + wd * weight)`."""
-    weight = weight if weight32 is None else weight32
-    return weight - lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * weight)
+    own = weight if weight32 is None else weight32
+    return _moved(weight32, own - lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * own))
 
 
 def momentum_step(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, mom: Array, weight32: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """The step of `sgd` and a part of the step before."""
-    weight = weight if weight32 is None else weight32
-    return momentum * mom + sgd(
-        weight, grad, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient
-    )
+    own = weight if weight32 is None else weight32
+    step = momentum * mom - lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * own)
+    return _moved(weight32, own + step, step)
 
 
 def nesterov_step(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, mom: Array, weight32: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """The step of `sgd`, 1 + momentum times, and the rest of the step before."""
-    weight = weight if weight32 is None else weight32
-    step = weight - sgd(weight, grad, lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient)
-    return weight + momentum**2 * mom - (1 + momentum) * step
+    own = weight if weight32 is None else weight32
+    step = lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * own)
+    moved = own + momentum**2 * mom - (1 + momentum) * step
+    return _moved(weight32, moved, momentum * mom - step)
 
 
 def adam(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, beta1: float, beta2: float, epsilon: float, mean: Array, var: Array,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """The average gradient over the root of the average squared one."""
     grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
-    divisor = np.sqrt(grad**2 + beta2 * (var - grad**2)) + epsilon
-    return weight - lr * (grad + beta1 * (mean - grad)) / divisor
+    mean, var = _average(mean, beta1, grad), _average(var, beta2, grad**2)
+    return weight - lr * mean / (np.sqrt(var) + epsilon), mean, var
 
 
 def rmsprop(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, gamma1: float, epsilon: float, clip_weights: float, n: Array,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """The gradient over the root of the average squared one."""
     grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
-    moved = weight - lr * grad / np.sqrt(grad**2 + gamma1 * (n - grad**2) + epsilon)
-    return _clipped(moved, clip_weights)
+    n = _average(n, gamma1, grad**2)
+    return _clipped(weight - lr * grad / np.sqrt(n + epsilon), clip_weights), n
+
+
+def rmsprop_of_deviations(
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float, clip_gradient: float,
+    gamma1: float, gamma2: float, epsilon: float, clip_weights: float, n: Array, g: Array, delta: Array,
+) -> Arrays:  # fmt: skip
+    """The gradient over its standard deviation, and a part of the step before."""
+    grad = _clipped(rescale_grad * grad + wd * weight, clip_gradient)
+    n, g = _average(n, gamma1, grad**2), _average(g, gamma1, grad)
+    delta = gamma2 * delta - lr * grad / np.sqrt(n - g**2 + epsilon)
+    return _clipped(weight + delta, clip_weights), n, g, delta
+
+
+def ftrl(
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float, clip_gradient: float,
+    lamda1: float, beta: float, z: Array, n: Array,
+) -> Arrays:  # fmt: skip
+    """The minimum of all linearised losses, of the L1 norm and of the distances from all weights before."""
+    grad = _clipped(rescale_grad * grad, clip_gradient)
+    summed = n + grad**2
+    z = z + grad - (np.sqrt(summed) - np.sqrt(n)) * weight / lr
+    within = np.minimum(np.maximum(z, -lamda1), lamda1)
+    return (within - z) / ((beta + np.sqrt(summed)) / lr + wd), z, summed
+
+
+def ftml(
+    weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float, clip_grad: float,
+    beta1: float, beta2: float, epsilon: float, t: int, d: Array, v: Array, z: Array,
+) -> Arrays:  # fmt: skip
+    """The minimum of a moving average of quadratic approximations, of which `d` is the curvature."""
+    grad = _clipped(rescale_grad * grad + wd * weight, clip_grad)
+    v = _average(v, beta2, grad**2)
+    curvature = (1 - beta1**t) / lr * (np.sqrt(v / (1 - beta2**t)) + epsilon)
+    z = _average(z, beta1, grad) - (curvature - beta1 * d) * weight
+    return -z / curvature, curvature, v, z
 
 
 def sign_sgd(weight: Array, grad: Array, *, lr: float, wd: float) -> Array:
@@ -68,35 +106,44 @@ def sign_sgd(weight: Array, grad: Array, *, lr: float, wd: float) -> Array:
 def signum(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, wd_lh: float, mom: Array,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """`sign_sgd` of the average gradient, which `mom` is the negative of."""
-    grad = _clipped(rescale_grad * grad, clip_gradient) + wd * weight
-    return sign_sgd(weight, grad - momentum * (mom + grad), lr=lr, wd=wd_lh)
+    average = _average(-mom, momentum, _clipped(rescale_grad * grad, clip_gradient) + wd * weight)
+    return sign_sgd(weight, average, lr=lr, wd=wd_lh), -average
 
 
 def lamb_direction(
     weight: Array, grad: Array, *, beta1: float, beta2: float, epsilon: float, t: int,
     bias_correction: bool, wd: float, rescale_grad: float, clip_gradient: float, mean: Array, var: Array,
     weight32: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """The direction of `adam`, with corrected averages, and weight decay apart."""
-    weight = weight if weight32 is None else weight32
+    own = weight if weight32 is None else weight32
     grad = _clipped(rescale_grad * grad, clip_gradient)
-    first, second = grad + beta1 * (mean - grad), grad**2 + beta2 * (var - grad**2)
-    if bias_correction:
-        first, second = first / (1 - beta1**t), second / (1 - beta2**t)
-    return wd * weight + first / (np.sqrt(second) + epsilon)
+    mean, var = _average(mean, beta1, grad), _average(var, beta2, grad**2)
+    first, second = (mean / (1 - beta1**t), var / (1 - beta2**t)) if bias_correction else (mean, var)
+    direction = wd * own + first / (np.sqrt(second) + epsilon)
+    return direction, mean, var, *([] if weight32 is None else [weight32])
 
 
 def lamb_step(
     weight: Array, g: Array, r1: Array, r2: Array, *, lr: float, lower_bound: float, upper_bound: float,
     weight32: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Arrays:  # fmt: skip
     """A step along `g`, of the length that the weight's norm sets."""
     norm, other = max(r1.item(), lower_bound) if lower_bound >= 0 else r1.item(), r2.item()
     norm = min(norm, upper_bound) if upper_bound >= 0 else norm
     ratio = norm / other if norm and other else 1.0
-    return (weight if weight32 is None else weight32) - lr * ratio * g
+    return _moved(weight32, (weight if weight32 is None else weight32) - lr * ratio * g)
+
+
+def _moved(weight32: Array | None, moved: Array, *states: Array) -> tuple[Array, ...]:
+    """The new weight, the states, and the new copy if there is one."""
+    return moved, *states, *([] if weight32 is None else [moved])
+
+
+def _average(average: Array, keep: float, value: Array) -> Array:
+    return keep * average + (1 - keep) * value
 
 
 def _clipped(values: Array, bound: float) -> Array:

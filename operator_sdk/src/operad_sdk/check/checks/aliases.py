@@ -1,0 +1,59 @@
+"""Group M: one array in the place of several."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.kinds import LARGE, ORDINARY
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Array, Trial
+from operad_sdk.domains import Real
+
+_ONE_WAY: Final = 16
+
+
+@check("M409", ORDINARY, LARGE)
+def the_same_array_twice(trial: Trial) -> Evidence:
+    """Each pair of arguments as one array, and each argument as one element repeated by strides of 0."""
+    trial.expect_repeatable()
+    contract = trial.subject.contract
+    # a sum of equal terms rounds one way
+    relative, absolute = tolerance(contract, coarsest(trial))
+    bounds = (relative * _ONE_WAY, absolute * _ONE_WAY)
+    scale = scale_of(trial, trial.inputs)
+    compared = 0
+    for i, j in combinations(range(len(trial.inputs)), 2):
+        if trial.in_shapes[i] != trial.in_shapes[j] or trial.in_types[i] != trial.in_types[j]:
+            continue
+        if any(not _is_free(contract.domain(trial.arguments[k])) for k in (i, j)):
+            continue
+        apart = [array.copy() for array in trial.inputs]
+        apart[j] = apart[i].copy()
+        shared = [array.copy() for array in apart]
+        shared[j] = shared[i]
+        when = f"where {trial.arguments[i]} and {trial.arguments[j]} are one array"
+        found, expected = trial.forward(shared).outputs, trial.forward(apart).outputs
+        compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
+    for i, name in enumerate(trial.arguments):
+        if trial.inputs[i].size < 2 or not _is_free(contract.domain(name)):
+            continue
+        one = trial.inputs[i].flat[0]
+        repeated, full = [[array.copy() for array in trial.inputs] for _ in range(2)]
+        repeated[i] = _stride_zero(one, trial.in_shapes[i])
+        full[i] = np.full(trial.in_shapes[i], one)
+        when = f"where {name} is one element repeated by strides of 0"
+        found, expected = trial.forward(repeated).outputs, trial.forward(full).outputs
+        compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
+    return compared or None
+
+
+def _is_free(domain: Any) -> bool:
+    return domain is None or isinstance(domain, Real)
+
+
+def _stride_zero(value: Any, shape: tuple[int, ...]) -> Array:
+    return np.broadcast_to(np.asarray(value), shape)

@@ -1,0 +1,113 @@
+"""Group M: how memory and calls grow with the size of the arrays."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from operad_sdk.check.case import Case
+from operad_sdk.check.kinds import LARGE
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.shrink_arrays import is_accepted
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_LONG: Final = (64, 300)
+"""Lengths of the axes that are made 2 and 4 times as long."""
+_FASTER: Final = 2.0
+"""How much faster than the arrays, or the declared cost, a quantity may grow from n to 4n."""
+_LEAST_BYTES: Final = 1 << 16
+_LEAST_CALLS: Final = 2000
+"""Below these, what does not grow hides what does."""
+
+
+class _Effort(NamedTuple):
+    """What a run takes, and what it may take."""
+
+    bytes: int
+    calls: int
+    allowance: float
+
+
+@check("M410", LARGE)
+def growth(trial: Trial) -> Evidence:
+    """Peak memory and Python calls of both passes at n, 2n and 4n, beside arrays and declared cost."""
+    length = max((size for shape in trial.in_shapes for size in shape), default=0)
+    if not _LONG[0] <= length <= _LONG[1]:
+        return None
+    cases = [_stretched(trial.case, length, factor) for factor in (1, 2, 4)]
+    if not all(is_accepted(trial.subject, case) for case in cases):
+        return None
+    try:
+        efforts = [_effort(Trial(trial.subject, case)) for case in cases]
+    except OperatorRaised:
+        return 0
+    first, last = efforts[0], efforts[-1]
+    if not first.allowance:
+        return 0  # another axis is empty
+    allowed = _FASTER * last.allowance / first.allowance
+    for word, least in (("bytes", _LEAST_BYTES), ("calls", _LEAST_CALLS)):
+        counts = [getattr(effort, word) for effort in efforts]
+        if counts[-1] > least and counts[-1] > allowed * max(counts[0], 1):
+            numbers = ", ".join(f"{count:,}" for count in counts)
+            raise Violation(
+                f"{word} are {numbers} for axes of {length}, twice and 4 times as long; arrays and declared "
+                f"cost grow by {last.allowance / first.allowance:.3g}"
+            )
+    return len(efforts)
+
+
+def _stretched(case: Case, length: int, factor: int) -> Case:
+    def longer(array: Any) -> Any:
+        for axis, size in enumerate(array.shape):
+            if size == length:
+                array = np.concatenate([array] * factor, axis)
+        return array
+
+    inputs = {name: longer(array) for name, array in case.inputs.items()}
+    return replace(case, inputs=inputs, aux={name: longer(array) for name, array in case.aux.items()})
+
+
+def _effort(trial: Trial) -> _Effort:
+    result = trial.result
+
+    def run() -> None:
+        trial.forward(outputs=result.outputs, inputs=trial.inputs, aux=result.aux)
+        if any(trial.differentiable()):
+            trial.backward(keep=lambda entry, array: array)
+
+    arrays = [*trial.inputs, *result.outputs, *result.aux]
+    size_bytes = sum(array.nbytes for array in arrays)
+    cost = trial.prop.cost(trial.in_shapes, [array.shape for array in result.outputs])
+    run()
+    return _Effort(_peak_bytes(run), _calls(run), max(float(size_bytes), cost))
+
+
+def _peak_bytes(run: Callable[[], None]) -> int:
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _calls(run: Callable[[], None]) -> int:
+    count = 0
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return count

@@ -1,0 +1,144 @@
+"""Group X: what an operator declares, beside what the other checks compared.
+
+A check that does not apply is silent, and so is a fault where none applies: a kernel that no case
+selects, a state whose value nothing knows. So what is declared is a list of obligations, and each has to be
+met by the evidence of some check, or by an exemption with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, final
+
+from operad.context import cpu
+from operad_sdk.check.kinds import ALL_KINDS, ORDINARY
+from operad_sdk.check.register import Evidence, check, find_check
+from operad_sdk.check.retype import is_random
+from operad_sdk.check.runner import run_check
+from operad_sdk.check.session import Session
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_DERIVATIVES: Final = ("B301", "B302")
+_REFERENCE: Final = "F213"
+
+
+@final
+class Obligation(NamedTuple):
+    """Something that is declared.
+
+    Attributes:
+        name: What; the same for all cases in which it comes up.
+        is_met: Whether some check compared it.
+        fix: What to declare where none does.
+    """
+
+    name: str
+    is_met: bool
+    fix: str
+
+
+@check("X805", of_session=True)
+def everything_is_compared(session: Session) -> Evidence:
+    """Each obligation is met by the evidence of some check."""
+    trials = list(_trials(session))
+    if not trials:
+        return None
+    met: dict[str, bool] = {}
+    fixes: dict[str, str] = {}
+    for obligation in [*_kernels(session), *_values(session), *_each(session, trials)]:
+        met[obligation.name] = met.get(obligation.name, False) or obligation.is_met
+        fixes[obligation.name] = obligation.fix
+    missing = [name for name, is_met in met.items() if not is_met]
+    if missing:
+        raise Violation(f"nothing compares {', '.join(missing)}", fix=fixes[missing[0]])
+    return len(met) or None
+
+
+def _trials(session: Session) -> Iterator[Trial]:
+    for case in session.pool(ORDINARY):
+        try:
+            trial = Trial(session.subject, case)
+            if trial.is_runnable:
+                yield trial
+        except OperatorRaised:
+            continue
+
+
+def _each(session: Session, trials: list[Trial]) -> Iterator[Obligation]:
+    for trial in trials:
+        yield from _gradients(session, trial)
+        yield from _states(session, trial)
+
+
+def _compared(session: Session, id: str, name: str) -> bool:
+    """Whether a check compared something of that name; one whose failure is expected has been judged."""
+    if id in session.subject.contract.expected_failures:
+        return True
+    outcome = run_check(session, find_check(id))
+    return outcome.failure is not None or bool(outcome.evidence.get(name))
+
+
+def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
+    contract = session.subject.contract
+    if contract.why_no_numeric_gradient(trial.prop):
+        return
+    is_ignored = contract.why_head_is_ignored(trial.prop)
+    fix = (
+        "Declare Contract(loss=...), the scalar whose gradient it is."
+        if is_ignored and contract.loss is None
+        else "Declare Contract(inputs=...) with a domain in which the argument can be moved (Real, Distinct, "
+        "Probabilities), accept float64, or say Contract(no_numeric_gradient=reason)."
+    )
+    for name, flows in zip(trial.arguments, trial.differentiable(), strict=True):
+        if flows:
+            what = f"gradient of {name}"
+            is_met = any(_compared(session, id, what) for id in _DERIVATIVES)
+            yield Obligation(f"the gradient of {name.rstrip('0123456789') or name}", is_met, fix)
+
+
+def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
+    fix = "Let Contract(reference=...) return the states after the outputs; it may name them, and is_train."
+    for name in trial.states:
+        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix)
+
+
+def _kernels(session: Session) -> Iterator[Obligation]:
+    """Each kernel but the first, which the others are compared with, and the first where it is chosen."""
+    subject = session.subject
+    fix = (
+        "Declare Contract(params=..., shapes=...) with which its condition holds, and "
+        "Contract(reference=...) where no other kernel computes the same."
+    )
+    usable = [kernel for kernel in subject.cls.kernels if kernel.device in ("any", "cpu")]
+    for kernel in usable[1:]:
+        is_met = _compared(session, "D606", f"kernel {kernel.name}") or _is_judged_alone(session, kernel)
+        yield Obligation(f"kernel {kernel.name}", is_met, fix)
+
+
+def _is_judged_alone(session: Session, kernel: Any) -> bool:
+    """Whether it is chosen in some case, where a reference or a distribution judges what it gives."""
+    for case in [case for kind in ALL_KINDS for case in session.pool(kind)]:
+        trial = Trial(session.subject, case)
+        if kernel.rejection(trial.prop, cpu(), trial.in_shapes, trial.in_types) is None:
+            has_reference = session.subject.contract.reference is not None
+            return has_reference or is_random(trial)
+    return False
+
+
+def _values(session: Session) -> Iterator[Obligation]:
+    """Each choice of a parameter, and both values of a flag."""
+    cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
+    for name, param in session.subject.cls.params.items():
+        listed = session.subject.contract.params.get(name)
+        values = listed or param.choices or ((False, True) if param.type is bool else ())
+        tried = [case.params.get(name, param.default) for case in cases]
+        for value in values:
+            if isinstance(value, tuple):  # its length goes with those of other parameters
+                continue
+            is_met = any(type(value) is type(found) and value == found for found in tried)
+            fix = (
+                f"No shapes were found that the operator accepts with {name}={value!r}: declare "
+                "Contract(shapes=...), or Contract(params=...) with the values that there are cases for."
+            )
+            yield Obligation(f"{name}={value!r}", is_met, fix)

@@ -1,0 +1,174 @@
+"""Group R: what a run leaves behind in the process."""
+
+from __future__ import annotations
+
+import gc
+import locale
+import multiprocessing
+import os
+import random
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.mutant import Wrapped
+from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.trial import Trial
+from operad_sdk.check.violation import OperatorRaised, Violation
+
+_FEW: Final = 4
+"""Cases in which arrays are followed to their end."""
+
+
+def _numbers_of_numpy() -> tuple[Any, ...]:
+    state: Any = np.random.get_state()
+    return tuple(state[1:3])
+
+
+_STATE: Final[dict[str, Callable[[], Any]]] = {
+    "NumPy's error state": np.geterr,
+    "NumPy's print options": lambda: repr(np.get_printoptions()),
+    "the numbers that np.random draws next": _numbers_of_numpy,
+    "the numbers that random draws next": random.getstate,
+    "the working directory": os.getcwd,
+    "the environment": lambda: dict(os.environ),
+    "the locale": lambda: locale.setlocale(locale.LC_ALL),
+    "the warning filters": lambda: list(warnings.filters),
+    "sys.path": lambda: list(sys.path),
+    "the recursion limit": sys.getrecursionlimit,
+    "a function of NumPy": lambda: {name: id(value) for name, value in vars(np).items() if callable(value)},
+    "the threads that run": lambda: {thread.ident for thread in threading.enumerate()},
+    "the processes that run": lambda: {child.pid for child in multiprocessing.active_children()},
+}
+
+
+_CACHES: Final = (".pyc", ".nbi", ".nbc")
+"""Endings of files that compilers keep."""
+_writes: list[list[str]] = []
+
+
+def _note_write(event: str, args: tuple[Any, ...]) -> None:
+    if event == "open" and _writes and isinstance(args[0], str):
+        flags = args[2] if len(args) > 2 and isinstance(args[2], int) else 0
+        if flags & (os.O_WRONLY | os.O_RDWR) and not args[0].removesuffix(".tmp").endswith(_CACHES):
+            _writes[-1].append(args[0])
+
+
+@cache
+def _hook() -> None:
+    sys.addaudithook(_note_write)  # it cannot be taken away again, so it looks at nothing outside of a block
+
+
+@contextmanager
+def _noted_writes() -> Iterator[list[str]]:
+    """The files that are opened for writing in the block, by this process alone."""
+    _hook()
+    _writes.append([])
+    try:
+        yield _writes[-1]
+    finally:
+        _writes.pop()
+
+
+@final
+class _Watched(Wrapped):
+    """Compares the state of the process before and after each pass.
+
+    Within the pass, because what a caller sets for its duration, such as an error state, ends with it.
+    """
+
+    changed: str = ""
+
+    def forward(self, *args: Any) -> None:
+        """Watch."""
+        self._watch(lambda: self.inner.forward(*args))
+
+    def backward(self, *args: Any) -> None:
+        """Watch."""
+        self._watch(lambda: self.inner.backward(*args))
+
+    def _watch(self, run: Callable[[], None]) -> None:
+        before = {name: look() for name, look in _STATE.items()}
+        with _noted_writes() as paths:
+            run()
+        left = [path for path in paths if os.path.exists(path)]
+        if left and not self.changed:
+            self.changed = f"the file {left[0]!r}"
+        for name, look in _STATE.items():
+            if not self.changed and not _are_equal(look(), before[name]):
+                self.changed = name
+        if self.changed:  # so that the next run shows it again
+            np.seterr(**before["NumPy's error state"])
+            os.chdir(before["the working directory"])
+            os.environ.clear()
+            os.environ.update(before["the environment"])
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple) and one and isinstance(one[0], np.ndarray):
+        return bool(np.array_equal(one[0], other[0])) and one[1:] == other[1:]
+    return bool(one == other)
+
+
+@check("R507", ORDINARY)
+def leaves_the_process_alone(trial: Trial) -> Evidence:
+    """Error states, environment, files, threads and NumPy itself before and after both passes."""
+    watched = _Watched(trial.new_operator(), trial.prop)
+    trial.forward(operator=watched)
+    where = "forward"
+    if any(trial.differentiable()) and not watched.changed:
+        trial.backward(operator=watched)
+        where = "backward"
+    if watched.changed:
+        raise Violation(f"{where} changes {watched.changed}, and leaves it changed")
+    return len(_STATE)
+
+
+@check("R508", ORDINARY, pooled=True)
+def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
+    """Arrays that were handed over are gone once their owner drops them."""
+    usable = [trial for trial in trials if trial.inputs and trial.is_runnable]
+    if not usable or usable[0].prop.is_stateful:
+        return None
+    compared = 0
+    for trial in usable[-_FEW:]:
+        operator = trial.new_operator()
+        kept = [name for name, alive in _after_both_passes(trial, operator) if alive() is not None]
+        if kept:
+            gc.collect()  # rings of references are no leak
+            kept = [name for name, alive in _after_both_passes(trial, operator) if alive() is not None]
+        if kept:
+            message = f"{kept[0]} is kept alive by the operator after the pass that read it"
+            raise Violation(message, cases=[trial.case])
+        compared += len(trial.inputs)
+    return compared
+
+
+def _after_both_passes(trial: Trial, operator: Any) -> list[tuple[str, weakref.ref[Any]]]:
+    """Weak references to the arguments of both passes, which nothing here holds any more."""
+    inputs = [array.copy() for array in trial.inputs]
+    outputs = trial.poisoned_outputs()
+    found = [(name, weakref.ref(array)) for name, array in zip(trial.arguments, inputs, strict=True)]
+    try:
+        trial.forward(inputs, operator=operator, outputs=outputs)
+        if any(trial.differentiable()):
+            handed: list[Any] = []
+
+            def keep(entry: Any, array: Any) -> Any:
+                handed.append(array.copy())
+                return handed[-1]
+
+            trial.backward(operator=operator, keep=keep)
+            found += [("an array of backward", weakref.ref(array)) for array in handed]
+            handed.clear()
+    except OperatorRaised:
+        return []
+    return found

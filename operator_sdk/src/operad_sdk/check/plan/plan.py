@@ -1,0 +1,152 @@
+"""The case plan of an operator.
+
+More cases of the same kind find nothing that the first fifty did not. So beside those that are drawn,
+cases are designed: each has something that the drawn ones have not, and says what. The plan follows from
+the declaration alone: parameters and their bounds, the types that inference takes, the kernels. Hypothesis
+fills in what a goal leaves open, and makes a failing case smaller within its goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final, final
+
+from operad.context import cpu
+from operad.operator import Kernel
+from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
+from operad_sdk.check.params import planned_values
+from operad_sdk.check.plan.goal import GivenSize, Goal
+from operad_sdk.check.plan.rows import rows
+from operad_sdk.check.plan.values import Values
+from operad_sdk.check.profile import Profile
+from operad_sdk.check.subject import Subject
+from operad_sdk.check.trial import raising
+
+_FLOATS: Final = ("float32", "float64", "float16")
+
+_LONG: Final = (
+    # length, place, why, and the type that is tried first
+    (17, 0, "one more than a vector of 16", "float32"),
+    (70, 1, "more than a block of 64, and no multiple of 4", "float64"),
+    (129, 0, "one more than 128 rows", "float16"),
+    (300, 1, "more than 256 columns", "float32"),
+    (1030, 0, "more than 1,024 rows", "float64"),
+    (1030, 1, "more than 1,024 columns", "float32"),
+    (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
+    (70, 0, "whole numbers in quantity", "int32"),
+)
+
+_EXTREMES: Final = (
+    (Values.TAILS, "the tails of a function overflow and saturate", ("float32", "float64")),
+    (Values.HUGE, "intermediate results overflow", ("float32", "float64", "float16")),
+    (Values.TINY, "intermediate results underflow", ("float32", "float64")),
+    (Values.OFFSET, "differences cancel", ("float32", "float64")),
+    (Values.TIES, "equal elements must be told apart, or not", ("float32", "float64")),
+    (Values.CONSTANT, "spreads and differences are 0", ("float32", "float64")),
+    (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
+)
+
+_WHOLE: Final = ("int8", "uint8", "int32", "int64", "bool")
+_ROWS: Final = 24
+"""Rows of parameter values in the `dev` profile, which tries 50 examples; more in the others."""
+
+_LENGTHS: Final = {0: "empty axes and no axes", 1: "axes of length 1"}
+
+
+@final
+class CasePlan:
+    """Goals by kind of case.
+
+    Attributes:
+        goals: All of them; those that are drawn come first in their kind.
+    """
+
+    def __init__(self, subject: Subject, profile: Profile) -> None:
+        self._subject = subject
+        self._profile = profile
+        self.goals: list[Goal] = [
+            *self._drawn(),
+            *self._parameter_rows(),
+            *self._edges(),
+            *self._long_axes(),
+            *self._extremes(),
+            *self._kernels(),
+        ]
+
+    def of(self, kind: CaseKind) -> list[Goal]:
+        """The goals of one kind."""
+        return [goal for goal in self.goals if goal.kind is kind]
+
+    def _drawn(self) -> Iterator[Goal]:
+        reason = "many small cases, of which Hypothesis chooses parameters, sizes, types and values"
+        for kind in (ORDINARY, EDGES, SMOOTH, WIDE):
+            count = max(1, round(self._profile.examples * kind.share))
+            yield Goal(name=f"{kind.name} cases", reason=reason, kind=kind, examples=count)
+
+    def _parameter_rows(self) -> Iterator[Goal]:
+        declared = self._subject.cls.params
+        values = {name: planned_values(self._subject, param, 2) for name, param in declared.items()}
+        most = max(_ROWS, _ROWS * self._profile.examples // 50)
+        for row in rows(values, most):
+            given = {name: value for name, value in row.items() if _is_given(declared[name], value)}
+            words = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "defaults"
+            reason = "each value of a parameter, and pairs of values of two"
+            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
+
+    def _edges(self) -> Iterator[Goal]:
+        for place in range(2):
+            for length, words in _LENGTHS.items():
+                yield Goal(
+                    name=f"size {place} is {length}",
+                    reason=f"{words}, the other sizes ordinary",
+                    kind=EDGES,
+                    size=GivenSize(place, length),
+                )
+
+    def _long_axes(self) -> Iterator[Goal]:
+        for length, place, why, dtype in _LONG:
+            yield Goal(
+                name=f"axis of {length:,} ({dtype})",
+                reason=why,
+                kind=LARGE,
+                size=GivenSize(place, length),
+                dtypes=(dtype,),
+                values=Values.DIGITS,
+            )
+
+    def _extremes(self) -> Iterator[Goal]:
+        for values, why, dtypes in _EXTREMES:
+            for dtype in dtypes:
+                name = f"{values.value} ({dtype})"
+                yield Goal(name=name, reason=why, kind=EXTREME, dtypes=(dtype,), values=values)
+        for dtype in _WHOLE:
+            for values in (Values.HUGE, Values.DIGITS):
+                yield Goal(
+                    name=f"{values.value} ({dtype})",
+                    reason="each type's own sums, products and conversions",
+                    kind=EXTREME,
+                    dtypes=(dtype,),
+                    values=values,
+                )
+
+    def _kernels(self) -> Iterator[Goal]:
+        for kernel in self._subject.cls.kernels:
+            if kernel.when is not None and kernel.device in ("any", "cpu"):
+                yield Goal(
+                    name=f"kernel {kernel.name}",
+                    reason="it computes only under a condition, which other cases may never meet",
+                    kind=SPECIAL,
+                    values=Values.DIGITS,
+                    wanted=partial(_is_applicable, kernel),
+                    tries=400,
+                )
+
+
+def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:
+    with raising("a kernel's condition"):
+        return kernel.rejection(prop, cpu(), in_shapes, in_types) is None
+
+
+def _is_given(param: Any, value: Any) -> bool:
+    return bool(param.is_required or value != param.default)

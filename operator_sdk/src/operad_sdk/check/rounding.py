@@ -1,0 +1,126 @@
+"""How far rounding alone may take a result from the one in float64.
+
+What rounding may cost depends on the operator and on the point: the logarithm near 1 loses digits
+that no implementation could keep. So the bound is measured. A computation runs in float64, and again on
+inputs perturbed by as much as the coarser type rounds them; how far results then move is what rounding
+alone costs there. Where that is much more than rounding itself, the point is ill-conditioned, or a
+comparison or a rounding function may go either way; nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk.check.closeness import at, magnitude
+from operad_sdk.check.retype import perturbed
+from operad_sdk.check.trial import Array, Trial
+from operad_sdk.check.violation import Violation
+
+WIDE_TYPE: Final = np.dtype(np.float64)
+_MOVEMENTS: Final = 4
+SPREADS: Final = 16
+"""How many times the cost of rounding the inputs is allowed."""
+ROUNDINGS: Final = 64
+"""Roundings of the result itself that are allowed, of the largest one of the array."""
+_HEADS: Final = 4
+"""Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
+_CONDITION: Final = 64
+"""How many times a movement of the inputs may show in the result where the point is to count."""
+
+Values = Callable[[Trial], Sequence[Any]]
+
+
+def expect_near(
+    names: Sequence[str],
+    found: Sequence[Any],
+    wide: Trial,
+    values: Values,
+    dtype: Any,
+    *,
+    are_gradients: bool = False,
+    is_reference: bool = False,
+) -> int:
+    """How many elements were compared.
+
+    Args:
+        found: What the operator gives in `dtype`.
+        wide: The same case in float64, and `values` what is right there.
+        are_gradients: Whether they are sums of multiples of head gradients.
+        is_reference: Whether `values` come from a function that rounds for itself, at magnitudes around 1.
+
+    Raises:
+        Violation: An element is further away than rounding explains.
+    """
+    expected = values(wide)
+    if wide.states and _overflows([*expected, *wide.result.aux], dtype):
+        return 0  # a state that leaves the range takes along what is computed from it
+    heads = magnitude(wide.out_grads) if are_gradients else 0.0
+    least = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) if is_reference else 0.0
+    limits: list[Any] = [
+        limit if limit is None else limit + least for limit in _limits(wide, expected, values, dtype, heads)
+    ]
+    source = "by the reference in float64" if is_reference else "in float64"
+    declared = wide.subject.contract.tolerances.get(dtype.name)
+    compared = 0
+    for name, one, other, limit in zip(names, found, expected, limits, strict=True):
+        if one is None or other is None or one.dtype != dtype or other.dtype != WIDE_TYPE:
+            continue
+        allowed = limit if declared is None else declared.absolute + declared.relative * np.abs(other)
+        compared += one.size
+        place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(allowed), dtype)
+        if place is not None:
+            raise Violation(
+                f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
+                f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
+                f"allowed {float(np.broadcast_to(allowed, one.shape)[place]):.3g}"
+            )
+    return compared
+
+
+def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any, heads: float) -> list[Any]:
+    """How far each result may be from the float64 one."""
+    precision = float(np.finfo(dtype).eps)
+    spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
+    with np.errstate(all="ignore"):
+        for salt in range(_MOVEMENTS):
+            nearby = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, nearby, expected, strict=True):
+                if total is not None and other.dtype == WIDE_TYPE:
+                    distance = np.abs(one - other)
+                    np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
+        tiny = float(np.finfo(dtype).smallest_normal)
+        floor = tiny + _HEADS * precision * heads
+        limits = []
+        for total, other in zip(spread, expected, strict=True):
+            if total is not None:
+                is_stable = total <= _CONDITION * precision * np.abs(other) + tiny
+                allowed = SPREADS * total + ROUNDINGS * precision * largest(other) + floor
+                total = np.where(is_stable, allowed, np.inf)
+            limits.append(total)
+        return limits
+
+
+def _overflows(arrays: Sequence[Any], dtype: Any) -> bool:
+    limit = float(np.finfo(dtype).max) / 2
+    floating = [array for array in arrays if array is not None and array.dtype.kind == "f"]
+    return any(not (np.abs(array) <= limit).all() for array in floating)
+
+
+def largest(array: Array) -> float:
+    """The largest finite magnitude."""
+    finite = np.abs(array[np.isfinite(array)])
+    return float(finite.max(initial=0.0))
+
+
+def first_beyond(found: Array, expected: Array, limit: Array, dtype: Any) -> tuple[int, ...] | None:
+    """The first place that is further away than its limit and within the type's range."""
+    with np.errstate(all="ignore"):
+        beyond = ~(np.abs(found - expected) <= limit)
+        too_large = np.abs(expected) > float(np.finfo(dtype).max) / 2
+        beyond &= np.isfinite(expected) & ~too_large & ~np.isinf(limit)
+    if not beyond.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), found.shape))

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
+from operad_sdk.check import case_plan
+from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.profile import Profile
+from operad_sdk.check.session import Session
+from operad_sdk.check.subject import subject_of
+
+FEW = Profile("few", examples=5, seconds=1.0)
+
+
+@operator("plan_scaled")
+class Scaled(OperatorProperty):
+    """A product with a number, in one of two modes."""
+
+    factor = param(float, 1.0, ge=0, le=4, doc="What to multiply with.")
+    mode = param(str, "plain", choices=("plain", "other"), doc="How.")
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data, factor):
+        return factor * data
+
+
+@Scaled.kernel("cpu", when=lambda prop, shapes, types: shapes[0][0] >= 1024 and types[0] == np.float32)
+def many_rows(data, factor):
+    """For more rows than a drawn case has."""
+    return factor * data
+
+
+def pool(kind):
+    return Session(subject_of(Scaled), FEW).pool(kind)
+
+
+def test_each_value_of_a_parameter_is_in_a_case():
+    cases = pool(ORDINARY)
+    assert {0.0, 4.0} <= {case.params.get("factor") for case in cases}, "the bounds"
+    assert {case.params.get("mode", "plain") for case in cases} == {"plain", "other"}
+
+
+def test_one_axis_at_a_time_is_long():
+    longest = sorted(max(case.inputs["data"].shape) for case in pool(LARGE))
+    assert longest[-1] == 5000
+    assert all(min(case.inputs["data"].shape) <= 4 for case in pool(LARGE))
+
+
+def test_each_size_is_empty_in_a_case():
+    shapes = [case.inputs["data"].shape for case in pool(EDGES)]
+    assert any(rows == 0 and columns for rows, columns in shapes)
+    assert any(columns == 0 and rows for rows, columns in shapes)
+
+
+def test_values_reach_the_ends_of_each_type():
+    largest = {str(case.inputs["data"].dtype): 0.0 for case in pool(EXTREME)}
+    for case in pool(EXTREME):
+        array = case.inputs["data"].astype(np.float64)
+        largest[str(case.inputs["data"].dtype)] = max(
+            largest[str(case.inputs["data"].dtype)], float(np.abs(array).max())
+        )
+    assert largest["float16"] > 5_000
+    assert largest["float32"] > 1e37
+    assert largest["int8"] > 100
+
+
+def test_the_condition_of_a_kernel_is_met():
+    (case,) = pool(SPECIAL)
+    assert case.inputs["data"].shape[0] >= 1024
+    assert case.inputs["data"].dtype == np.float32
+
+
+def test_values_stay_within_a_declared_interval():
+    @unary("plan_bounded", accepts="floating", contract=Contract(inputs={"data": Real(0.0, 1.0)}))
+    def bounded(data):
+        """The root of the complement."""
+        return np.sqrt(1 - data)
+
+    session = Session(subject_of(bounded), FEW)
+    for case in [*session.pool(EXTREME), *session.pool(LARGE)]:
+        assert ((case.inputs["data"] > 0) & (case.inputs["data"] < 1)).all()
+
+
+def test_the_plan_says_what_the_operator_refuses():
+    refused = [each.goal for each in case_plan(Scaled, profile=FEW).coverage if not each.cases]
+    assert all("bool" in goal for goal in refused), refused
+    assert all(each.reason for each in case_plan(Scaled, profile=FEW).coverage)
