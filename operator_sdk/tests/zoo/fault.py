@@ -1,4 +1,4 @@
-"""One inhabitant of the zoo."""
+"""One inhabitant of the zoo: an operator that is wrong in one way, or one that is right."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ class Fault:
     """An operator that is wrong in one way.
 
     Attributes:
-        id: The check that must be red.
+        id: The check that must be red; a letter alone: any check of that group, or of another one.
         operator: A property class.
         words: What is wrong.
         also: Other checks that are red because of the same mistake.
         registered_as: The name that it has in the registry while it is checked; empty: none.
+        report: Where such a fault was reported of another library's operator; empty: nowhere.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Fault:
     words: str
     also: tuple[str, ...] = ()
     registered_as: str = ""
+    report: str = ""
 
     @contextmanager
     def registered(self) -> Iterator[Any]:
@@ -52,6 +54,26 @@ class Fault:
 def causes(report: OperatorReport) -> set[str]:
     """The ids that are red and that no other red check explains."""
     return {outcome.red_id for outcome in report.outcomes if outcome.red_id and not outcome.echo_of}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Right:
+    """An operator that is right, though a check might think otherwise.
+
+    Attributes:
+        operator: A property class.
+        words: What is unusual about it.
+    """
+
+    operator: Any
+    words: str
+
+    @property
+    def title(self) -> str:
+        """For test ids."""
+        name: str = self.operator.name
+        return name
 
 
 def without_gradients(faults: list[Fault]) -> list[Fault]:

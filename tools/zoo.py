@@ -1,0 +1,106 @@
+"""Run the contract checks on the zoo's operators, each in a process of its own, and say what they found.
+
+`python -m tools.zoo reported circumstances right` measures these folders of `operator_sdk/tests/zoo`. An
+operator that is wrong is caught if any check is red; one that is right is a false alarm if any is. A process
+that dies or takes too long is neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+from tools.workspace import ROOT
+
+WITHOUT = frozenset(("S107", "S108"))
+"""Checks of documentation, which the zoo is not written for."""
+AUDIT = "X804"
+"""Needs an operator that is right; it injects faults, which takes longest."""
+
+
+class Result(NamedTuple):
+    """What was found of one inhabitant.
+
+    Attributes:
+        verdict: caught, missed, accused, cleared, or what its process came to.
+        red: Ids of the checks that are red.
+    """
+
+    title: str
+    verdict: str
+    red: list[str]
+    words: str
+
+
+def check(folder: str, number: int, examples: int) -> dict[str, Any]:
+    """Check one inhabitant in this process."""
+    from operad_sdk.check import Profile, check_operator  # noqa: PLC0415 - in the process that needs it
+    from operad_sdk.check.register import all_checks  # noqa: PLC0415
+    from operator_sdk.tests.zoo.fault import Fault  # noqa: PLC0415
+    from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415
+
+    inhabitant = list(inhabitants(folder))[number]
+    is_wrong = isinstance(inhabitant, Fault)
+    ids = [id for id in all_checks() if id not in WITHOUT and not (is_wrong and id == AUDIT)]
+    profile = Profile("dev", examples, 0.15)
+    report = check_operator(inhabitant.operator, checks=ids, profile=profile)
+    why = {o.red_id: o.failure.message if o.failure else o.reason for o in report.outcomes if o.red_id}
+    return {"is_wrong": is_wrong, "red": sorted(why), "why": why}
+
+
+def result(folder: str, number: int, inhabitant: Any, examples: int, limit_s: float) -> Result:
+    """The result of one inhabitant, by a process of its own."""
+    told = [sys.executable, "-m", "tools.zoo", folder, "--one", str(number), "--examples", str(examples)]
+    title, words = inhabitant.title, inhabitant.words
+    try:
+        ended = subprocess.run(told, cwd=ROOT, capture_output=True, text=True, timeout=limit_s, check=False)
+    except subprocess.TimeoutExpired:
+        return Result(title, "timeout", [], words)
+    lines = ended.stdout.splitlines()
+    if ended.returncode or not lines:
+        return Result(title, f"exit {ended.returncode}", [], ended.stderr.strip().splitlines()[-1:][0])
+    found = json.loads(lines[-1])
+    verdict = ("missed", "caught") if found["is_wrong"] else ("cleared", "accused")
+    why = "; ".join(f"{id}: {text.splitlines()[0]}" for id, text in found["why"].items())
+    return Result(title, verdict[bool(found["red"])], found["red"], words if found["is_wrong"] else why)
+
+
+def main() -> int:
+    """Measure folders, or one inhabitant of one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--one", type=int, help="check this one alone, in this process, and print JSON")
+    parser.add_argument("--only", nargs="*", default=[], help="names of those to measure; none: all")
+    parser.add_argument("--examples", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one operator")
+    options = parser.parse_args()
+    if options.one is not None:
+        print(json.dumps(check(options.folders[0], options.one, options.examples)))
+        return 0
+    from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415 - slow to import
+
+    everybody = [
+        (folder, number, one)
+        for folder in options.folders
+        for number, one in enumerate(inhabitants(folder))
+        if not options.only or one.operator.name in options.only
+    ]
+    measure = partial(result, examples=options.examples, limit_s=options.limit)
+    sums: Counter[str] = Counter()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for found in pool.map(lambda args: measure(*args), everybody):
+            print(f"{found.verdict:8} {found.title:34} {' '.join(found.red):40} {found.words}", flush=True)
+            sums[found.verdict] += 1
+    print(", ".join(f"{count} {verdict}" for verdict, count in sums.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
