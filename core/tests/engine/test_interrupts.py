@@ -13,8 +13,7 @@ from queue import SimpleQueue
 import pytest
 
 from operad.context import cpu
-from operad.engine import ThreadedEngine, interrupts
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, ThreadedEngine, interrupts
 from operad.engine.thread import OPERATION, OUTSIDE, STEP, local, wait_for
 from operad.errors import BlockingInOperatorError
 
@@ -138,7 +137,7 @@ def test_ctrl_c_in_a_blocked_wait_raises_at_once(threaded: ThreadedEngine) -> No
 
 
 def test_ctrl_c_in_an_operation_of_this_thread_fails_it_and_raises_from_the_call(
-    engine: DependencyEngine,
+    engine: Engine,
 ) -> None:
     var = engine.new_variable()
 
@@ -163,7 +162,7 @@ def test_a_handler_of_the_program_is_left_alone() -> None:
     assert (done.stdout, done.stderr) == ("mine\n", "")
 
 
-def interrupting(engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch, act) -> None:
+def interrupting(engine: Engine, monkeypatch: pytest.MonkeyPatch, act) -> None:
     """Have `act()` called once in the middle of a step of the queue, as a finalizer is."""
     offer = engine._runner.offer
 
@@ -176,7 +175,7 @@ def interrupting(engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch, act)
 
 
 def test_a_wait_that_interrupted_a_step_is_refused_instead_of_hanging(
-    engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     var, refusals = engine.new_variable(), []
 
@@ -198,7 +197,7 @@ def test_a_wait_that_interrupted_a_step_is_refused_instead_of_hanging(
 
 
 def test_a_push_that_interrupted_a_step_never_waits_for_room(
-    engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     var, ran = engine.new_variable(), []
     monkeypatch.setattr(engine._run_ahead, "max_pending", 1)
@@ -213,14 +212,14 @@ def test_a_push_that_interrupted_a_step_never_waits_for_room(
     assert ran == list(range(10))
 
 
-def test_a_wait_inside_an_inline_function_is_refused(engine: DependencyEngine) -> None:
+def test_a_wait_inside_an_inline_function_is_refused(engine: Engine) -> None:
     var, other = engine.new_variable(), engine.new_variable()
     assert engine.run_inline(lambda: engine.wait_for_var(other), (), CTX, (), (var,), None)
     with pytest.raises(BlockingInOperatorError):
         engine.wait_for_var(var)
 
 
-def test_where_the_thread_is_is_restored(engine: DependencyEngine) -> None:
+def test_where_the_thread_is_is_restored(engine: Engine) -> None:
     seen = []
     engine.run_inline(lambda: seen.append(local.state.inside), (), CTX, (), (), None)
     engine.lock.do(lambda *_: seen.append(local.state.inside), None)

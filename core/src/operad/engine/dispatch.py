@@ -8,15 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import final
 
-from operad.context import Context
-from operad.engine.base import ProfileHook
+from operad.context import Context, cpu
 from operad.engine.completion import Completion
 from operad.engine.failure import Failure, alive, note_on
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import CombiningLock
 from operad.engine.operation import GROUP, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
-from operad.engine.var import DependencyQueue, Var, inherited, settle
+from operad.engine.var import DependencyQueue, Var, WaitBlock, inherited, settle
+
+ProfileHook = Callable[[str, Context, float, float], object]
 
 
 class Runner(ABC):
@@ -105,13 +106,41 @@ class Dispatcher:
         if self._watchers:
             self._look()
 
+    def end_claim(self, held: tuple[Sequence[Var], Sequence[Var]], failure: Failure | None) -> None:
+        """Give back what an inline function held. Under the lock."""
+        for ready in self.queue.end_claim(*held, failure):
+            self._runner.offer(ready)
+        if self._watchers:
+            self._look()
+
     def _rest(self, _: OprBlock, __: None) -> None:
         """The function of an asynchronous block has returned."""
         self.queue.running -= 1
         if self._watchers:
             self._look()
 
-    # Waiting for something of the whole queue.
+    # Waiting.
+
+    def wait_for_var(self, var: Var, write: bool) -> None:
+        """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
+
+        def is_over() -> bool:
+            is_free = var.holders == 0 or (not write and var.holders > 0 and not var.queue)
+            return self.lock.is_quiet and is_free
+
+        self._runner.help(is_over)
+        if is_over() and var.failure is None:
+            return
+        event = new_event()
+        block = WaitBlock(var, cpu(), write, event.release)
+        self.submit(block)
+        wait_for(event)
+        if block.failure is not None:
+            error = self.queue.failures.error_of(block.failure)
+            try:
+                raise error
+            finally:
+                del error, block  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
@@ -225,20 +254,6 @@ class Dispatcher:
     def _record(self, block: OprBlock, error: BaseException) -> None:
         self.queue.seq = block.seq = self.queue.seq + 1
         self.queue.failures.record(self.failed(block, error))
-
-    # Claims.
-
-    def end_claim(
-        self, const_vars: Sequence[Var], mutable_vars: Sequence[Var], failure: Failure | None
-    ) -> None:
-        """Give back what an inline function held."""
-        self.lock.do(self._end_claim, (const_vars, mutable_vars), failure)
-
-    def _end_claim(self, held: tuple[Sequence[Var], Sequence[Var]], failure: Failure | None) -> None:
-        for ready in self.queue.end_claim(*held, failure):
-            self._runner.offer(ready)
-        if self._watchers:
-            self._look()
 
 
 def without_first_frame(error: BaseException) -> BaseException:

@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from operad.config import settings
-from operad.context import Context, cpu
+from operad.context import Context
 from operad.engine import interrupts, lifetime
-from operad.engine.base import Engine, ProfileHook
 from operad.engine.budget import ThreadBudget
-from operad.engine.bulk import Bulk
-from operad.engine.dispatch import Dispatcher, Runner
+from operad.engine.bulk import Bulk, open_groups
+from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.inline import InlinePath
-from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.lock import BULK, DELETION, PROFILER, STOP
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
-from operad.engine.run_ahead import RunAhead
+from operad.engine.run_ahead import MAX_NOTES, RunAhead
 from operad.engine.standstill import StandStill
-from operad.engine.thread import OUTSIDE, local, new_event, wait_for
-from operad.engine.var import Var, WaitBlock
+from operad.engine.thread import OUTSIDE, local
+from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
 
 
-class DependencyEngine(Engine):
-    """An engine over a `DependencyQueue`.
+class Engine:
+    """Runs functions in an order that respects the variables they name, in parallel where it may.
+
+    Two functions, one of which mutates a variable that the other names, run in push order;
+    everything else may run in parallel. Every method may be called from any thread, and all but the
+    waits from inside an operation too.
+
+    An error of a function never surfaces where it was pushed. What it would have written has no value:
+    functions that read it are skipped, what they would have written has none either, and every wait
+    for such a variable raises that error until a later function has overwritten the variable.
 
     Args:
-        runner: Decides who runs the blocks.
+        runner: Decides who runs the functions.
         budget: The threads that operations may use together.
         keeps_sites: Whether failures say where their operation was pushed.
 
     Attributes:
         lock: The queue's lock, for the imperative hot path; see its module.
+        run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
+        use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
+        parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
+
+    Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
     """
 
     def __init__(self, runner: Runner, budget: ThreadBudget, keeps_sites: bool) -> None:
@@ -45,21 +56,35 @@ class DependencyEngine(Engine):
         self._dispatcher = Dispatcher(runner)
         self._queue = self._dispatcher.queue
         self.lock = self._dispatcher.lock
+        self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        self._inline = InlinePath(self._dispatcher)
+        self._inline = InlinePath(self._dispatcher, self._delete_deferred)
+        self.run_inline = self._inline.run
+        self.use_threads = budget.use
+        self.parallel = budget.parallel
         self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
         self._profiles_all = False
         self._is_stopped = False
-        self._successor: DependencyEngine | None = None
+        self._successor: Engine | None = None
         self._run_ahead = RunAhead(self._dispatcher, options.max_pending, options.max_pending_bytes)
         budget.apply_if_restricted()
         interrupts.install()
         lifetime.watch(self._stand_still)
 
+    @property
+    def num_threads(self) -> int:
+        """Size of the thread budget."""
+        return self._budget.total
+
+    @property
+    def num_threads_now(self) -> int:
+        """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
+        return self._budget.share if self._budget.is_worth else 1
+
     # Pushing.
 
     def new_variable(self, name: str | None = None) -> Var:
-        """See `Engine.new_variable`."""
+        """A fresh variable; `name` appears in messages."""
         return Var(name)
 
     def new_operator(
@@ -73,18 +98,41 @@ class DependencyEngine(Engine):
         reads_mutable: bool | Collection[Var] = False,
         is_parallel: bool = True,
     ) -> Opr:
-        """See `Engine.new_operator`."""
+        """Prepare a function that will be pushed many times; the lists are checked once, here.
+
+        Args:
+            fn: Called as `fn(run_ctx)`; with `prop=ASYNC` as `fn(run_ctx, on_complete)`, and done only
+                when `on_complete(error=None)` was called, once, from any thread.
+            const_vars, mutable_vars, prop, name, reads_mutable, is_parallel: As in `Opr`.
+
+        Raises:
+            DuplicateVarError: A variable is named twice, or in both lists.
+        """
         return Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
 
     def delete_operator(self, opr: Opr) -> None:
-        """See `Engine.delete_operator`."""
+        """Refuse later pushes of `opr`; those already pushed still run."""
         opr.deleted = True
 
     def push(
         self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False, size_bytes: int = 0
     ) -> None:
-        """See `Engine.push`."""
-        if not isinstance(opr, Opr):
+        """Schedule one run of a prepared operation; legal while earlier runs are pending.
+
+        Args:
+            opr: Made by `new_operator`.
+            ctx: Where it runs.
+            priority: Larger runs first among ready operations; a hint, in no unit.
+            profiling: Report this run to `profile_hook`.
+            size_bytes: Memory that the operation keeps in use until it is done, for the limit on how far
+                pushes run ahead: where too many operations or bytes are pending, a push waits until
+                some are done. Threads inside the engine, finalizers and signal handlers never wait.
+
+        Raises:
+            EngineError: `opr` or one of its variables was deleted.
+            EngineStoppedError: After `stop`.
+        """
+        if opr.__class__ is not Opr:
             raise EngineError(f"push of {opr!r}, expected what new_operator() made")
         if opr.deleted:
             raise EngineError(f"push of {opr.title!r}: the operator was deleted; make a new one")
@@ -103,7 +151,15 @@ class DependencyEngine(Engine):
         reads_mutable: bool | Collection[Var] = False,
         size_bytes: int = 0,
     ) -> None:
-        """See `Engine.push_async`."""
+        """Schedule `fn(run_ctx, on_complete)` after every earlier operation it conflicts with.
+
+        The operation is done when `on_complete` is called, once, from any thread; a second call
+        raises EngineError there. An `on_complete` that is dropped uncalled fails the operation.
+        The other arguments are as in `push` and `Opr`; every `prop` is allowed.
+
+        Raises:
+            DuplicateVarError: A variable is named twice. Errors of `fn` surface at a wait.
+        """
         opr = Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, True)
         self._push(OprBlock(opr, ctx, priority, False, size_bytes))
 
@@ -121,17 +177,17 @@ class DependencyEngine(Engine):
         is_parallel: bool = True,
         size_bytes: int = 0,
     ) -> None:
-        """See `Engine.push_sync`."""
+        """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`."""
         opr = Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
         self._push(OprBlock(opr, ctx, priority, False, size_bytes))
 
     def _push(self, block: OprBlock) -> None:
         if self._keeps_sites:
             block.site = push_site()
-        has_blockers = bool(self.lock.blockers)
-        if has_blockers and not self._admits(block):
+        lock, opr = self.lock, block.opr
+        is_blocked = bool(lock.blockers)
+        if is_blocked and not self._admits(block):
             return
-        opr = block.opr
         for var in opr.const_vars:
             if var.deleted:
                 raise opr.after_deletion_of(var)
@@ -139,16 +195,20 @@ class DependencyEngine(Engine):
             if var.deleted:
                 raise opr.after_deletion_of(var)
             var.version += 1
-        if has_blockers and (bulk := self._bulk) is not None and bulk.join(block):
+        if is_blocked and (bulk := local.state.bulk) and bulk.owner.in_force() is self and bulk.join(block):
             return
-        if self._run_ahead.is_too_far(block.size_bytes):
-            self._run_ahead.wait_for_room(block.size_bytes)
-        self._dispatcher.submit(block)
+        queue, limit, size_bytes = self._queue, self._run_ahead, block.size_bytes
+        if (
+            queue.pending >= limit.max_pending
+            or queue.pending_bytes + size_bytes > limit.max_bytes
+            or len(lock.inbox) >= MAX_NOTES
+        ):
+            limit.wait_for_room(size_bytes)
+        self.submit(block)
 
     def _admits(self, block: OprBlock) -> bool:
         """See to what stands in the way of a push; False if another engine has taken it."""
-        if self._deferred:
-            self._delete_deferred()
+        self._delete_deferred()
         self._stand_still.gate.pass_through()
         if self._successor is not None:
             self._successor._push(block)
@@ -159,46 +219,15 @@ class DependencyEngine(Engine):
             block.profiling = True
         return True
 
-    # Inside an operation.
+    def bulk(self, size: int) -> Bulk:
+        """Group this thread's consecutive synchronous pushes into operations of at most `size`.
 
-    def use_threads(self, is_worth: bool) -> None:
-        """See `Engine.use_threads`."""
-        self._budget.use(is_worth)
-
-    @property
-    def num_threads(self) -> int:
-        """Size of the thread budget."""
-        return self._budget.total
-
-    @property
-    def num_threads_now(self) -> int:
-        """See `Engine.num_threads_now`."""
-        return self._budget.share if self._budget.is_worth else 1
-
-    def parallel(self, function: PartFn, count: int, width: int) -> None:
-        """See `Engine.parallel`."""
-        was_worth = self._budget.is_worth
-        self._budget.use(is_worth=False)
-        try:
-            intra_op_pool.run(function, count, width)
-        finally:
-            self._budget.use(was_worth)
-
-    # The inline path.
-
-    def run_inline(
-        self,
-        fn: Callable[..., object],
-        args: tuple[object, ...],
-        ctx: Context,
-        const_vars: Sequence[Var],
-        mutable_vars: Sequence[Var],
-        name: str | None,
-    ) -> bool:
-        """See `Engine.run_inline`."""
-        if self._deferred:
-            self._delete_deferred()
-        return self._inline.run(fn, args, ctx, const_vars, mutable_vars, name)
+        A group is pushed when it is full, when the next push has another context, priority or property
+        or is asynchronous, when this thread waits, and at the end of the `with` block. What can be
+        observed is unchanged, failures included; other threads see a group's members only once it is
+        pushed.
+        """
+        return Bulk(size, self)
 
     def fail_inline(
         self,
@@ -211,69 +240,51 @@ class DependencyEngine(Engine):
         """Store the error of a function that the hot path called under the lock. Under the lock."""
         self._inline.fail(fn, mutable_vars, name, error)
 
-    # Grouping.
-
-    @contextmanager
-    def bulk(self, size: int) -> Iterator[None]:
-        """See `Engine.bulk`."""
-        if size < 1:
-            raise EngineError(f"bulk({size}): a group has at least 1 member")
-        thread = local.state
-        outer = thread.bulk
-        local.state.flush()
-        self.lock.blockers.append(BULK)
-        thread.bulk = Bulk(size, self, self._push_group, outer)
-        try:
-            yield
-        finally:
-            local.state.flush()
-            thread.bulk = outer
-            self._in_force().lock.blockers.remove(BULK)
-
-    @property
-    def _bulk(self) -> Bulk | None:
-        """The group of this thread that pushes to this engine join."""
-        bulk = local.state.bulk
-        owner = None if bulk is None else bulk.owner
-        return bulk if isinstance(owner, DependencyEngine) and owner._in_force() is self else None
-
-    def _push_group(self, group: OprBlock) -> None:
-        self._in_force()._dispatcher.submit(group)
-
     # Variables.
 
     def is_idle(self, var: Var) -> bool:
-        """See `Engine.is_idle`."""
-        if self.lock.blockers and (bulk := self._bulk) is not None and bulk.names(var):
+        """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
+        if open_groups and any(group.names(var) for group in tuple(open_groups)):
             return False
         return self.lock.is_quiet and var.holders == 0
 
     def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
-        """See `Engine.delete_variable`."""
+        """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
+
+        It may be called here and now where `var` is idle. Naming `var` afterwards is an EngineError.
+        """
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
-        if self.lock.blockers:
-            local.state.flush()
-        engine = self._in_force()
         block = OprBlock(Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx)
-        is_inline = not ctx.is_gpu and engine.is_idle(var)
         var.deleted = True
-        if not is_inline:
-            engine._dispatcher.submit(block)
+        self._delete(block)
+
+    def _delete(self, block: OprBlock) -> None:
+        (var,), engine = block.opr.mutable_vars, self.in_force()
+        for group in tuple(open_groups):
+            if group.names(var):
+                group.once_pushed(var, partial(self._delete, block))
+                return
+        if block.is_gpu or not engine.is_idle(var):
+            engine.submit(block)
             return
         var.close()
         try:
-            delete_fn(RunContext(ctx))
+            block.opr.fn(RunContext(block.ctx))
         except BaseException as error:  # noqa: BLE001 - waits raise it
             engine._dispatcher.record_apart(block, error)
 
     def defer_delete(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
-        """See `Engine.defer_delete`."""
+        """`delete_variable` for finalizers, which may interrupt any thread anywhere.
+
+        Takes no lock and runs nothing: it notes the request, and the next push, wait or `run_inline`
+        of any thread carries it out.
+        """
         self._deferred.append((delete_fn, ctx, var))
         self.lock.blockers.append(DELETION)
 
     def _delete_deferred(self) -> None:
-        while True:
+        while self._deferred:
             try:
                 request = self._deferred.popleft()
             except IndexError:  # another thread took the last one
@@ -284,7 +295,14 @@ class DependencyEngine(Engine):
     # Waiting.
 
     def wait_for_var(self, var: Var) -> None:
-        """See `Engine.wait_for_var`."""
+        """Wait until every operation pushed so far that mutates `var` is done.
+
+        Raises:
+            BaseException: `var` has no value; the error of the earliest failure that is to blame. The
+                first raise of a failure gives the exception that the function raised, with its
+                traceback; later ones give copies without it.
+            BlockingInOperatorError: Called from inside an operation.
+        """
         lock = self.lock
         if (
             # In this order: see `CombiningLock.is_quiet`.
@@ -298,32 +316,29 @@ class DependencyEngine(Engine):
         self._wait(var, False)
 
     def wait_to_write(self, var: Var) -> None:
-        """See `Engine.wait_to_write`."""
+        """Wait until every operation pushed so far that names `var` is done; raises as `wait_for_var`."""
         self._wait(var, True)
 
     def _wait(self, var: Var, write: bool) -> None:
         self._prepare_to_wait(f"waiting for {var!r}")
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
-        if self._successor is not None:
-            self._in_force()._wait(var, write)
-            return
-        self._runner.help(lambda: self._is_settled(var, write))
-        if self._is_settled(var, write) and var.failure is None:
-            return
-        event = new_event()
-        block = WaitBlock(var, cpu(), write, event.release)
-        self._dispatcher.submit(block)
-        wait_for(event)
-        if block.failure is not None:
-            error = self._queue.failures.error_of(block.failure)
-            try:
-                raise error
-            finally:
-                del error, block  # this frame is part of the error's traceback
+        self.in_force()._dispatcher.wait_for_var(var, write)
 
-    def _is_settled(self, var: Var, write: bool) -> bool:
-        return self.lock.is_quiet and (var.holders == 0 or (not write and var.holders > 0 and not var.queue))
+    def wait_for_all(self) -> None:
+        """Wait until nothing is pending.
+
+        Raises:
+            BaseException: The error of the one failure that no wait has raised yet; several come in
+                push order as an ExceptionGroup.
+            BlockingInOperatorError: Called from inside an operation.
+        """
+        self._prepare_to_wait("waiting for all operations")
+        engine = self.in_force()
+        queue = engine._queue
+        engine._runner.help(lambda: not queue.pending)
+        engine._dispatcher.wait_until(lambda: not queue.pending)
+        queue.failures.raise_unread()
 
     def _prepare_to_wait(self, doing: str) -> None:
         """Refuse to wait inside the engine; else push what this thread holds back."""
@@ -336,20 +351,14 @@ class DependencyEngine(Engine):
             self._delete_deferred()
             local.state.flush()
 
-    def wait_for_all(self) -> None:
-        """See `Engine.wait_for_all`."""
-        self._prepare_to_wait("waiting for all operations")
-        engine = self._in_force()
-        queue = engine._queue
-        engine._runner.help(lambda: not queue.pending)
-        engine._dispatcher.wait_until(lambda: not queue.pending)
-        queue.failures.raise_unread()
-
     # Profiling.
 
     @property
     def profile_hook(self) -> ProfileHook | None:
-        """See `Engine`."""
+        """Called as `hook(name, ctx, start_s, stop_s)` (`time.perf_counter` readings).
+
+        That is after each run of an operation pushed with `profiling=True`, in the thread that ran it.
+        """
         return self._dispatcher.profile_hook
 
     @profile_hook.setter
@@ -357,19 +366,19 @@ class DependencyEngine(Engine):
         self._dispatcher.profile_hook = hook
 
     def profile_all(self, is_on: bool) -> None:
-        """See `Engine.profile_all`."""
+        """Report every operation to `profile_hook` from now on, inline ones included, or no longer."""
         if is_on != self._profiles_all:
             self._profiles_all = is_on
             (self.lock.blockers.append if is_on else self.lock.blockers.remove)(PROFILER)
 
     # Ending.
 
-    def stop(self) -> None:
-        """See `Engine.stop`."""
-        self.stop_before(None)
+    def stop(self, successor: Engine | None = None) -> None:
+        """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent.
 
-    def stop_before(self, successor: DependencyEngine | None) -> None:
-        """`stop`, and hand what other threads push from now on to `successor`, where there is one."""
+        Args:
+            successor: Takes what other threads push from now on.
+        """
         if self._is_stopped:
             return
         self._prepare_to_wait("stopping the engine")
@@ -378,7 +387,7 @@ class DependencyEngine(Engine):
         self._successor = successor
         blockers = self.lock.blockers
         if successor is not None:
-            self._dispatcher.redirect = successor._dispatcher.submit
+            self._dispatcher.redirect = successor.submit
             successor.profile_hook = self.profile_hook
             successor.profile_all(self._profiles_all)
             while BULK in blockers:
@@ -390,7 +399,7 @@ class DependencyEngine(Engine):
         self._budget.lift()
         self._queue.failures.raise_unread()
 
-    def _in_force(self) -> DependencyEngine:
+    def in_force(self) -> Engine:
         """This engine, or the one that took over from it."""
         engine = self
         while engine._successor is not None:
