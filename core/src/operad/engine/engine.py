@@ -320,10 +320,11 @@ class Engine:
         self._wait(var, True)
 
     def _wait(self, var: Var, write: bool) -> None:
-        self._prepare_to_wait(f"waiting for {var!r}")
+        self._prepare_to_wait("waiting for", var)
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
-        self.in_force()._dispatcher.wait_for_var(var, write)
+        engine = self if self._successor is None else self.in_force()
+        engine._dispatcher.wait_for_var(var, write)
 
     def wait_for_all(self) -> None:
         """Wait until nothing is pending.
@@ -333,18 +334,18 @@ class Engine:
                 push order as an ExceptionGroup.
             BlockingInOperatorError: Called from inside an operation.
         """
-        self._prepare_to_wait("waiting for all operations")
+        self._prepare_to_wait("waiting for", "all operations")
         engine = self.in_force()
         queue = engine._queue
         engine._runner.help(lambda: not queue.pending)
         engine._dispatcher.wait_until(lambda: not queue.pending)
         queue.failures.raise_unread()
 
-    def _prepare_to_wait(self, doing: str) -> None:
+    def _prepare_to_wait(self, doing: str, what: object) -> None:
         """Refuse to wait inside the engine; else push what this thread holds back."""
         if local.state.inside:
             raise BlockingInOperatorError(
-                f"{doing} inside an operation or a step of the engine would never end; name the variable "
+                f"{doing} {what} inside an operation or a step of the engine would never end; name the variable "
                 "in const_vars and use its data directly, and wait in no finalizer or signal handler"
             )
         if self.lock.blockers:
@@ -381,7 +382,7 @@ class Engine:
         """
         if self._is_stopped:
             return
-        self._prepare_to_wait("stopping the engine")
+        self._prepare_to_wait("stopping", self)
         self._stand_still.begin_with_nothing_pending()
         self._is_stopped = True
         self._successor = successor

@@ -28,12 +28,10 @@ class InlinePath:
         delete_deferred: Carries out what `Engine.defer_delete` noted.
     """
 
-    __slots__ = ("_delete_deferred", "_dispatcher", "_lock", "_queue")
+    __slots__ = ("_delete_deferred", "_dispatcher")
 
     def __init__(self, dispatcher: Dispatcher, delete_deferred: Callable[[], None]) -> None:
         self._dispatcher = dispatcher
-        self._lock = dispatcher.lock
-        self._queue = dispatcher.queue
         self._delete_deferred = delete_deferred
 
     @calls_operations
@@ -56,7 +54,8 @@ class InlinePath:
             conflicting operation is pending, a variable carries a failure, some thread groups its
             pushes, or the caller is inside an operation: push it instead.
         """
-        lock, queue, thread = self._lock, self._queue, local.state
+        dispatcher, thread = self._dispatcher, local.state
+        lock, queue = dispatcher.lock, dispatcher.queue
         seq, failure, start_s = 0, None, 0.0
         if lock.blockers:
             self._delete_deferred()
@@ -85,13 +84,24 @@ class InlinePath:
                 raise
             failure = _failure(fn, name, error, seq)
         finally:
-            thread.inside = OUTSIDE
-            if seq:
-                lock.do(self._dispatcher.end_claim, (const_vars, mutable_vars), failure)
-            elif lock.inbox or lock.has_after:
+            thread.inside = STEP
+            if not seq:
+                thread.inside = OUTSIDE
+            elif not lock.inbox and lock.mutex.acquire(False):  # `lock.do` without a further frame
+                try:
+                    ready = queue.end_claim(const_vars, mutable_vars, failure)
+                    if ready or dispatcher.watchers:
+                        dispatcher.hand_out(ready)
+                finally:
+                    lock.mutex.release()
+                    thread.inside = OUTSIDE
+            else:
+                thread.inside = OUTSIDE
+                lock.do(dispatcher.end_claim, (const_vars, mutable_vars), failure)
+            if lock.inbox or lock.has_after:
                 lock.catch_up()
         if start_s:
-            self._dispatcher.report(_title(fn, name), ctx, start_s)
+            dispatcher.report(_title(fn, name), ctx, start_s)
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt
         return True
@@ -100,7 +110,7 @@ class InlinePath:
         self, fn: Callable[..., object], mutable_vars: Sequence[Var], name: str | None, error: BaseException
     ) -> None:
         """Store the error of a function that the hot path called under the lock. Under the lock."""
-        queue = self._queue
+        queue = self._dispatcher.queue
         queue.seq += 1
         failure = _failure(fn, name, error, queue.seq)
         queue.failures.record(failure)
