@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from operad.context import cpu
 from operad.engine import Engine, FnProperty, ThreadedEngine
+from operad.engine.operation import OprBlock
+from operad.engine.var import Var
 from operad.errors import EngineError
 
 CTX = cpu()
@@ -111,6 +115,73 @@ def test_deleting_pushes_the_group_first(counted: Engine) -> None:
         counted.delete_variable(lambda _: log.append("deleted"), CTX, var)
     counted.wait_for_all()
     assert log == ["used", "deleted"]
+
+
+def grouped_elsewhere(engine: Engine, var: Var, log: list[str], push: threading.Event) -> threading.Thread:
+    """A thread that holds `var`'s reader in a group until `push`; returns when it is grouped."""
+    is_grouped = threading.Event()
+
+    def collect() -> None:
+        with engine.bulk(10):
+            engine.push_sync(lambda _: log.append("used"), CTX, (var,), ())
+            is_grouped.set()
+            push.wait()
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    is_grouped.wait()
+    return thread
+
+
+def test_a_variable_in_another_threads_group_is_not_idle(engine: Engine) -> None:
+    var, push = engine.new_variable(), threading.Event()
+    collector = grouped_elsewhere(engine, var, [], push)
+    assert not engine.is_idle(var)
+    push.set()
+    collector.join()
+    engine.wait_for_all()
+    assert engine.is_idle(var)
+
+
+def test_a_deletion_comes_after_another_threads_group(engine: Engine) -> None:
+    var, log, push = engine.new_variable(), [], threading.Event()
+    collector = grouped_elsewhere(engine, var, log, push)
+    engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
+    engine.wait_for_all()
+    assert log == []
+    push.set()
+    collector.join()
+    engine.wait_for_all()
+    assert log == ["used", "deleted"]
+
+
+def test_a_deletion_comes_after_the_groups_of_several_threads(engine: Engine) -> None:
+    var, log, events = engine.new_variable(), [], [threading.Event(), threading.Event()]
+    collectors = [grouped_elsewhere(engine, var, log, push) for push in events]
+    engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
+    for push, collector in zip(events, collectors, strict=True):
+        assert "deleted" not in log
+        push.set()
+        collector.join()
+    engine.wait_for_all()
+    assert log == ["used", "used", "deleted"]
+
+
+def test_a_group_is_seen_at_every_moment_of_being_pushed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    var, seen, submit = engine.new_variable(), [], engine.submit
+
+    def look(block: OprBlock) -> None:
+        seen.append(engine.is_idle(var))
+        submit(block)
+
+    monkeypatch.setattr(engine, "submit", look)
+    with engine.bulk(10):
+        engine.push_sync(lambda _: None, CTX, (var,), ())
+    engine.wait_for_all()
+    assert seen[0] is False
+    assert engine.is_idle(var)
 
 
 def test_scopes_nest(counted: Engine) -> None:

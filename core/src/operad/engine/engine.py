@@ -72,11 +72,6 @@ class Engine:
         lifetime.watch(self._stand_still)
 
     @property
-    def num_threads(self) -> int:
-        """Size of the thread budget."""
-        return self._budget.total
-
-    @property
     def num_threads_now(self) -> int:
         """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
         return self._budget.share if self._budget.is_worth else 1
@@ -155,7 +150,7 @@ class Engine:
 
         The operation is done when `on_complete` is called, once, from any thread; a second call
         raises EngineError there. An `on_complete` that is dropped uncalled fails the operation.
-        The other arguments are as in `push` and `Opr`; every `prop` is allowed.
+        The other arguments are as in `push` and `Opr`.
 
         Raises:
             DuplicateVarError: A variable is named twice. Errors of `fn` surface at a wait.
@@ -223,9 +218,8 @@ class Engine:
         """Group this thread's consecutive synchronous pushes into operations of at most `size`.
 
         A group is pushed when it is full, when the next push has another context, priority or property
-        or is asynchronous, when this thread waits, and at the end of the `with` block. What can be
-        observed is unchanged, failures included; other threads see a group's members only once it is
-        pushed.
+        or is asynchronous, when this thread waits, and at the end of `with`. What can be observed is
+        unchanged, failures included; other threads see a group's members only once it is pushed.
         """
         return Bulk(size, self)
 
@@ -345,8 +339,8 @@ class Engine:
         """Refuse to wait inside the engine; else push what this thread holds back."""
         if local.state.inside:
             raise BlockingInOperatorError(
-                f"{doing} {what} inside an operation or a step of the engine would never end; name the variable "
-                "in const_vars and use its data directly, and wait in no finalizer or signal handler"
+                f"{doing} {what} inside an operation or a step of the engine would never end; name the "
+                "variable in const_vars and use its data, and wait in no finalizer or signal handler"
             )
         if self.lock.blockers:
             self._delete_deferred()
@@ -356,10 +350,7 @@ class Engine:
 
     @property
     def profile_hook(self) -> ProfileHook | None:
-        """Called as `hook(name, ctx, start_s, stop_s)` (`time.perf_counter` readings).
-
-        That is after each run of an operation pushed with `profiling=True`, in the thread that ran it.
-        """
+        """Called with name, context, start and stop (`time.perf_counter`) of each run to be profiled."""
         return self._dispatcher.profile_hook
 
     @profile_hook.setter

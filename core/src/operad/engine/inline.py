@@ -35,7 +35,7 @@ class InlinePath:
         self._delete_deferred = delete_deferred
 
     @calls_operations
-    def run(
+    def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         self,
         fn: Callable[..., object],
         args: tuple[object, ...],
