@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.tests.engine.programs import Program, on_engine, programs, serial
 from operad.context import cpu
 from operad.engine import Engine, FnProperty, NaiveEngine, RunContext, ThreadedEngine
 from operad.errors import (
@@ -379,55 +380,6 @@ def test_other_threads_pushes_during_an_inline_function_run_after_it(threaded: T
     assert log == ["inline", "pushed"]
 
 
-Program = list[tuple[tuple[int, ...], tuple[int, ...], bool]]
-VARIABLES = 6
-
-
-@st.composite
-def programs(draw: st.DrawFn, most: int) -> Program:
-    size = draw(st.integers(1, most))
-    named = st.lists(st.integers(0, VARIABLES - 1), unique=True, max_size=4)
-    program = []
-    for _ in range(size):
-        variables = draw(named)
-        cut = draw(st.integers(0, len(variables)))
-        program.append((tuple(variables[:cut]), tuple(variables[cut:]), draw(st.booleans())))
-    return program
-
-
-def serial(program: Program) -> list[int]:
-    values = [0] * VARIABLES
-    for number, (reads, writes, _) in enumerate(program):
-        compute(values, number, reads, writes)
-    return values
-
-
-def compute(values: list[int], number: int, reads: tuple[int, ...], writes: tuple[int, ...]) -> None:
-    total = sum(values[i] for i in (*reads, *writes)) * 31 + number
-    for i in writes:
-        values[i] = (total + i) % 1_000_003
-
-
-def on_engine(engine: Engine, program: Program) -> list[int]:
-    """Run `program`; where its third entry says so, inline if the engine allows it."""
-    values = [0] * VARIABLES
-    variables = [engine.new_variable() for _ in range(VARIABLES)]
-    for number, (reads, writes, is_inline) in enumerate(program):
-        const_vars, mutable_vars = [variables[i] for i in reads], [variables[i] for i in writes]
-        arguments = (values, number, reads, writes)
-        if is_inline and engine.run_inline(compute, arguments, CTX, const_vars, mutable_vars, None):
-            continue
-        engine.push_sync(
-            lambda _, arguments=arguments: compute(*arguments),
-            CTX,
-            const_vars,
-            mutable_vars,
-            priority=number % 3,
-        )
-    engine.wait_for_all()
-    return values
-
-
 @given(program=programs(40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_programs_equal_a_serial_run(engine: Engine, program: Program) -> None:
@@ -440,25 +392,6 @@ def test_random_programs_in_groups_equal_a_serial_run(engine: Engine, program: P
     with engine.bulk(size):
         values = on_engine(engine, program)
     assert values == serial(program)
-
-
-@pytest.mark.slow
-@given(seed=st.integers(0, 2**32))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
-def test_ten_thousand_random_operations_equal_a_serial_run(engine: Engine, seed: int) -> None:
-    program = random_program(seed, 10_000)
-    assert on_engine(engine, program) == serial(program)
-
-
-def random_program(seed: int, size: int) -> Program:
-    import random
-
-    source, program = random.Random(seed), []
-    for _ in range(size):
-        variables = source.sample(range(VARIABLES), source.randint(0, 4))
-        cut = source.randint(0, len(variables))
-        program.append((tuple(variables[:cut]), tuple(variables[cut:]), source.random() < 0.3))
-    return program
 
 
 def test_threads_pushing_onto_shared_variables_never_deadlock(engine: Engine) -> None:

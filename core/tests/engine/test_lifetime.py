@@ -13,7 +13,7 @@ import pytest
 
 from operad import engine as engines
 from operad.context import cpu
-from operad.engine import Engine, NaiveEngine, ThreadedEngine, Var, current
+from operad.engine import Engine, NaiveEngine, Var, current
 
 pytestmark = pytest.mark.serial
 
@@ -123,16 +123,6 @@ class TestFork:
         engine.wait_for_all()
         assert engine.run_inline(fork, (), CTX, (), (engine.new_variable(),), None)
         assert statuses == [0, 0]
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("kind", [ThreadedEngine, NaiveEngine])
-    def test_three_hundred_forks_beside_pushing_threads(self, kind: type[Engine]) -> None:
-        engine, over = kind(), threading.Event()
-        var = engine.new_variable()
-        with pushing_without_waiting(engine, over), pushing_without_waiting(engine, over):
-            for _ in range(300):
-                assert in_child(lambda: works(engine, var)) == 0
-        engine.stop()
 
 
 def works(engine: Engine, var: Var) -> bool:
