@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from operad.config import settings
@@ -41,7 +41,9 @@ class Engine:
 
     Attributes:
         lock: The queue's lock, for the imperative hot path; see its module.
+        submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
+        fail_inline: Stores the error of a function that the hot path ran; see `InlinePath.fail`.
         use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
         parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
 
@@ -58,8 +60,8 @@ class Engine:
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        self._inline = InlinePath(self._dispatcher, self._delete_deferred)
-        self.run_inline = self._inline.run
+        inline = InlinePath(self._dispatcher, self._delete_deferred)
+        self.run_inline, self.fail_inline = inline.run, inline.fail
         self.use_threads = budget.use
         self.parallel = budget.parallel
         self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
@@ -222,17 +224,6 @@ class Engine:
         unchanged, failures included; other threads see a group's members only once it is pushed.
         """
         return Bulk(size, self)
-
-    def fail_inline(
-        self,
-        fn: Callable[..., object],
-        ctx: Context,
-        mutable_vars: Sequence[Var],
-        name: str | None,
-        error: BaseException,
-    ) -> None:
-        """Store the error of a function that the hot path called under the lock. Under the lock."""
-        self._inline.fail(fn, mutable_vars, name, error)
 
     # Variables.
 

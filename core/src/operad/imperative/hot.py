@@ -86,7 +86,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                         else:
                             thread.run(direct, first._data, data, *values)
                     except BaseException as error:  # noqa: BLE001 - waits raise it
-                        engine.fail_inline(direct, plan.ctx, (var,), plan.name, error)
+                        engine.fail_inline(direct, (var,), plan.name, error)
                     var.version += 1
             finally:
                 lock.mutex.release()
