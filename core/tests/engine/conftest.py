@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from operad.engine import NaiveEngine, ThreadedEngine
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, NaiveEngine, ThreadedEngine
 
-_MAKERS: dict[str, Callable[[], DependencyEngine]] = {
+_MAKERS: dict[str, Callable[[], Engine]] = {
     "naive": NaiveEngine,
     "threaded-1": lambda: ThreadedEngine(1),
     "threaded-2": lambda: ThreadedEngine(2),
@@ -18,7 +17,7 @@ _MAKERS: dict[str, Callable[[], DependencyEngine]] = {
 
 
 @pytest.fixture(params=_MAKERS)
-def engine(request: pytest.FixtureRequest) -> Iterator[DependencyEngine]:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made = _MAKERS[request.param]()
     yield made
     made.stop()

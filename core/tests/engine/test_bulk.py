@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from operad.context import cpu
-from operad.engine import FnProperty, ThreadedEngine
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, FnProperty, ThreadedEngine
+from operad.engine.operation import OprBlock
+from operad.engine.var import Var
 from operad.errors import EngineError
 
 CTX = cpu()
 
 
-def added(engine: DependencyEngine) -> int:
+def added(engine: Engine) -> int:
     """Blocks that the queue ever took in, members of groups not counted."""
     return engine.blocks_added  # type: ignore[attr-defined]
 
 
 @pytest.fixture
-def counted(engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch) -> DependencyEngine:
+def counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine.blocks_added = 0  # type: ignore[attr-defined]
-    submit = engine._dispatcher.submit
+    submit = engine.submit
 
     def counting(block) -> None:
         engine.blocks_added += 1  # type: ignore[attr-defined]
         submit(block)
 
-    monkeypatch.setattr(engine._dispatcher, "submit", counting)
+    monkeypatch.setattr(engine, "submit", counting)
     return engine
 
 
-def test_a_full_group_is_pushed_as_one_operation(counted: DependencyEngine) -> None:
+def test_a_full_group_is_pushed_as_one_operation(counted: Engine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(3):
         for number in range(7):
@@ -41,7 +44,7 @@ def test_a_full_group_is_pushed_as_one_operation(counted: DependencyEngine) -> N
     assert log == list(range(7))
 
 
-def test_a_wait_by_the_same_thread_pushes_the_group(counted: DependencyEngine) -> None:
+def test_a_wait_by_the_same_thread_pushes_the_group(counted: Engine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(log.append, CTX, (), (var,))
@@ -50,7 +53,7 @@ def test_a_wait_by_the_same_thread_pushes_the_group(counted: DependencyEngine) -
         assert len(log) == 1
 
 
-def test_an_asynchronous_push_pushes_the_group_first(counted: DependencyEngine) -> None:
+def test_an_asynchronous_push_pushes_the_group_first(counted: Engine) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(lambda _: log.append("sync"), CTX, (), (var,))
@@ -61,7 +64,7 @@ def test_an_asynchronous_push_pushes_the_group_first(counted: DependencyEngine) 
 
 
 @pytest.mark.parametrize("other", [{"ctx": cpu(1)}, {"priority": 5}, {"prop": FnProperty.CPU_PRIORITIZED}])
-def test_a_push_of_another_kind_pushes_the_group_first(counted: DependencyEngine, other: dict) -> None:
+def test_a_push_of_another_kind_pushes_the_group_first(counted: Engine, other: dict) -> None:
     log, var = [], counted.new_variable()
     with counted.bulk(100):
         counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
@@ -71,7 +74,7 @@ def test_a_push_of_another_kind_pushes_the_group_first(counted: DependencyEngine
     assert log == [0, 1]
 
 
-def test_cached_operators_join_a_group(counted: DependencyEngine) -> None:
+def test_cached_operators_join_a_group(counted: Engine) -> None:
     log, var = [], counted.new_variable()
     opr = counted.new_operator(log.append, (), (var,))
     with counted.bulk(10):
@@ -83,7 +86,7 @@ def test_cached_operators_join_a_group(counted: DependencyEngine) -> None:
 
 
 def test_members_that_read_what_others_write_are_ordered_against_the_outside(
-    counted: DependencyEngine,
+    counted: Engine,
 ) -> None:
     log = []
     a, b = counted.new_variable(), counted.new_variable()
@@ -105,7 +108,7 @@ def test_the_inline_path_and_is_idle_see_the_open_group(threaded: ThreadedEngine
     assert threaded.is_idle(var)
 
 
-def test_deleting_pushes_the_group_first(counted: DependencyEngine) -> None:
+def test_deleting_pushes_the_group_first(counted: Engine) -> None:
     var, log = counted.new_variable(), []
     with counted.bulk(10):
         counted.push_sync(lambda _: log.append("used"), CTX, (), (var,))
@@ -114,7 +117,74 @@ def test_deleting_pushes_the_group_first(counted: DependencyEngine) -> None:
     assert log == ["used", "deleted"]
 
 
-def test_scopes_nest(counted: DependencyEngine) -> None:
+def grouped_elsewhere(engine: Engine, var: Var, log: list[str], push: threading.Event) -> threading.Thread:
+    """A thread that holds `var`'s reader in a group until `push`; returns when it is grouped."""
+    is_grouped = threading.Event()
+
+    def collect() -> None:
+        with engine.bulk(10):
+            engine.push_sync(lambda _: log.append("used"), CTX, (var,), ())
+            is_grouped.set()
+            push.wait()
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    is_grouped.wait()
+    return thread
+
+
+def test_a_variable_in_another_threads_group_is_not_idle(engine: Engine) -> None:
+    var, push = engine.new_variable(), threading.Event()
+    collector = grouped_elsewhere(engine, var, [], push)
+    assert not engine.is_idle(var)
+    push.set()
+    collector.join()
+    engine.wait_for_all()
+    assert engine.is_idle(var)
+
+
+def test_a_deletion_comes_after_another_threads_group(engine: Engine) -> None:
+    var, log, push = engine.new_variable(), [], threading.Event()
+    collector = grouped_elsewhere(engine, var, log, push)
+    engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
+    engine.wait_for_all()
+    assert log == []
+    push.set()
+    collector.join()
+    engine.wait_for_all()
+    assert log == ["used", "deleted"]
+
+
+def test_a_deletion_comes_after_the_groups_of_several_threads(engine: Engine) -> None:
+    var, log, events = engine.new_variable(), [], [threading.Event(), threading.Event()]
+    collectors = [grouped_elsewhere(engine, var, log, push) for push in events]
+    engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
+    for push, collector in zip(events, collectors, strict=True):
+        assert "deleted" not in log
+        push.set()
+        collector.join()
+    engine.wait_for_all()
+    assert log == ["used", "used", "deleted"]
+
+
+def test_a_group_is_seen_at_every_moment_of_being_pushed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    var, seen, submit = engine.new_variable(), [], engine.submit
+
+    def look(block: OprBlock) -> None:
+        seen.append(engine.is_idle(var))
+        submit(block)
+
+    monkeypatch.setattr(engine, "submit", look)
+    with engine.bulk(10):
+        engine.push_sync(lambda _: None, CTX, (var,), ())
+    engine.wait_for_all()
+    assert seen[0] is False
+    assert engine.is_idle(var)
+
+
+def test_scopes_nest(counted: Engine) -> None:
     var, log = counted.new_variable(), []
     with counted.bulk(10):
         counted.push_sync(lambda _: log.append(0), CTX, (), (var,))
@@ -125,6 +195,6 @@ def test_scopes_nest(counted: DependencyEngine) -> None:
     assert log == [0, 1, 2]
 
 
-def test_a_group_without_room_is_refused(engine: DependencyEngine) -> None:
+def test_a_group_without_room_is_refused(engine: Engine) -> None:
     with pytest.raises(EngineError, match="at least 1"), engine.bulk(0):
         pass

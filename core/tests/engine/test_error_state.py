@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine
 
 CTX = cpu()
 
@@ -23,7 +23,7 @@ def divide(out: np.ndarray) -> None:
     np.divide(1.0, np.zeros(3), out=out)
 
 
-def test_the_users_error_state_changes_no_result(engine: DependencyEngine) -> None:
+def test_the_users_error_state_changes_no_result(engine: Engine) -> None:
     inline, pushed, helped, grouped = (np.ones(3) for _ in range(4))
     assert engine.run_inline(divide, (inline,), CTX, (), (engine.new_variable(),), None)
     engine.push_sync(lambda _: divide(pushed), CTX, (), (engine.new_variable(),))
@@ -37,14 +37,14 @@ def test_the_users_error_state_changes_no_result(engine: DependencyEngine) -> No
     assert all(np.isposinf(each).all() for each in (inline, pushed, helped, grouped))
 
 
-def test_parts_of_an_operation_have_its_error_state(engine: DependencyEngine) -> None:
+def test_parts_of_an_operation_have_its_error_state(engine: Engine) -> None:
     out = np.ones((6, 3))
     engine.push_sync(lambda _: engine.parallel(lambda part, slot: divide(out[part]), 6, 3), CTX)
     engine.wait_for_all()
     assert np.isposinf(out).all()
 
 
-def test_an_operation_leaves_the_users_error_state(engine: DependencyEngine) -> None:
+def test_an_operation_leaves_the_users_error_state(engine: Engine) -> None:
     engine.run_inline(np.seterr, (), CTX, (), (), None)
     assert np.geterr()["divide"] == "raise"
     with pytest.raises(FloatingPointError):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.engine import NaiveEngine, RunContext, ThreadedEngine
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
 from operad.engine.var import Var
 from operad.errors import OperadError, OperatorError, OperatorGroupError, ShapeError
 
@@ -26,7 +25,7 @@ def raising(error: BaseException):
     return fn
 
 
-def chain(engine: DependencyEngine, error: BaseException) -> tuple[Var, Var, Var]:
+def chain(engine: Engine, error: BaseException) -> tuple[Var, Var, Var]:
     a, b, c = (engine.new_variable(name) for name in "abc")
     engine.push_sync(raising(error), CTX, (), (a,), name="a")
     engine.push_sync(lambda _: None, CTX, (a,), (b,), name="b")
@@ -34,7 +33,7 @@ def chain(engine: DependencyEngine, error: BaseException) -> tuple[Var, Var, Var
     return a, b, c
 
 
-def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: DependencyEngine) -> None:
+def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: Engine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     other, ran = engine.new_variable(), []
     engine.push_sync(ran.append, CTX, (), (other,))
@@ -46,7 +45,7 @@ def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: Depend
 
 @pytest.mark.parametrize("first", [0, 1, 2])
 def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every_wait(
-    engine: DependencyEngine, first: int
+    engine: Engine, first: int
 ) -> None:
     error = ValueError("boom")
     variables = chain(engine, error)
@@ -60,7 +59,7 @@ def test_a_chain_raises_the_original_wherever_it_is_met_first_and_again_at_every
     engine.wait_for_all()
 
 
-def test_wait_for_all_raises_the_chain_once(engine: DependencyEngine) -> None:
+def test_wait_for_all_raises_the_chain_once(engine: Engine) -> None:
     variables = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
@@ -70,14 +69,14 @@ def test_wait_for_all_raises_the_chain_once(engine: DependencyEngine) -> None:
             engine.wait_for_var(var)
 
 
-def test_wait_for_all_keeps_quiet_about_what_a_variable_has_raised(engine: DependencyEngine) -> None:
+def test_wait_for_all_keeps_quiet_about_what_a_variable_has_raised(engine: Engine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_var(a)
     engine.wait_for_all()
 
 
-def test_raising_again_adds_neither_traceback_nor_notes(engine: DependencyEngine) -> None:
+def test_raising_again_adds_neither_traceback_nor_notes(engine: Engine) -> None:
     a, _, _ = chain(engine, ValueError("boom"))
     raised = []
     for _ in range(5):
@@ -96,7 +95,7 @@ def test_raising_again_adds_neither_traceback_nor_notes(engine: DependencyEngine
     assert len({id(error) for error in raised}) == 5
 
 
-def test_a_copy_has_the_causes_of_the_original(engine: DependencyEngine) -> None:
+def test_a_copy_has_the_causes_of_the_original(engine: Engine) -> None:
     var = engine.new_variable()
 
     def fail(_: RunContext) -> None:
@@ -140,7 +139,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("make", ERRORS.values(), ids=ERRORS)
 def test_errors_of_any_class_raise_again_as_they_are(
-    engine: DependencyEngine, make: Callable[[], BaseException]
+    engine: Engine, make: Callable[[], BaseException]
 ) -> None:
     error = make()
     var, state = engine.new_variable(), dict(vars(error))
@@ -154,7 +153,7 @@ def test_errors_of_any_class_raise_again_as_they_are(
         assert isinstance(caught.value, OperadError) == isinstance(error, Exception)
 
 
-def test_an_error_of_a_final_class_is_told_by_an_operator_error(engine: DependencyEngine) -> None:
+def test_an_error_of_a_final_class_is_told_by_an_operator_error(engine: Engine) -> None:
     error, var = FinalError("no"), engine.new_variable()
     engine.push_sync(raising(error), CTX, (), (var,))
     for _ in range(2):
@@ -162,7 +161,7 @@ def test_an_error_of_a_final_class_is_told_by_an_operator_error(engine: Dependen
             engine.wait_for_var(var)
 
 
-def test_the_cause_is_the_exception_itself_at_the_first_raise(engine: DependencyEngine) -> None:
+def test_the_cause_is_the_exception_itself_at_the_first_raise(engine: Engine) -> None:
     error, var = ValueError("boom"), engine.new_variable()
     engine.push_sync(raising(error), CTX, (), (var,))
     with pytest.raises(OperatorError) as caught:
@@ -171,7 +170,7 @@ def test_the_cause_is_the_exception_itself_at_the_first_raise(engine: Dependency
     assert type(caught.value).__name__ == "OperatorValueError"
 
 
-def test_an_operad_error_is_raised_as_it_is(engine: DependencyEngine) -> None:
+def test_an_operad_error_is_raised_as_it_is(engine: Engine) -> None:
     error, var = ShapeError("(2, 3)"), engine.new_variable()
     engine.push_sync(raising(error), CTX, (), (var,))
     with pytest.raises(ShapeError) as caught:
@@ -179,7 +178,7 @@ def test_an_operad_error_is_raised_as_it_is(engine: DependencyEngine) -> None:
     assert caught.value is error
 
 
-def test_several_failures_are_an_operad_error_and_a_group(engine: DependencyEngine) -> None:
+def test_several_failures_are_an_operad_error_and_a_group(engine: Engine) -> None:
     for error in (ValueError("one"), KeyError("two")):
         engine.push_sync(raising(error), CTX, (), (engine.new_variable(),))
     with pytest.raises(OperatorGroupError) as caught:
@@ -190,7 +189,7 @@ def test_several_failures_are_an_operad_error_and_a_group(engine: DependencyEngi
     assert len(part.exceptions) == 1
 
 
-def test_an_operator_error_survives_pickling(engine: DependencyEngine) -> None:
+def test_an_operator_error_survives_pickling(engine: Engine) -> None:
     var = engine.new_variable()
     engine.push_sync(raising(np.linalg.LinAlgError("singular")), CTX, (), (var,))
     with pytest.raises(OperadError) as caught:
@@ -201,13 +200,13 @@ def test_an_operator_error_survives_pickling(engine: DependencyEngine) -> None:
     assert str(read) == "singular"
 
 
-def test_wait_to_write_raises_too(engine: DependencyEngine) -> None:
+def test_wait_to_write_raises_too(engine: Engine) -> None:
     _, _, c = chain(engine, ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):
         engine.wait_to_write(c)
 
 
-def test_functions_that_read_a_failed_variable_do_not_run(engine: DependencyEngine) -> None:
+def test_functions_that_read_a_failed_variable_do_not_run(engine: Engine) -> None:
     a, b, ran = engine.new_variable(), engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
     engine.push_sync(ran.append, CTX, (a,), (b,))
@@ -217,7 +216,7 @@ def test_functions_that_read_a_failed_variable_do_not_run(engine: DependencyEngi
     assert ran == []
 
 
-def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: DependencyEngine) -> None:
+def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     engine.push_sync(ran.append, CTX, (), (var,))
@@ -227,7 +226,7 @@ def test_an_overwritten_variable_is_clean_but_its_failure_is_not_lost(engine: De
         engine.wait_for_all()
 
 
-def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine: DependencyEngine) -> None:
+def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     for _ in range(2):
@@ -241,7 +240,7 @@ def test_an_update_in_place_is_skipped_until_the_variable_is_overwritten(engine:
     assert len(ran) == 1
 
 
-def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: DependencyEngine) -> None:
+def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: Engine) -> None:
     kept, scratch, ran = engine.new_variable("kept"), engine.new_variable("scratch"), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (scratch,))
     engine.push_sync(ran.append, CTX, (), (kept, scratch), reads_mutable=[kept])
@@ -258,7 +257,7 @@ def test_only_the_variables_whose_old_contents_matter_skip_an_operation(engine: 
         engine.wait_for_all()
 
 
-def test_readers_are_skipped_after_the_failure_was_raised_too(engine: DependencyEngine) -> None:
+def test_readers_are_skipped_after_the_failure_was_raised_too(engine: Engine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
     d, ran = engine.new_variable(), []
     with pytest.raises(ValueError, match="boom"):
@@ -270,7 +269,7 @@ def test_readers_are_skipped_after_the_failure_was_raised_too(engine: Dependency
     assert ran == []
 
 
-def test_the_inline_path_is_closed_while_a_variable_carries_a_failure(engine: DependencyEngine) -> None:
+def test_the_inline_path_is_closed_while_a_variable_carries_a_failure(engine: Engine) -> None:
     _, b, c = chain(engine, ValueError("boom"))
     ran = []
     for _ in range(2):
@@ -300,7 +299,7 @@ def test_a_failure_holds_on_the_next_engine_too() -> None:
 
 
 def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(
-    engine: DependencyEngine,
+    engine: Engine,
 ) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     engine.push_sync(raising(ValueError("first")), CTX, (), (a,))
@@ -314,7 +313,7 @@ def test_of_independent_failures_a_read_raises_the_earliest_and_none_is_lost(
     engine.wait_for_all()
 
 
-def test_wait_for_all_groups_several_failures_in_push_order(engine: DependencyEngine) -> None:
+def test_wait_for_all_groups_several_failures_in_push_order(engine: Engine) -> None:
     for text in ("one", "two", "three"):
         engine.push_sync(raising(ValueError(text)), CTX, (), (engine.new_variable(),))
     with pytest.raises(ExceptionGroup) as caught:
@@ -365,9 +364,7 @@ def test_whether_an_operation_is_skipped_does_not_depend_on_the_wait(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
-def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(
-    engine: DependencyEngine, error: BaseException
-) -> None:
+def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(engine: Engine, error: BaseException) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(error), CTX, (), (var,))
     with pytest.raises(type(error)):
@@ -377,7 +374,7 @@ def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(
     assert len(ran) == 1
 
 
-def test_inline_errors_surface_at_the_wait_with_the_push_site(engine: DependencyEngine) -> None:
+def test_inline_errors_surface_at_the_wait_with_the_push_site(engine: Engine) -> None:
     var, reader, ran = engine.new_variable(), engine.new_variable(), []
     assert engine.run_inline(raising(ValueError("boom")), (), CTX, (), (var,), "tanh 'act'")
     engine.push_sync(ran.append, CTX, (var,), (reader,))
@@ -431,7 +428,7 @@ def test_the_note_of_a_naive_failure_names_the_push_site(naive: NaiveEngine) -> 
     assert "test_failure.py:" in caught.value.__notes__[0]
 
 
-def test_notes_that_the_operation_added_itself_are_kept(engine: DependencyEngine) -> None:
+def test_notes_that_the_operation_added_itself_are_kept(engine: Engine) -> None:
     error = ValueError("boom")
     error.add_note("while reading part 7")
     var = engine.new_variable()
@@ -443,7 +440,7 @@ def test_notes_that_the_operation_added_itself_are_kept(engine: DependencyEngine
     assert added.startswith("read failed")
 
 
-def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: DependencyEngine) -> None:
+def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: Engine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
     with engine.bulk(10):
@@ -457,7 +454,7 @@ def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: DependencyEn
     engine.wait_for_all()
 
 
-def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: DependencyEngine) -> None:
+def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: Engine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
@@ -472,13 +469,13 @@ def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: De
         engine.wait_for_all()
 
 
-def test_a_failed_deletion_surfaces_at_wait_for_all(engine: DependencyEngine) -> None:
+def test_a_failed_deletion_surfaces_at_wait_for_all(engine: Engine) -> None:
     engine.delete_variable(raising(ValueError("boom")), CTX, engine.new_variable())
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
 
 
-def test_a_deletion_runs_though_the_variable_failed(engine: DependencyEngine) -> None:
+def test_a_deletion_runs_though_the_variable_failed(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (var,))
     engine.delete_variable(ran.append, CTX, var)
@@ -487,7 +484,7 @@ def test_a_deletion_runs_though_the_variable_failed(engine: DependencyEngine) ->
     assert len(ran) == 1
 
 
-def test_stop_raises_what_nobody_heard_of(engine: DependencyEngine) -> None:
+def test_stop_raises_what_nobody_heard_of(engine: Engine) -> None:
     engine.push_sync(raising(ValueError("boom")), CTX, (), (engine.new_variable(),))
     with pytest.raises(ValueError, match="boom"):
         engine.stop()

@@ -13,8 +13,7 @@ import pytest
 
 from operad import engine as engines
 from operad.context import cpu
-from operad.engine import NaiveEngine, ThreadedEngine, Var, current
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, NaiveEngine, Var, current
 
 pytestmark = pytest.mark.serial
 
@@ -36,14 +35,14 @@ def in_child(work) -> int:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 class TestFork:
-    def test_work_pending_at_the_fork_is_done_in_both_processes(self, engine: DependencyEngine) -> None:
+    def test_work_pending_at_the_fork_is_done_in_both_processes(self, engine: Engine) -> None:
         var, log = engine.new_variable(), []
         for number in range(200):
             engine.push_sync(lambda _, number=number: log.append(number), CTX, (), (var,))
         assert in_child(lambda: log == list(range(200)) and engine.wait_for_all() is None) == 0
         assert log == list(range(200))
 
-    def test_a_child_and_its_parent_go_on_with_the_engine(self, engine: DependencyEngine) -> None:
+    def test_a_child_and_its_parent_go_on_with_the_engine(self, engine: Engine) -> None:
         var, log = engine.new_variable(), []
         engine.push_sync(log.append, CTX, (), (var,))
 
@@ -58,7 +57,7 @@ class TestFork:
         engine.wait_for_all()
         assert len(log) == 2
 
-    def test_a_failure_in_a_child_surfaces_there(self, engine: DependencyEngine) -> None:
+    def test_a_failure_in_a_child_surfaces_there(self, engine: Engine) -> None:
         var = engine.new_variable()
 
         def fails(_: object) -> None:
@@ -73,7 +72,7 @@ class TestFork:
         assert in_child(work) == 0
         engine.wait_for_all()
 
-    def test_a_fork_while_other_threads_push_leaves_a_working_child(self, engine: DependencyEngine) -> None:
+    def test_a_fork_while_other_threads_push_leaves_a_working_child(self, engine: Engine) -> None:
         var, over = engine.new_variable(), threading.Event()
 
         def push() -> None:
@@ -95,15 +94,13 @@ class TestFork:
             over.set()
             pusher.join()
 
-    def test_a_fork_beside_a_thread_that_pushes_without_waiting_returns(
-        self, engine: DependencyEngine
-    ) -> None:
+    def test_a_fork_beside_a_thread_that_pushes_without_waiting_returns(self, engine: Engine) -> None:
         var, over = engine.new_variable(), threading.Event()
         with pushing_without_waiting(engine, over):
             for _ in range(5):
                 assert in_child(lambda: works(engine, var)) == 0
 
-    def test_a_fork_does_not_wait_for_what_nobody_has_completed(self, engine: DependencyEngine) -> None:
+    def test_a_fork_does_not_wait_for_what_nobody_has_completed(self, engine: Engine) -> None:
         if isinstance(engine, NaiveEngine):
             pytest.skip("a naive engine waits for each operation")
         held, var = [], engine.new_variable()
@@ -116,7 +113,7 @@ class TestFork:
         with current._changing:
             assert in_child(lambda: engines.get() is not None) == 0
 
-    def test_a_fork_inside_an_operation_leaves_a_working_child(self, engine: DependencyEngine) -> None:
+    def test_a_fork_inside_an_operation_leaves_a_working_child(self, engine: Engine) -> None:
         var, statuses = engine.new_variable(), []
 
         def fork(*_: object) -> None:
@@ -127,18 +124,8 @@ class TestFork:
         assert engine.run_inline(fork, (), CTX, (), (engine.new_variable(),), None)
         assert statuses == [0, 0]
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("kind", [ThreadedEngine, NaiveEngine])
-    def test_three_hundred_forks_beside_pushing_threads(self, kind: type[DependencyEngine]) -> None:
-        engine, over = kind(), threading.Event()
-        var = engine.new_variable()
-        with pushing_without_waiting(engine, over), pushing_without_waiting(engine, over):
-            for _ in range(300):
-                assert in_child(lambda: works(engine, var)) == 0
-        engine.stop()
 
-
-def works(engine: DependencyEngine, var: Var) -> bool:
+def works(engine: Engine, var: Var) -> bool:
     """Whether pushes, inline runs and waits go on."""
     ran: list[object] = []
     engine.push_sync(ran.append, CTX, (), (var,))
@@ -149,7 +136,7 @@ def works(engine: DependencyEngine, var: Var) -> bool:
 
 
 @contextmanager
-def pushing_without_waiting(engine: DependencyEngine, over: threading.Event) -> Iterator[None]:
+def pushing_without_waiting(engine: Engine, over: threading.Event) -> Iterator[None]:
     var, started = engine.new_variable(), threading.Event()
 
     def push() -> None:

@@ -1,7 +1,8 @@
 """The dependency engine: functions run in the order their variables demand, in parallel where they may."""
 
-from operad.engine.base import Engine, ProfileHook
 from operad.engine.current import get, set, stop
+from operad.engine.dispatch import ProfileHook
+from operad.engine.engine import Engine
 from operad.engine.kinds import NaiveEngine, ThreadedEngine
 from operad.engine.operation import AsyncFn, FnProperty, OnComplete, Opr, RunContext, SyncFn
 from operad.engine.var import Var

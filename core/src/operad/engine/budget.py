@@ -24,6 +24,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, final
 
+from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
 
 
@@ -80,10 +81,32 @@ class ThreadBudget:
                 run_ctx.num_threads = share
 
     def use(self, is_worth: bool) -> None:
-        """Give the BLAS libraries the present share, or one thread."""
+        """Say, from inside an operation, whether what it does next is worth several threads.
+
+        BLAS pools get the operation's share of the thread budget where it is, else one thread: a
+        small product gains little from more, and loses much where cores are busy.
+        """
         self.is_worth = is_worth
         if self.applied != (self.share if is_worth else 1):
             self.apply()
+
+    def parallel(self, function: PartFn, count: int, width: int) -> None:
+        """Compute the parts of an operation's work, called from inside it; returns when all are done.
+
+        BLAS pools get one thread meanwhile.
+
+        Args:
+            function: Called as `function(part, slot)` for every part below `count`, from up to `width`
+                threads. The result must not depend on which thread, slot or order a part gets.
+            count: How many parts there are.
+            width: How many may be computed at once, as `num_threads_now` said; slots are below it.
+        """
+        was_worth = self.is_worth
+        self.use(is_worth=False)
+        try:
+            intra_op_pool.run(function, count, width)
+        finally:
+            self.use(was_worth)
 
     def apply(self) -> None:
         """Give the BLAS libraries their limit, if they have another."""

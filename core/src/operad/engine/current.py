@@ -8,18 +8,17 @@ from collections.abc import Callable
 from typing import Final
 
 from operad.config import settings
-from operad.engine.base import Engine
-from operad.engine.dependency import DependencyEngine
+from operad.engine.engine import Engine
 from operad.engine.kinds import NaiveEngine, ThreadedEngine
 from operad.engine.thread import OUTSIDE, local
 from operad.errors import BlockingInOperatorError, EngineError
 
-_ENGINES: Final[dict[str, Callable[[], DependencyEngine]]] = {
+_ENGINES: Final[dict[str, Callable[[], Engine]]] = {
     "naive": NaiveEngine,
     "threaded": ThreadedEngine,
 }
 _changing = threading.Lock()
-_engine: DependencyEngine | None = None
+_engine: Engine | None = None
 
 
 def get() -> Engine:
@@ -56,14 +55,14 @@ def set(engine: str | Engine) -> Engine:
         old = _engine
         try:
             if old is not None and old is not new:
-                old.stop_before(new)
+                old.stop(new)
         finally:
             _engine = new
     return new
 
 
-def _made(engine: object) -> DependencyEngine:
-    if isinstance(engine, DependencyEngine):
+def _made(engine: object) -> Engine:
+    if isinstance(engine, Engine):
         return engine
     if isinstance(engine, str) and engine in _ENGINES:
         return _ENGINES[engine]()

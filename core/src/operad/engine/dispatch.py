@@ -6,17 +6,19 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import final
 
-from operad.context import Context
-from operad.engine.base import ProfileHook
+from operad.context import Context, cpu
 from operad.engine.completion import Completion
 from operad.engine.failure import Failure, alive, note_on
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import CombiningLock
 from operad.engine.operation import GROUP, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
-from operad.engine.var import DependencyQueue, Var, inherited, settle
+from operad.engine.var import DependencyQueue, Var, WaitBlock, inherited, settle
+
+ProfileHook = Callable[[str, Context, float, float], object]
 
 
 class Runner(ABC):
@@ -63,35 +65,33 @@ class Dispatcher:
     Attributes:
         queue: Used under `lock` only.
         lock: See its module.
+        submit: Enters a block into the queue, and sees to it that it is run.
+        finish: Takes back a block that is done, and its failure or None; called in any thread.
+        redirect: Takes the blocks instead, where another engine has taken over.
+        watchers: Threads that wait for something of the whole queue. Under the lock.
         profile_hook: See `Engine`.
     """
 
     def __init__(self, runner: Runner) -> None:
         self.queue = DependencyQueue()
         self.lock = CombiningLock(runner.after, waits=not runner.is_threaded)
+        self.submit = partial(self.lock.do, self._enter)
+        self.finish = partial(self.lock.do, self._retire)
         self.profile_hook: ProfileHook | None = None
         self.redirect: Callable[[OprBlock], None] | None = None
         self._runner = runner
-        self._watchers: list[tuple[Callable[[], bool], threading.Lock]] = []
+        self.watchers: list[tuple[Callable[[], bool], threading.Lock]] = []
         runner.attach(self)
 
     def renew(self, is_in_step: bool) -> None:
         """Begin anew in a forked child; a thread that forked in a step goes on to hold the lock."""
         self.queue.forget()
-        self._watchers.clear()
+        self.watchers.clear()
         if not is_in_step:
             self.lock.renew()
         self._runner.renew()
 
     # Blocks in and out.
-
-    def submit(self, block: OprBlock) -> None:
-        """Enter `block` into the queue, and see to it that it is run."""
-        self.lock.do(self._enter, block)
-
-    def finish(self, block: OprBlock, failure: Failure | None) -> None:
-        """`block` is done, or failed; called in any thread."""
-        self.lock.do(self._retire, block, failure)
 
     def _enter(self, block: OprBlock, _: None) -> None:
         if self.redirect is not None:
@@ -100,18 +100,49 @@ class Dispatcher:
             self._runner.offer(block)
 
     def _retire(self, block: OprBlock, failure: Failure | None) -> None:
-        for ready in self.queue.finish(block, failure):
-            self._runner.offer(ready)
-        if self._watchers:
+        ready = self.queue.finish(block, failure)
+        if ready or self.watchers:
+            self.hand_out(ready)
+
+    def end_claim(self, held: tuple[Sequence[Var], Sequence[Var]], failure: Failure | None) -> None:
+        """Give back what an inline function held. Under the lock."""
+        self.hand_out(self.queue.end_claim(*held, failure))
+
+    def hand_out(self, ready: list[OprBlock]) -> None:
+        """See to what something that has finished makes possible. Under the lock."""
+        for block in ready:
+            self._runner.offer(block)
+        if self.watchers:
             self._look()
 
     def _rest(self, _: OprBlock, __: None) -> None:
         """The function of an asynchronous block has returned."""
         self.queue.running -= 1
-        if self._watchers:
+        if self.watchers:
             self._look()
 
-    # Waiting for something of the whole queue.
+    # Waiting.
+
+    def wait_for_var(self, var: Var, write: bool) -> None:
+        """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
+
+        def is_over() -> bool:
+            is_free = var.holders == 0 or (not write and var.holders > 0 and not var.queue)
+            return self.lock.is_quiet and is_free
+
+        self._runner.help(is_over)
+        if is_over() and var.failure is None:
+            return
+        event = new_event()
+        block = WaitBlock(var, cpu(), write, event.release)
+        self.submit(block)
+        wait_for(event)
+        if block.failure is not None:
+            error = self.queue.failures.error_of(block.failure)
+            try:
+                raise error
+            finally:
+                del error, block  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
@@ -123,18 +154,26 @@ class Dispatcher:
         if is_over():
             event.release()
         else:
-            self._watchers.append((is_over, event))
+            self.watchers.append((is_over, event))
 
     def _look(self) -> None:
-        for watcher in [watcher for watcher in self._watchers if watcher[0]()]:
-            self._watchers.remove(watcher)
+        for watcher in [watcher for watcher in self.watchers if watcher[0]()]:
+            self.watchers.remove(watcher)
             watcher[1].release()
 
     # Calling functions.
 
+    @calls_operations
     def run(self, block: OprBlock, run_ctx: RunContext) -> None:
         """Run a synchronous block and finish it."""
-        failure = self.call(block, run_ctx)
+        failure = None
+        if block.profiling or block.opr.kind == GROUP:
+            failure = self.call(block, run_ctx)
+        else:  # `call` without a further frame
+            try:
+                local.state.run(block.opr.fn, run_ctx)
+            except BaseException as error:  # noqa: BLE001 - as in `call`
+                failure = self.failed(block, error)
         self.finish(block, failure)
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt
@@ -225,20 +264,6 @@ class Dispatcher:
     def _record(self, block: OprBlock, error: BaseException) -> None:
         self.queue.seq = block.seq = self.queue.seq + 1
         self.queue.failures.record(self.failed(block, error))
-
-    # Claims.
-
-    def end_claim(
-        self, const_vars: Sequence[Var], mutable_vars: Sequence[Var], failure: Failure | None
-    ) -> None:
-        """Give back what an inline function held."""
-        self.lock.do(self._end_claim, (const_vars, mutable_vars), failure)
-
-    def _end_claim(self, held: tuple[Sequence[Var], Sequence[Var]], failure: Failure | None) -> None:
-        for ready in self.queue.end_claim(*held, failure):
-            self._runner.offer(ready)
-        if self._watchers:
-            self._look()
 
 
 def without_first_frame(error: BaseException) -> BaseException:

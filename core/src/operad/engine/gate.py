@@ -39,10 +39,6 @@ class Gate:
             event.release()
         self._turn.release()
 
-    @property
-    def _is_closed(self) -> bool:
-        return self._owner is not None
-
     def pass_through(self) -> None:
         """Wait while another thread keeps the gate closed."""
         thread = local.state
@@ -52,6 +48,5 @@ class Gate:
             held.append(event)
             # invariant: whoever opens the gate resets the owner first and takes the list after. So either
             # it finds this event, or this thread finds no owner.
-            if not self._is_closed or held is not self._held:
-                continue
-            wait_for(event)
+            if held is self._held and self._owner is not None:
+                wait_for(event)

@@ -25,15 +25,17 @@ class InlinePath:
 
     Args:
         dispatcher: Has the queue and its lock.
+        delete_deferred: Carries out what `Engine.defer_delete` noted.
     """
 
-    __slots__ = ("_dispatcher",)
+    __slots__ = ("_delete_deferred", "_dispatcher")
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, delete_deferred: Callable[[], None]) -> None:
         self._dispatcher = dispatcher
+        self._delete_deferred = delete_deferred
 
     @calls_operations
-    def run(
+    def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         self,
         fn: Callable[..., object],
         args: tuple[object, ...],
@@ -42,23 +44,35 @@ class InlinePath:
         mutable_vars: Sequence[Var],
         name: str | None,
     ) -> bool:
-        """See `Engine.run_inline`."""
+        """Run `fn(*args)` here and now if nothing stands in its way; else do nothing.
+
+        The variables are claimed as a push would, and other threads push and wait beside it. The lists
+        are trusted to be disjoint and without repetition.
+
+        Returns:
+            True if it ran (an error it raised is stored like a pushed function's); False if a
+            conflicting operation is pending, a variable carries a failure, some thread groups its
+            pushes, or the caller is inside an operation: push it instead.
+        """
         dispatcher, thread = self._dispatcher, local.state
-        lock = dispatcher.lock
-        if thread.inside or (lock.blockers and any(word != PROFILER for word in lock.blockers)):
+        lock, queue = dispatcher.lock, dispatcher.queue
+        seq, failure, start_s = 0, None, 0.0
+        if lock.blockers:
+            self._delete_deferred()
+            if any(word != PROFILER for word in lock.blockers):
+                return False
+            start_s = time.perf_counter()
+        if thread.inside:
             return False
-        seq, failure = 0, None
-        start_s = time.perf_counter() if lock.blockers else 0.0
         thread.inside = STEP
         try:
-            if not lock.mutex.acquire(False):
-                return False
-            try:
-                if lock.inbox:
-                    lock.read_inbox()
-                seq = dispatcher.queue.claim(const_vars, mutable_vars)
-            finally:
-                lock.mutex.release()
+            if lock.mutex.acquire(False):
+                try:
+                    if lock.inbox:
+                        lock.read_inbox()
+                    seq = queue.claim(const_vars, mutable_vars)
+                finally:
+                    lock.mutex.release()
             if not seq:
                 return False
             # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
@@ -70,10 +84,21 @@ class InlinePath:
                 raise
             failure = _failure(fn, name, error, seq)
         finally:
-            thread.inside = OUTSIDE
-            if seq:
-                dispatcher.end_claim(const_vars, mutable_vars, failure)
-            elif lock.inbox or lock.has_after:
+            thread.inside = STEP
+            if not seq:
+                thread.inside = OUTSIDE
+            elif not lock.inbox and lock.mutex.acquire(False):  # `lock.do` without a further frame
+                try:
+                    ready = queue.end_claim(const_vars, mutable_vars, failure)
+                    if ready or dispatcher.watchers:
+                        dispatcher.hand_out(ready)
+                finally:
+                    lock.mutex.release()
+                    thread.inside = OUTSIDE
+            else:
+                thread.inside = OUTSIDE
+                lock.do(dispatcher.end_claim, (const_vars, mutable_vars), failure)
+            if lock.inbox or lock.has_after:
                 lock.catch_up()
         if start_s:
             dispatcher.report(_title(fn, name), ctx, start_s)

@@ -6,13 +6,13 @@ from typing import final
 
 from operad.config import settings
 from operad.engine.budget import ThreadBudget
-from operad.engine.dependency import DependencyEngine
+from operad.engine.engine import Engine
 from operad.engine.naive import NaiveRunner
 from operad.engine.threaded import ThreadedRunner
 
 
 @final
-class ThreadedEngine(DependencyEngine):
+class ThreadedEngine(Engine):
     """Runs operations on worker threads, in parallel where their variables allow it.
 
     Args:
@@ -25,7 +25,7 @@ class ThreadedEngine(DependencyEngine):
 
 
 @final
-class NaiveEngine(DependencyEngine):
+class NaiveEngine(Engine):
     """Runs operations at push, in the pushing thread; failures always say where they were pushed.
 
     Args:

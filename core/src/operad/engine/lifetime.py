@@ -17,35 +17,17 @@ import os
 import sys
 import threading
 import weakref
-from typing import Protocol
 
-from operad.engine.failure import Failure
+from operad.engine.standstill import StandStill
 from operad.engine.thread import OPERATION, local
 
-
-class Lifetime(Protocol):
-    """What brings an engine through a fork and to its end."""
-
-    def hold_for_fork(self) -> None:
-        """Finish what is pending and stand still."""
-
-    def release_after_fork(self) -> None:
-        """Go on, in the parent."""
-
-    def renew_after_fork(self) -> None:
-        """Go on, in the child, without the other threads."""
-
-    def finish_at_exit(self) -> list[Failure]:
-        """Run what can still run; the failures that no wait has raised."""
-
-
-_engines: weakref.WeakSet[Lifetime] = weakref.WeakSet()
+_engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
 _forking = threading.Lock()
-_held: list[Lifetime] = []
+_held: list[StandStill] = []
 _is_watching = False
 
 
-def watch(engine: Lifetime) -> None:
+def watch(engine: StandStill) -> None:
     """Tell `engine` of forks and of the end."""
     global _is_watching
     if not _is_watching:

@@ -17,7 +17,7 @@ locking (an interrupted step would be seen half done).
 under the lock instead of calling `Engine.run_inline`. It does, with `lock = engine.lock`:
 
     thread = local.state  # or one that the caller keeps in a thread-local of its own
-    if lock.blockers or thread.inside:
+    if lock.blockers or thread.inside:  # and again once a block to be used anew was found
         ...  # take the slow way: `run_inline`, then `push_sync`
     thread.inside = STEP
     try:
@@ -29,7 +29,7 @@ under the lock instead of calling `Engine.run_inline`. It does, with `lock = eng
                 try:
                     thread.run(function, *args)
                 except BaseException as error:
-                    engine.fail_inline(function, ctx, mutable_vars, name, error)
+                    engine.fail_inline(function, mutable_vars, name, error)
                 ...  # `var.version += 1` for each variable written
             finally:
                 lock.mutex.release()

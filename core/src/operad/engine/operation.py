@@ -209,7 +209,7 @@ class OprBlock:
         self.size_bytes = size_bytes
         self.ctx = ctx
         try:
-            self.is_gpu = ctx.is_gpu
+            self.is_gpu = ctx.device_type == "gpu"
             self.order = -index(priority)
         except (AttributeError, TypeError) as error:
             raise EngineError(

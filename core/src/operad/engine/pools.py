@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from typing import Any, final
 
 from operad.context import Context
@@ -49,14 +48,6 @@ class WorkerPool:
         self.idle: list[threading.Lock] = []
         self.ready: list[tuple[int, int, int, OprBlock]] = []
 
-    def offer(self, block: OprBlock) -> None:
-        """Queue a block that may run."""
-        heappush(self.ready, (block.opr.rank, block.order, block.seq, block))
-
-    def take(self) -> OprBlock:
-        """The block to run next."""
-        return heappop(self.ready)[3]
-
     def withdraw(self, event: threading.Lock) -> bool:
         """Take `event` off the idle ones; False if someone is setting it already."""
         try:
@@ -64,11 +55,6 @@ class WorkerPool:
         except ValueError:
             return False
         return True
-
-    @property
-    def has_more_workers(self) -> bool:
-        """Whether a further worker could be woken or hired."""
-        return bool(self.idle) or self.workers < self.size
 
     def new_stream(self) -> Any:
         """A CUDA stream for one worker of this pool; None on a CPU."""
@@ -89,10 +75,8 @@ class WorkerPools:
         self.cpu = WorkerPool("cpu", num_threads)
         self._gpu: dict[tuple[Context, FnProperty], WorkerPool] = {}
 
-    def pool_of(self, block: OprBlock) -> WorkerPool:
-        """Where `block` runs."""
-        if not block.is_gpu:
-            return self.cpu
+    def gpu(self, block: OprBlock) -> WorkerPool:
+        """Where `block` runs, which belongs to a GPU."""
         kind = block.opr.prop
         if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
             kind = FnProperty.NORMAL

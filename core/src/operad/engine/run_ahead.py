@@ -37,15 +37,6 @@ class RunAhead:
         self.max_pending = max_pending
         self.max_bytes = max_bytes
 
-    def is_too_far(self, size_bytes: int) -> bool:
-        """Whether a push of `size_bytes` should wait, as far as one can see without the lock."""
-        queue = self._dispatcher.queue
-        return (
-            queue.pending >= self.max_pending
-            or queue.pending_bytes + size_bytes > self.max_bytes
-            or len(self._dispatcher.lock.inbox) >= MAX_NOTES
-        )
-
     def wait_for_room(self, size_bytes: int) -> None:
         """Wait until a push of `size_bytes` may go on, if the calling thread may be made to wait."""
         queue = self._dispatcher.queue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from operad.engine.bulk import open_groups
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
 from operad.engine.gate import Gate
@@ -19,7 +20,7 @@ _POLL_S: Final = 0.01
 
 @final
 class StandStill:
-    """Brings one engine to rest, and lets it go on; see also `lifetime.Lifetime`.
+    """Brings one engine to rest, and lets it go on; see also `lifetime`.
 
     Attributes:
         gate: What pushes pass.
@@ -98,8 +99,10 @@ class StandStill:
         self._is_held_for_fork = False
         blockers[:] = [word for word in blockers if word not in (GATE, BULK)]
         bulk = thread.bulk
+        open_groups.clear()
         while bulk is not None:
             blockers.append(BULK)
+            open_groups.append(bulk)
             bulk = bulk.outer
         self._dispatcher.renew(is_in_step=thread.inside == STEP)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Final, final
 
 from operad.context import cpu
@@ -82,9 +83,9 @@ class ThreadedRunner(Runner):
 
     def offer(self, block: OprBlock) -> None:
         """See `Runner`."""
-        pool = self._pools.pool_of(block)
-        pool.offer(block)
-        if pool.has_more_workers:
+        pool = self._pools.gpu(block) if block.is_gpu else self._pools.cpu
+        heappush(pool.ready, (block.opr.rank, block.order, block.seq, block))
+        if not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._wake(pool)
 
     def _wake(self, pool: WorkerPool, _: None = None) -> None:
@@ -103,7 +104,7 @@ class ThreadedRunner(Runner):
                 pool.is_waking = False
 
     def _wake_next(self, pool: WorkerPool) -> None:
-        if pool.ready and pool.has_more_workers and not pool.is_waking:
+        if pool.ready and not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._dispatcher.lock.do(self._wake, pool)
 
     def after(self) -> None:
@@ -158,11 +159,11 @@ class ThreadedRunner(Runner):
                 return None
             worker.has_slot = True
         try:
-            block = pool.take()
+            block = heappop(pool.ready)[3]
         except IndexError:  # another worker was faster
             return None
         worker.run_ctx.ctx = block.ctx
-        if pool.ready:
+        if pool.ready and pool.size > 1:
             self._wake_next(pool)
         return block
 

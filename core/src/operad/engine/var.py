@@ -218,7 +218,7 @@ class DependencyQueue:
         runnable = []
         for block in ready:  # grows while it is walked
             opr = block.opr
-            failure = inherited(block)
+            failure = inherited(block) if alive else None
             if opr.kind == WAIT:
                 assert isinstance(block, WaitBlock)
                 block.arrive()

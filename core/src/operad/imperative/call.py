@@ -229,6 +229,7 @@ def copy_into(target: Array, source: Array) -> None:
         "_copyto",
         inline=not on_gpu and target.size * 2 <= settings().inline_cost,
         reads_mutable=target._is_part,
+        size_bytes=target._spec.nbytes,
     )
 
 

@@ -66,7 +66,8 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     lock = engine.lock
     thread.inside = STEP
     try:
-        if lock.mutex.acquire(False):
+        # Asked again since the block was found: a group that names it may have been opened before.
+        if not lock.blockers and lock.mutex.acquire(False):
             try:
                 if lock.inbox:
                     lock.read_inbox()
@@ -85,7 +86,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                         else:
                             thread.run(direct, first._data, data, *values)
                     except BaseException as error:  # noqa: BLE001 - waits raise it
-                        engine.fail_inline(direct, plan.ctx, (var,), plan.name, error)
+                        engine.fail_inline(direct, (var,), plan.name, error)
                     var.version += 1
             finally:
                 lock.mutex.release()

@@ -204,7 +204,13 @@ def _gathered(array: NDArray, key: Any) -> NDArray:
         refuse_aliases("indexing", [array])
     out = array._new(spec_of(_index_shape(array, key), array.dtype, array.ctx))
     execute(
-        _gather, (out._data, array._data, key), array.ctx, (array._chunk.var,), (out._chunk.var,), "gather_nd"
+        _gather,
+        (out._data, array._data, key),
+        array.ctx,
+        (array._chunk.var,),
+        (out._chunk.var,),
+        "gather_nd",
+        size_bytes=out._spec.nbytes,
     )
     return out
 

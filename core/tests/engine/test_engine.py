@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.tests.engine.programs import Program, on_engine, programs, serial
 from operad.context import cpu
-from operad.engine import FnProperty, NaiveEngine, RunContext, ThreadedEngine
-from operad.engine.dependency import DependencyEngine
+from operad.engine import Engine, FnProperty, NaiveEngine, RunContext, ThreadedEngine
 from operad.errors import (
     BlockingInOperatorError,
     DuplicateVarError,
@@ -22,7 +22,7 @@ from operad.errors import (
 CTX = cpu()
 
 
-def test_a_pushed_function_has_run_after_the_wait(engine: DependencyEngine) -> None:
+def test_a_pushed_function_has_run_after_the_wait(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     engine.push_sync(ran.append, CTX, (), (var,))
     engine.wait_for_var(var)
@@ -31,7 +31,7 @@ def test_a_pushed_function_has_run_after_the_wait(engine: DependencyEngine) -> N
     assert ran[0].ctx is CTX
 
 
-def test_a_prepared_operator_may_be_pushed_while_it_is_pending(engine: DependencyEngine) -> None:
+def test_a_prepared_operator_may_be_pushed_while_it_is_pending(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     opr = engine.new_operator(lambda _: ran.append(len(ran)), (), (var,))
     for _ in range(100):
@@ -40,7 +40,7 @@ def test_a_prepared_operator_may_be_pushed_while_it_is_pending(engine: Dependenc
     assert ran == list(range(100))
 
 
-def test_a_deleted_operator_runs_what_was_pushed_and_refuses_more(engine: DependencyEngine) -> None:
+def test_a_deleted_operator_runs_what_was_pushed_and_refuses_more(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
     opr = engine.new_operator(ran.append, (), (var,), name="gone")
     engine.push(opr, CTX)
@@ -52,7 +52,7 @@ def test_a_deleted_operator_runs_what_was_pushed_and_refuses_more(engine: Depend
 
 
 @pytest.mark.parametrize("lists", [((0, 0), ()), ((), (0, 0)), ((0,), (0,))])
-def test_a_variable_named_twice_is_refused(engine: DependencyEngine, lists: tuple) -> None:
+def test_a_variable_named_twice_is_refused(engine: Engine, lists: tuple) -> None:
     var = engine.new_variable("w_grad")
     reads, writes = ([var for _ in names] for names in lists)
     with pytest.raises(DuplicateVarError, match="w_grad"):
@@ -86,7 +86,7 @@ MISUSES = {
 @pytest.mark.parametrize(("wrong", "message"), MISUSES.values(), ids=MISUSES)
 @pytest.mark.parametrize("method", ["push_sync", "push_async", "new_operator"])
 def test_what_cannot_run_is_refused_where_it_is_pushed(
-    engine: DependencyEngine, method: str, wrong: dict[str, object], message: str
+    engine: Engine, method: str, wrong: dict[str, object], message: str
 ) -> None:
     var = engine.new_variable()
     given = {"fn": lambda *_: None, "ctx": CTX, "mutable_vars": (var,), "name": "careless", **wrong}
@@ -104,7 +104,7 @@ def test_what_cannot_run_is_refused_where_it_is_pushed(
     engine.wait_for_all()
 
 
-def test_only_prepared_operators_can_be_pushed(engine: DependencyEngine) -> None:
+def test_only_prepared_operators_can_be_pushed(engine: Engine) -> None:
     with pytest.raises(EngineError, match="expected what new_operator"):
         engine.push(lambda _: None, CTX)  # type: ignore[arg-type]
 
@@ -120,7 +120,7 @@ class Unprintable:
     ids=lambda given: type(given).__name__,
 )
 def test_an_on_complete_given_no_exception_fails_the_operation_and_nobody_hangs(
-    engine: DependencyEngine, given: object
+    engine: Engine, given: object
 ) -> None:
     var = engine.new_variable()
     engine.push_async(lambda _, on_complete: on_complete(given), CTX, (), (var,), name="careless")
@@ -131,7 +131,7 @@ def test_an_on_complete_given_no_exception_fails_the_operation_and_nobody_hangs(
     engine.wait_for_all()
 
 
-def test_a_version_counts_the_writes_that_were_pushed(engine: DependencyEngine) -> None:
+def test_a_version_counts_the_writes_that_were_pushed(engine: Engine) -> None:
     a, b = engine.new_variable(), engine.new_variable()
     engine.push_sync(lambda _: None, CTX, (a,), (b,))
     engine.push_sync(lambda _: None, CTX, (), (b,))
@@ -141,7 +141,7 @@ def test_a_version_counts_the_writes_that_were_pushed(engine: DependencyEngine) 
     assert (a.version, b.version) == (0, 3)
 
 
-def test_an_asynchronous_operation_is_done_when_it_says_so(engine: DependencyEngine) -> None:
+def test_an_asynchronous_operation_is_done_when_it_says_so(engine: Engine) -> None:
     var, log = engine.new_variable(), []
 
     def start(_: RunContext, on_complete) -> None:
@@ -159,7 +159,7 @@ def test_an_asynchronous_operation_is_done_when_it_says_so(engine: DependencyEng
     assert log == ["started", "finished", "read"]
 
 
-def test_on_complete_may_be_called_only_once(engine: DependencyEngine) -> None:
+def test_on_complete_may_be_called_only_once(engine: Engine) -> None:
     var = engine.new_variable()
 
     def twice(_: RunContext, on_complete) -> None:
@@ -171,7 +171,7 @@ def test_on_complete_may_be_called_only_once(engine: DependencyEngine) -> None:
         engine.wait_for_all()
 
 
-def test_an_error_given_to_on_complete_surfaces_at_the_wait(engine: DependencyEngine) -> None:
+def test_an_error_given_to_on_complete_surfaces_at_the_wait(engine: Engine) -> None:
     var = engine.new_variable()
     engine.push_async(lambda _, on_complete: on_complete(KeyError("late")), CTX, (), (var,))
     with pytest.raises(KeyError, match="late"):
@@ -179,7 +179,7 @@ def test_an_error_given_to_on_complete_surfaces_at_the_wait(engine: DependencyEn
 
 
 def test_an_on_complete_that_is_dropped_fails_the_operation_instead_of_hanging(
-    engine: DependencyEngine,
+    engine: Engine,
 ) -> None:
     var = engine.new_variable()
     engine.push_async(lambda _, on_complete: None, CTX, (), (var,), name="forgetful")
@@ -187,7 +187,7 @@ def test_an_on_complete_that_is_dropped_fails_the_operation_instead_of_hanging(
         engine.wait_for_var(var)
 
 
-def test_property_async_makes_a_cached_operator_asynchronous(engine: DependencyEngine) -> None:
+def test_property_async_makes_a_cached_operator_asynchronous(engine: Engine) -> None:
     var, ran = engine.new_variable(), []
 
     def fn(_: RunContext, on_complete) -> None:
@@ -204,7 +204,7 @@ def test_property_async_makes_a_cached_operator_asynchronous(engine: DependencyE
 @pytest.mark.parametrize(
     "prop", [FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE, FnProperty.CPU_PRIORITIZED]
 )
-def test_every_property_keeps_the_order(engine: DependencyEngine, prop: FnProperty) -> None:
+def test_every_property_keeps_the_order(engine: Engine, prop: FnProperty) -> None:
     var, log = engine.new_variable(), []
     engine.push_sync(lambda _: log.append("normal"), CTX, (), (var,))
     engine.push_sync(lambda _: log.append("special"), CTX, (), (var,), prop)
@@ -213,7 +213,7 @@ def test_every_property_keeps_the_order(engine: DependencyEngine, prop: FnProper
 
 
 @pytest.mark.parametrize("wait", ["wait_for_var", "wait_to_write", "wait_for_all", "stop"])
-def test_waiting_inside_an_operation_raises(engine: DependencyEngine, wait: str) -> None:
+def test_waiting_inside_an_operation_raises(engine: Engine, wait: str) -> None:
     var, other = engine.new_variable(), engine.new_variable()
     arguments = (other,) if wait.startswith("wait_") and wait != "wait_for_all" else ()
     engine.push_sync(lambda _: getattr(engine, wait)(*arguments), CTX, (), (var,))
@@ -221,14 +221,14 @@ def test_waiting_inside_an_operation_raises(engine: DependencyEngine, wait: str)
         engine.wait_for_var(var)
 
 
-def test_waiting_inside_an_inline_function_raises(engine: DependencyEngine) -> None:
+def test_waiting_inside_an_inline_function_raises(engine: Engine) -> None:
     var, other = engine.new_variable(), engine.new_variable()
     assert engine.run_inline(engine.wait_for_var, (other,), CTX, (), (var,), None)
     with pytest.raises(BlockingInOperatorError):
         engine.wait_for_var(var)
 
 
-def test_an_operation_may_push_what_conflicts_with_itself(engine: DependencyEngine) -> None:
+def test_an_operation_may_push_what_conflicts_with_itself(engine: Engine) -> None:
     var, log = engine.new_variable(), []
 
     def outer(_: RunContext) -> None:
@@ -240,7 +240,7 @@ def test_an_operation_may_push_what_conflicts_with_itself(engine: DependencyEngi
     assert log == ["outer", "inner"]
 
 
-def test_an_inline_function_may_push_what_conflicts_with_itself(engine: DependencyEngine) -> None:
+def test_an_inline_function_may_push_what_conflicts_with_itself(engine: Engine) -> None:
     var, log = engine.new_variable(), []
 
     def outer() -> None:
@@ -273,7 +273,7 @@ def test_wait_to_write_waits_for_readers_and_wait_for_var_does_not() -> None:
     engine.stop()
 
 
-def test_deletion_runs_after_every_operation_and_closes_the_variable(engine: DependencyEngine) -> None:
+def test_deletion_runs_after_every_operation_and_closes_the_variable(engine: Engine) -> None:
     var, log = engine.new_variable("mortal"), []
     engine.push_sync(lambda _: log.append("used"), CTX, (), (var,))
     engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
@@ -288,7 +288,7 @@ def test_deletion_runs_after_every_operation_and_closes_the_variable(engine: Dep
     assert not engine.run_inline(log.append, ("never",), CTX, (), (var,), None)
 
 
-def test_deferred_deletions_are_carried_out_by_the_next_wait(engine: DependencyEngine) -> None:
+def test_deferred_deletions_are_carried_out_by_the_next_wait(engine: Engine) -> None:
     var, log = engine.new_variable(), []
     engine.push_sync(lambda _: log.append("used"), CTX, (), (var,))
     engine.defer_delete(lambda _: log.append("deleted"), CTX, var)
@@ -296,7 +296,7 @@ def test_deferred_deletions_are_carried_out_by_the_next_wait(engine: DependencyE
     assert log == ["used", "deleted"]
 
 
-def test_deferred_deletions_are_carried_out_by_the_next_inline_call(engine: DependencyEngine) -> None:
+def test_deferred_deletions_are_carried_out_by_the_next_inline_call(engine: Engine) -> None:
     var, log = engine.new_variable(), []
     engine.defer_delete(lambda _: log.append("deleted"), CTX, var)
     assert engine.run_inline(log.append, ("inline",), CTX, (), (), None)
@@ -305,7 +305,7 @@ def test_deferred_deletions_are_carried_out_by_the_next_inline_call(engine: Depe
 
 @pytest.mark.parametrize("wrong", [{"ctx": "cpu"}, {"ctx": CTX, "priority": "high"}])
 def test_a_push_to_no_context_or_of_no_priority_is_refused_and_leaves_no_trace(
-    engine: DependencyEngine, wrong: dict
+    engine: Engine, wrong: dict
 ) -> None:
     var, log = engine.new_variable(), []
     with pytest.raises(EngineError, match="expected a Context and an integer"):
@@ -315,7 +315,7 @@ def test_a_push_to_no_context_or_of_no_priority_is_refused_and_leaves_no_trace(
     assert len(log) == 1
 
 
-def test_a_stopped_engine_refuses_work(engine: DependencyEngine) -> None:
+def test_a_stopped_engine_refuses_work(engine: Engine) -> None:
     var = engine.new_variable()
     engine.push_sync(lambda _: None, CTX, (), (var,))
     engine.stop()
@@ -324,7 +324,7 @@ def test_a_stopped_engine_refuses_work(engine: DependencyEngine) -> None:
     assert not engine.run_inline(lambda: None, (), CTX, (), (var,), None)
 
 
-def test_profiled_runs_are_reported_and_others_are_not(engine: DependencyEngine) -> None:
+def test_profiled_runs_are_reported_and_others_are_not(engine: Engine) -> None:
     var, seen = engine.new_variable(), []
     engine.profile_hook = lambda *record: seen.append(record)
     opr = engine.new_operator(lambda _: None, (), (var,), name="timed")
@@ -380,91 +380,21 @@ def test_other_threads_pushes_during_an_inline_function_run_after_it(threaded: T
     assert log == ["inline", "pushed"]
 
 
-Program = list[tuple[tuple[int, ...], tuple[int, ...], bool]]
-VARIABLES = 6
-
-
-@st.composite
-def programs(draw: st.DrawFn, most: int) -> Program:
-    size = draw(st.integers(1, most))
-    named = st.lists(st.integers(0, VARIABLES - 1), unique=True, max_size=4)
-    program = []
-    for _ in range(size):
-        variables = draw(named)
-        cut = draw(st.integers(0, len(variables)))
-        program.append((tuple(variables[:cut]), tuple(variables[cut:]), draw(st.booleans())))
-    return program
-
-
-def serial(program: Program) -> list[int]:
-    values = [0] * VARIABLES
-    for number, (reads, writes, _) in enumerate(program):
-        compute(values, number, reads, writes)
-    return values
-
-
-def compute(values: list[int], number: int, reads: tuple[int, ...], writes: tuple[int, ...]) -> None:
-    total = sum(values[i] for i in (*reads, *writes)) * 31 + number
-    for i in writes:
-        values[i] = (total + i) % 1_000_003
-
-
-def on_engine(engine: DependencyEngine, program: Program) -> list[int]:
-    """Run `program`; where its third entry says so, inline if the engine allows it."""
-    values = [0] * VARIABLES
-    variables = [engine.new_variable() for _ in range(VARIABLES)]
-    for number, (reads, writes, is_inline) in enumerate(program):
-        const_vars, mutable_vars = [variables[i] for i in reads], [variables[i] for i in writes]
-        arguments = (values, number, reads, writes)
-        if is_inline and engine.run_inline(compute, arguments, CTX, const_vars, mutable_vars, None):
-            continue
-        engine.push_sync(
-            lambda _, arguments=arguments: compute(*arguments),
-            CTX,
-            const_vars,
-            mutable_vars,
-            priority=number % 3,
-        )
-    engine.wait_for_all()
-    return values
-
-
 @given(program=programs(40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_random_programs_equal_a_serial_run(engine: DependencyEngine, program: Program) -> None:
+def test_random_programs_equal_a_serial_run(engine: Engine, program: Program) -> None:
     assert on_engine(engine, program) == serial(program)
 
 
 @given(program=programs(40), size=st.integers(1, 7))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_random_programs_in_groups_equal_a_serial_run(
-    engine: DependencyEngine, program: Program, size: int
-) -> None:
+def test_random_programs_in_groups_equal_a_serial_run(engine: Engine, program: Program, size: int) -> None:
     with engine.bulk(size):
         values = on_engine(engine, program)
     assert values == serial(program)
 
 
-@pytest.mark.slow
-@given(seed=st.integers(0, 2**32))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
-def test_ten_thousand_random_operations_equal_a_serial_run(engine: DependencyEngine, seed: int) -> None:
-    program = random_program(seed, 10_000)
-    assert on_engine(engine, program) == serial(program)
-
-
-def random_program(seed: int, size: int) -> Program:
-    import random
-
-    source, program = random.Random(seed), []
-    for _ in range(size):
-        variables = source.sample(range(VARIABLES), source.randint(0, 4))
-        cut = source.randint(0, len(variables))
-        program.append((tuple(variables[:cut]), tuple(variables[cut:]), source.random() < 0.3))
-    return program
-
-
-def test_threads_pushing_onto_shared_variables_never_deadlock(engine: DependencyEngine) -> None:
+def test_threads_pushing_onto_shared_variables_never_deadlock(engine: Engine) -> None:
     a, b = engine.new_variable(), engine.new_variable()
     totals = {"a": 0, "b": 0}
     start = threading.Barrier(4)
@@ -496,7 +426,7 @@ def test_a_naive_engine_runs_at_push_in_the_calling_thread(naive: NaiveEngine) -
 
 
 def test_a_push_that_interrupts_a_step_of_the_queue_is_carried_out_after_it(
-    engine: DependencyEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a finalizer does that runs in the middle of a push, in the same thread."""
     var, log, offer = engine.new_variable(), [], engine._runner.offer

@@ -1,0 +1,390 @@
+"""The engine: a dependency queue, a runner, and what a program may ask of both."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from operad.config import settings
+from operad.context import Context
+from operad.engine import interrupts, lifetime
+from operad.engine.budget import ThreadBudget
+from operad.engine.bulk import Bulk, open_groups
+from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
+from operad.engine.failure import push_site
+from operad.engine.inline import InlinePath
+from operad.engine.lock import BULK, DELETION, PROFILER, STOP
+from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
+from operad.engine.run_ahead import MAX_NOTES, RunAhead
+from operad.engine.standstill import StandStill
+from operad.engine.thread import OUTSIDE, local
+from operad.engine.var import Var
+from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
+
+
+class Engine:
+    """Runs functions in an order that respects the variables they name, in parallel where it may.
+
+    Two functions, one of which mutates a variable that the other names, run in push order;
+    everything else may run in parallel. Every method may be called from any thread, and all but the
+    waits from inside an operation too.
+
+    An error of a function never surfaces where it was pushed. What it would have written has no value:
+    functions that read it are skipped, what they would have written has none either, and every wait
+    for such a variable raises that error until a later function has overwritten the variable.
+
+    Args:
+        runner: Decides who runs the functions.
+        budget: The threads that operations may use together.
+        keeps_sites: Whether failures say where their operation was pushed.
+
+    Attributes:
+        lock: The queue's lock, for the imperative hot path; see its module.
+        submit: Takes a block past all that `push` looks at.
+        run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
+        fail_inline: Stores the error of a function that the hot path ran; see `InlinePath.fail`.
+        use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
+        parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
+
+    Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
+    """
+
+    def __init__(self, runner: Runner, budget: ThreadBudget, keeps_sites: bool) -> None:
+        options = settings()
+        self._runner = runner
+        self._budget = budget
+        self._keeps_sites = keeps_sites
+        self._dispatcher = Dispatcher(runner)
+        self._queue = self._dispatcher.queue
+        self.lock = self._dispatcher.lock
+        self.submit = self._dispatcher.submit
+        self._stand_still = StandStill(self._dispatcher, runner)
+        inline = InlinePath(self._dispatcher, self._delete_deferred)
+        self.run_inline, self.fail_inline = inline.run, inline.fail
+        self.use_threads = budget.use
+        self.parallel = budget.parallel
+        self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
+        self._profiles_all = False
+        self._is_stopped = False
+        self._successor: Engine | None = None
+        self._run_ahead = RunAhead(self._dispatcher, options.max_pending, options.max_pending_bytes)
+        budget.apply_if_restricted()
+        interrupts.install()
+        lifetime.watch(self._stand_still)
+
+    @property
+    def num_threads_now(self) -> int:
+        """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
+        return self._budget.share if self._budget.is_worth else 1
+
+    # Pushing.
+
+    def new_variable(self, name: str | None = None) -> Var:
+        """A fresh variable; `name` appears in messages."""
+        return Var(name)
+
+    def new_operator(
+        self,
+        fn: SyncFn | AsyncFn,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        name: str | None = None,
+        *,
+        reads_mutable: bool | Collection[Var] = False,
+        is_parallel: bool = True,
+    ) -> Opr:
+        """Prepare a function that will be pushed many times; the lists are checked once, here.
+
+        Args:
+            fn: Called as `fn(run_ctx)`; with `prop=ASYNC` as `fn(run_ctx, on_complete)`, and done only
+                when `on_complete(error=None)` was called, once, from any thread.
+            const_vars, mutable_vars, prop, name, reads_mutable, is_parallel: As in `Opr`.
+
+        Raises:
+            DuplicateVarError: A variable is named twice, or in both lists.
+        """
+        return Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
+
+    def delete_operator(self, opr: Opr) -> None:
+        """Refuse later pushes of `opr`; those already pushed still run."""
+        opr.deleted = True
+
+    def push(
+        self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False, size_bytes: int = 0
+    ) -> None:
+        """Schedule one run of a prepared operation; legal while earlier runs are pending.
+
+        Args:
+            opr: Made by `new_operator`.
+            ctx: Where it runs.
+            priority: Larger runs first among ready operations; a hint, in no unit.
+            profiling: Report this run to `profile_hook`.
+            size_bytes: Memory that the operation keeps in use until it is done, for the limit on how far
+                pushes run ahead: where too many operations or bytes are pending, a push waits until
+                some are done. Threads inside the engine, finalizers and signal handlers never wait.
+
+        Raises:
+            EngineError: `opr` or one of its variables was deleted.
+            EngineStoppedError: After `stop`.
+        """
+        if opr.__class__ is not Opr:
+            raise EngineError(f"push of {opr!r}, expected what new_operator() made")
+        if opr.deleted:
+            raise EngineError(f"push of {opr.title!r}: the operator was deleted; make a new one")
+        self._push(OprBlock(opr, ctx, priority, profiling, size_bytes))
+
+    def push_async(
+        self,
+        fn: AsyncFn,
+        ctx: Context,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        reads_mutable: bool | Collection[Var] = False,
+        size_bytes: int = 0,
+    ) -> None:
+        """Schedule `fn(run_ctx, on_complete)` after every earlier operation it conflicts with.
+
+        The operation is done when `on_complete` is called, once, from any thread; a second call
+        raises EngineError there. An `on_complete` that is dropped uncalled fails the operation.
+        The other arguments are as in `push` and `Opr`.
+
+        Raises:
+            DuplicateVarError: A variable is named twice. Errors of `fn` surface at a wait.
+        """
+        opr = Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, True)
+        self._push(OprBlock(opr, ctx, priority, False, size_bytes))
+
+    def push_sync(
+        self,
+        fn: SyncFn,
+        ctx: Context,
+        const_vars: Sequence[Var] = (),
+        mutable_vars: Sequence[Var] = (),
+        prop: FnProperty = FnProperty.NORMAL,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        reads_mutable: bool | Collection[Var] = False,
+        is_parallel: bool = True,
+        size_bytes: int = 0,
+    ) -> None:
+        """Schedule `fn(run_ctx)`, which is done when it returns; otherwise as `push_async`."""
+        opr = Opr(fn, const_vars, mutable_vars, prop, name, reads_mutable, is_parallel=is_parallel)
+        self._push(OprBlock(opr, ctx, priority, False, size_bytes))
+
+    def _push(self, block: OprBlock) -> None:
+        if self._keeps_sites:
+            block.site = push_site()
+        lock, opr = self.lock, block.opr
+        is_blocked = bool(lock.blockers)
+        if is_blocked and not self._admits(block):
+            return
+        for var in opr.const_vars:
+            if var.deleted:
+                raise opr.after_deletion_of(var)
+        for var in opr.mutable_vars:
+            if var.deleted:
+                raise opr.after_deletion_of(var)
+            var.version += 1
+        if is_blocked and (bulk := local.state.bulk) and bulk.owner.in_force() is self and bulk.join(block):
+            return
+        queue, limit, size_bytes = self._queue, self._run_ahead, block.size_bytes
+        if (
+            queue.pending >= limit.max_pending
+            or queue.pending_bytes + size_bytes > limit.max_bytes
+            or len(lock.inbox) >= MAX_NOTES
+        ):
+            limit.wait_for_room(size_bytes)
+        self.submit(block)
+
+    def _admits(self, block: OprBlock) -> bool:
+        """See to what stands in the way of a push; False if another engine has taken it."""
+        self._delete_deferred()
+        self._stand_still.gate.pass_through()
+        if self._successor is not None:
+            self._successor._push(block)
+            return False
+        if self._is_stopped and local.state.inside == OUTSIDE:
+            raise EngineStoppedError("push to a stopped engine; operad.engine.get() starts a new one")
+        if self._profiles_all:
+            block.profiling = True
+        return True
+
+    def bulk(self, size: int) -> Bulk:
+        """Group this thread's consecutive synchronous pushes into operations of at most `size`.
+
+        A group is pushed when it is full, when the next push has another context, priority or property
+        or is asynchronous, when this thread waits, and at the end of `with`. What can be observed is
+        unchanged, failures included; other threads see a group's members only once it is pushed.
+        """
+        return Bulk(size, self)
+
+    # Variables.
+
+    def is_idle(self, var: Var) -> bool:
+        """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
+        if open_groups and any(group.names(var) for group in tuple(open_groups)):
+            return False
+        return self.lock.is_quiet and var.holders == 0
+
+    def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
+        """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
+
+        It may be called here and now where `var` is idle. Naming `var` afterwards is an EngineError.
+        """
+        if var.deleted:
+            raise EngineError(f"delete_variable: {var!r} was deleted already")
+        block = OprBlock(Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx)
+        var.deleted = True
+        self._delete(block)
+
+    def _delete(self, block: OprBlock) -> None:
+        (var,), engine = block.opr.mutable_vars, self.in_force()
+        for group in tuple(open_groups):
+            if group.names(var):
+                group.once_pushed(var, partial(self._delete, block))
+                return
+        if block.is_gpu or not engine.is_idle(var):
+            engine.submit(block)
+            return
+        var.close()
+        try:
+            block.opr.fn(RunContext(block.ctx))
+        except BaseException as error:  # noqa: BLE001 - waits raise it
+            engine._dispatcher.record_apart(block, error)
+
+    def defer_delete(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
+        """`delete_variable` for finalizers, which may interrupt any thread anywhere.
+
+        Takes no lock and runs nothing: it notes the request, and the next push, wait or `run_inline`
+        of any thread carries it out.
+        """
+        self._deferred.append((delete_fn, ctx, var))
+        self.lock.blockers.append(DELETION)
+
+    def _delete_deferred(self) -> None:
+        while self._deferred:
+            try:
+                request = self._deferred.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            self.lock.blockers.remove(DELETION)
+            self.delete_variable(*request)
+
+    # Waiting.
+
+    def wait_for_var(self, var: Var) -> None:
+        """Wait until every operation pushed so far that mutates `var` is done.
+
+        Raises:
+            BaseException: `var` has no value; the error of the earliest failure that is to blame. The
+                first raise of a failure gives the exception that the function raised, with its
+                traceback; later ones give copies without it.
+            BlockingInOperatorError: Called from inside an operation.
+        """
+        lock = self.lock
+        if (
+            # In this order: see `CombiningLock.is_quiet`.
+            not (lock.blockers or lock.inbox or lock.mutex.locked())
+            and var.holders >= 0
+            and not var.queue
+            and var.failure is None
+            and not local.state.inside
+        ):
+            return
+        self._wait(var, False)
+
+    def wait_to_write(self, var: Var) -> None:
+        """Wait until every operation pushed so far that names `var` is done; raises as `wait_for_var`."""
+        self._wait(var, True)
+
+    def _wait(self, var: Var, write: bool) -> None:
+        self._prepare_to_wait("waiting for", var)
+        if var.deleted:
+            raise EngineError(f"wait for {var!r}: it was deleted")
+        engine = self if self._successor is None else self.in_force()
+        engine._dispatcher.wait_for_var(var, write)
+
+    def wait_for_all(self) -> None:
+        """Wait until nothing is pending.
+
+        Raises:
+            BaseException: The error of the one failure that no wait has raised yet; several come in
+                push order as an ExceptionGroup.
+            BlockingInOperatorError: Called from inside an operation.
+        """
+        self._prepare_to_wait("waiting for", "all operations")
+        engine = self.in_force()
+        queue = engine._queue
+        engine._runner.help(lambda: not queue.pending)
+        engine._dispatcher.wait_until(lambda: not queue.pending)
+        queue.failures.raise_unread()
+
+    def _prepare_to_wait(self, doing: str, what: object) -> None:
+        """Refuse to wait inside the engine; else push what this thread holds back."""
+        if local.state.inside:
+            raise BlockingInOperatorError(
+                f"{doing} {what} inside an operation or a step of the engine would never end; name the "
+                "variable in const_vars and use its data, and wait in no finalizer or signal handler"
+            )
+        if self.lock.blockers:
+            self._delete_deferred()
+            local.state.flush()
+
+    # Profiling.
+
+    @property
+    def profile_hook(self) -> ProfileHook | None:
+        """Called with name, context, start and stop (`time.perf_counter`) of each run to be profiled."""
+        return self._dispatcher.profile_hook
+
+    @profile_hook.setter
+    def profile_hook(self, hook: ProfileHook | None) -> None:
+        self._dispatcher.profile_hook = hook
+
+    def profile_all(self, is_on: bool) -> None:
+        """Report every operation to `profile_hook` from now on, inline ones included, or no longer."""
+        if is_on != self._profiles_all:
+            self._profiles_all = is_on
+            (self.lock.blockers.append if is_on else self.lock.blockers.remove)(PROFILER)
+
+    # Ending.
+
+    def stop(self, successor: Engine | None = None) -> None:
+        """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent.
+
+        Args:
+            successor: Takes what other threads push from now on.
+        """
+        if self._is_stopped:
+            return
+        self._prepare_to_wait("stopping", self)
+        self._stand_still.begin_with_nothing_pending()
+        self._is_stopped = True
+        self._successor = successor
+        blockers = self.lock.blockers
+        if successor is not None:
+            self._dispatcher.redirect = successor.submit
+            successor.profile_hook = self.profile_hook
+            successor.profile_all(self._profiles_all)
+            while BULK in blockers:
+                successor.lock.blockers.append(BULK)
+                blockers.remove(BULK)
+        blockers.append(STOP)
+        self._stand_still.end()
+        self._runner.end()
+        self._budget.lift()
+        self._queue.failures.raise_unread()
+
+    def in_force(self) -> Engine:
+        """This engine, or the one that took over from it."""
+        engine = self
+        while engine._successor is not None:
+            engine = engine._successor
+        return engine
