@@ -248,6 +248,7 @@ class BackwardProgram:
         program = self._program
         arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
         operators = dict(self._primitives)
+        state_vars: dict[int, Var] = {}
         for number, step, saved, aux in self._reads:
             node = tape[number]
             assert isinstance(node, TapeNode)
@@ -256,9 +257,11 @@ class BackwardProgram:
             arrays.update(zip(aux, node.aux, strict=True))
             if isinstance(node.plan, Plan):
                 operators[step] = node.plan.operator
+                if node.plan.state_var is not None:
+                    state_vars[step] = node.plan.state_var
         arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
         arrays.update((entry, head_grads[0]._new(program.spec(entry))) for entry in self._apart)
-        binding = Binding(program, arrays, operators)
+        binding = Binding(program, arrays, operators, state_vars=state_vars)
         started: Collection[Var] = ()
         for steps, number in self._parts:
             if number >= 0:

@@ -174,6 +174,8 @@ class Segment:
                     is_kept |= request is OpReq.ADD and place not in written
                     (updated if is_kept else written)[place] = None
             own.update(call.outs)
+            if (state := binding.state_vars.get(call.operator)) is not None:
+                (written if step == call.operator else updated)[state] = None
             if step in self._resources:
                 written.update(dict.fromkeys(resource.mutable_vars_of(self._resources[step])))
         return distinct(list(read), updated, written)
