@@ -150,7 +150,7 @@ class _Solver(ABC, Generic[V]):
 
     def _is_stale(self, step: int) -> bool:
         since, learnt_at = self._visited_at[step], self._learnt_at
-        return since < 0 or any([learnt_at[entry] > since for entry in self._touched[step]])
+        return since < 0 or any(learnt_at[entry] > since for entry in self._touched[step])
 
     def _visit(self, step: int) -> None:
         node = self._graph.nodes[step]
@@ -238,7 +238,7 @@ class _Solver(ABC, Generic[V]):
                 self._learn(entry, value, node, place)
 
     def _learn(self, entry: int, value: V | None, node: Node, what: int) -> None:
-        """Add what a node says of an entry: an operator of its tensor `what`, or a gradient of entry `what`."""
+        """Add what a node says of an entry: of its tensor `what`, or of a gradient of entry `what`."""
         current = self._values[entry]
         if value is None or _same(current, value):
             return

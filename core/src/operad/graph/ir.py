@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from operad.errors import GraphError
 from operad.graph.signature import signature
@@ -43,10 +43,9 @@ class Node:
         inputs: What it reads.
         control_deps: Nodes that must run before it although it reads none of their outputs.
         num_outputs: How many entries it produces, hidden ones included.
-        saved: What imperative recording keeps with the node; None in symbolic graphs.
     """
 
-    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name", "num_outputs", "saved")
+    __slots__ = ("attrs", "control_deps", "inputs", "name", "num_outputs")
 
     def __init__(
         self,
@@ -60,7 +59,6 @@ class Node:
         self.attrs: dict[str, str] = dict(attrs) if attrs else {}
         self.control_deps: list[Node] = []
         self.num_outputs = num_outputs
-        self.saved: Any = None
 
     def output_name(self, index: int) -> str:
         """The name of output `index`, as in `list_outputs`."""
