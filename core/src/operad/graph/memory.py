@@ -132,12 +132,6 @@ class MemoryPlan:
         """First and last step at which `entry`, which must have a place, is alive."""
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
 
-    def alive(self, step: int) -> list[Entry]:
-        """The entries that have memory at `step`."""
-        return [
-            entry for entry in self.placement if self.lifetime(entry)[0] <= step <= self.lifetime(entry)[1]
-        ]
-
 
 def plan_memory(
     graph: Graph,
