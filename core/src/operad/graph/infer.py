@@ -17,15 +17,15 @@ both, partial shapes throughout, and only changed nodes are visited again.
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Generic, TypeAlias, TypeVar, final
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
+from operad.graph.signature import Answers
 from operad.operator import PartialShape, is_known, unify_shapes
 
 V = TypeVar("V")
@@ -81,7 +81,7 @@ def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
         ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
             starts with the operator and node.
     """
-    return _ShapeSolver(graph, known).solve()
+    return _Solver(_SHAPES, graph, known).solve()
 
 
 def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType | None = None) -> TypeTable:
@@ -95,29 +95,53 @@ def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType 
     """
     if default is not None:
         with suppress(DTypeError):
-            table = _TypeSolver(graph, known, default).solve()
+            table = _Solver(_TYPES, graph, known, default).solve()
             if table.is_complete:
                 return table
     # What follows from later nodes counts more than the default, which was taken too early.
-    table = _TypeSolver(graph, known).solve()
+    table = _Solver(_TYPES, graph, known).solve()
     for node, dtype in zip(graph.arguments, table.arguments, strict=True):
         if default is not None and dtype is None:
             return infer_types(graph, {**known, node.name: default}, default)
     return table
 
 
-class _Solver(ABC, Generic[V]):
+class _Rules(NamedTuple, Generic[V]):
+    """What shapes and types differ in.
+
+    Attributes:
+        attribute: What a variable's own attributes say.
+        normal: A value in the form it is compared in.
+        is_known: Whether nothing is left to learn about a value.
+        unify: The value that agrees with two, or an error about the thing named third.
+        forward: A node's arguments, outputs and auxiliary states, from its arguments.
+        backward: Its arguments, from arguments and outputs.
+    """
+
+    attribute: Callable[[Variable], V | None]
+    normal: Callable[[V], V]
+    is_known: Callable[[V | None], bool]
+    unify: Callable[[V, V, str], V | None]
+    forward: Callable[[OpNode, list[V | None]], tuple[Sequence[V | None], ...]]
+    backward: Callable[[OpNode, list[V | None], list[V | None]], Sequence[V | None]]
+
+
+@final
+class _Solver(Generic[V]):
     """Finds the least fixed point of a graph's constraints.
 
     Time is counted in values learnt: a node is stale if an entry it touches was learnt after its last visit.
     """
 
-    def __init__(self, graph: Graph, known: Mapping[str, V | None], default: V | None = None) -> None:
+    def __init__(
+        self, rules: _Rules[V], graph: Graph, known: Mapping[str, V | None], default: V | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             default: For the first argument of a node that would otherwise stay unknown at its first visit.
         """
+        self._rules = rules
         self._graph = graph
         self._known = known
         self._default = default
@@ -128,7 +152,7 @@ class _Solver(ABC, Generic[V]):
         self._touched: list[Sequence[int]] = [()] * len(graph.nodes)
         self._is_read = [False] * len(self._values)
         self._is_settled = False
-        self._answers: dict[Hashable, tuple[list[V | None], bool]] = {}
+        self._answers: Answers[tuple[list[V | None], bool]] = Answers()
 
     def solve(self) -> Table[V]:
         """Sweep to and fro until no node has news."""
@@ -136,7 +160,7 @@ class _Solver(ABC, Generic[V]):
         for step, node in enumerate(self._graph.nodes):
             if isinstance(node, Variable):
                 given = self._known.get(node.name)
-                value = self._attribute(node) if given is None else self._normal(given)
+                value = self._rules.attribute(node) if given is None else self._rules.normal(given)
                 self._values[self._graph.first_entries[step]] = value
             else:
                 steps.append(step)
@@ -146,7 +170,7 @@ class _Solver(ABC, Generic[V]):
                 if self._is_stale(step):
                     self._visit(step)
             steps.reverse()
-        return Table(self._graph, self._values, all(map(self._is_known, self._values)))
+        return Table(self._graph, self._values, all(map(self._rules.is_known, self._values)))
 
     def _is_stale(self, step: int) -> bool:
         since, learnt_at = self._visited_at[step], self._learnt_at
@@ -172,39 +196,36 @@ class _Solver(ABC, Generic[V]):
         ins = self._at(args)
         while given is None or not all(map(_same, ins, given)):
             given = ins
-            found, is_complete = self._answer(node, ins)
+            found, is_complete = self._answers.get((node.signature, *ins), self._ask, node, ins)
             lacking = (
                 () if is_complete else [arg for arg, value in zip(args, found, strict=False) if value is None]
             )
             if lacking and self._default is not None:
                 self._learn(lacking[0], self._default, node, args.index(lacking[0]))
-                found, is_complete = self._answer(node, self._at(args))
+                ins = self._at(args)
+                found, is_complete = self._answers.get((node.signature, *ins), self._ask, node, ins)
             self._merge(node, touched, found)
             if is_complete:
                 return
             ins = self._at(args)
-            if not all(map(self._is_known, ins)):
+            if not all(map(self._rules.is_known, ins)):
                 with _blame(node):
-                    wanted = self._backward(node, ins, self._at(outs))
+                    wanted = self._rules.backward(node, ins, self._at(outs))
                 self._merge(node, args, self._normalized(wanted))
                 ins = self._at(args)
 
     def _at(self, entries: Iterable[int]) -> list[V | None]:
         return [self._values[entry] for entry in entries]
 
-    def _answer(self, node: OpNode, ins: list[V | None]) -> tuple[list[V | None], bool]:
+    def _ask(self, node: OpNode, ins: list[V | None]) -> tuple[list[V | None], bool]:
         """The operator's arguments, outputs and states in one list, and whether all of them are known."""
-        key = (node.signature, *ins)
-        found = self._answers.get(key)
-        if found is None:
-            with _blame(node):
-                answer = self._forward(node, list(ins))
-            values = self._normalized([value for values in answer for value in values])
-            found = self._answers[key] = values, all(map(self._is_known, values))
-        return found
+        with _blame(node):
+            answer = self._rules.forward(node, list(ins))
+        values = self._normalized([value for values in answer for value in values])
+        return values, all(map(self._rules.is_known, values))
 
     def _normalized(self, values: Iterable[V | None]) -> list[V | None]:
-        return [None if value is None else self._normal(value) for value in values]
+        return [None if value is None else self._rules.normal(value) for value in values]
 
     def _visit_backward(self, step: int, node: BackwardNode) -> None:
         pairs = self._pairs(step, node)
@@ -243,7 +264,7 @@ class _Solver(ABC, Generic[V]):
         if value is None or _same(current, value):
             return
         if current is not None:
-            value = self._unify(current, value, f"{_label(node)}: {self._name(node, what)}")
+            value = self._rules.unify(current, value, f"{_label(node)}: {self._name(node, what)}")
         if not _same(value, current):
             self._values[entry] = value
             self._now += 1
@@ -257,101 +278,68 @@ class _Solver(ABC, Generic[V]):
         op = node.op
         return [*op.list_arguments(), *op.list_outputs(), *op.list_auxiliary_states()][what]
 
-    @abstractmethod
-    def _attribute(self, node: Variable) -> V | None:
-        """What the variable's own attributes say."""
 
-    @abstractmethod
-    def _normal(self, value: V) -> V:
-        """The value in the form it is compared in."""
-
-    @abstractmethod
-    def _is_known(self, value: V | None) -> bool:
-        """Whether nothing is left to learn about the value."""
-
-    @abstractmethod
-    def _unify(self, current: V | None, value: V, what: str) -> V | None:
-        """The value that agrees with both, or an error."""
-
-    @abstractmethod
-    def _forward(self, node: OpNode, ins: list[V | None]) -> tuple[Sequence[V | None], ...]:
-        """Arguments, outputs and auxiliary states, from the arguments."""
-
-    @abstractmethod
-    def _backward(self, node: OpNode, ins: list[V | None], outs: list[V | None]) -> Sequence[V | None]:
-        """Arguments, from arguments and outputs."""
+def _given_shape(node: Variable) -> PartialShape:
+    text = node.attrs.get("__shape__")
+    if text is None:
+        return None
+    try:
+        shape = tuple(int(axis) for axis in ast.literal_eval(text))
+    except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        raise GraphError(f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int") from error
+    # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
+    return tuple(axis if axis > 0 else None for axis in shape) or None
 
 
-@final
-class _ShapeSolver(_Solver[tuple[int | None, ...]]):
-    def _attribute(self, node: Variable) -> PartialShape:
-        text = node.attrs.get("__shape__")
-        if text is None:
-            return None
-        try:
-            shape = tuple(int(axis) for axis in ast.literal_eval(text))
-        except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-            raise GraphError(
-                f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int"
-            ) from error
-        # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
-        return tuple(axis if axis > 0 else None for axis in shape) or None
-
-    def _normal(self, value: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        return tuple(value)
-
-    def _is_known(self, value: PartialShape) -> bool:
-        return is_known(value)
-
-    def _unify(self, current: PartialShape, value: tuple[int | None, ...], what: str) -> PartialShape:
-        return unify_shapes(current, value, what)
-
-    def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
-        inferred = node.op.infer_shape(ins)
-        if ins or "shape" not in node.op.params:
-            return inferred
-        # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
-        arguments, outputs, states = inferred
-        return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
-
-    def _backward(
-        self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
-    ) -> Sequence[PartialShape]:
-        return node.op.infer_shape_backward(ins, outs)
+def _shapes_forward(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
+    inferred = node.op.infer_shape(ins)
+    if ins or "shape" not in node.op.params:
+        return inferred
+    # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
+    arguments, outputs, states = inferred
+    return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 
 
-@final
-class _TypeSolver(_Solver[DType]):
-    def _attribute(self, node: Variable) -> DType | None:
-        text = node.attrs.get("__dtype__")
-        if text is None or text == "-1":
-            return None
-        # Python reads no integer of more than 4,300 digits.
-        try:
-            return from_type_flag(int(text)) if text.isdecimal() and len(text) < 10 else as_dtype(text)
-        except DTypeError as error:
-            raise DTypeError(f"variable {node.name!r}: __dtype__: {error}") from error
+def _shapes_backward(
+    node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
+) -> Sequence[PartialShape]:
+    return node.op.infer_shape_backward(ins, outs)
 
-    def _normal(self, value: DType) -> DType:
-        return as_dtype(value)
 
-    def _is_known(self, value: DType | None) -> bool:
-        return value is not None
+def _given_type(node: Variable) -> DType | None:
+    text = node.attrs.get("__dtype__")
+    if text is None or text == "-1":
+        return None
+    # Python reads no integer of more than 4,300 digits.
+    try:
+        return from_type_flag(int(text)) if text.isdecimal() and len(text) < 10 else as_dtype(text)
+    except DTypeError as error:
+        raise DTypeError(f"variable {node.name!r}: __dtype__: {error}") from error
 
-    def _unify(self, current: DType | None, value: DType, what: str) -> DType:
-        if current is not None and current != value:
-            raise DTypeError(f"{what} is {current.name}, expected {value.name}; cast one with astype")
-        return value
 
-    def _forward(self, node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
-        return node.op.infer_type(ins)
+def _same_type(current: DType, value: DType, what: str) -> DType:
+    if current != value:
+        raise DTypeError(f"{what} is {current.name}, expected {value.name}; cast one with astype")
+    return value
 
-    def _backward(
-        self, node: OpNode, ins: list[DType | None], outs: list[DType | None]
-    ) -> Sequence[DType | None]:
-        if isinstance(node.op, GraphPrimitive):
-            return outs * len(ins)  # one type throughout
-        return ins  # properties say nothing of types in this direction
+
+def _types_forward(node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
+    return node.op.infer_type(ins)
+
+
+def _types_backward(
+    node: OpNode, ins: list[DType | None], outs: list[DType | None]
+) -> Sequence[DType | None]:
+    # Primitives have one type throughout; other properties say nothing of types in this direction.
+    return outs * len(ins) if isinstance(node.op, GraphPrimitive) else ins
+
+
+_SHAPES: Final = _Rules[tuple[int | None, ...]](
+    _given_shape, tuple, is_known, unify_shapes, _shapes_forward, _shapes_backward
+)
+_TYPES: Final = _Rules[DType](
+    _given_type, as_dtype, lambda value: value is not None, _same_type, _types_forward, _types_backward
+)
 
 
 def _same(first: object, second: object) -> bool:
