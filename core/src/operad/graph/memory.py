@@ -54,6 +54,12 @@ class Placement(NamedTuple):
     offset_bytes: int
     size_bytes: int
 
+    def overlaps(self, other: Placement) -> bool:
+        """Whether the two have a byte in common."""
+        return self.block == other.block and max(self.offset_bytes, other.offset_bytes) < min(
+            self.offset_bytes + self.size_bytes, other.offset_bytes + other.size_bytes
+        )
+
 
 @final
 class MemoryPlan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -30,14 +30,7 @@ from operad.operator import (
 
 
 class GraphPrimitive(OperatorProperty):
-    """An operator of the graph's own, with one shape and one type throughout.
-
-    Attributes:
-        reads_values: False: it looks at its inputs' shapes only, so their memory may already serve
-            others when it runs.
-    """
-
-    reads_values: ClassVar[bool] = True
+    """An operator of the graph's own, with one shape and one type throughout."""
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """All shapes are alike."""
@@ -78,11 +71,10 @@ class GradAdd(GraphPrimitive):
 
 @final
 class ZerosLike(GraphPrimitive):
-    """Zeros of its argument's shape and type."""
+    """Zeros of its argument's shape and type, whose memory may already serve others when it runs."""
 
     name = "_zeros_like_entry"
     has_gradient = False
-    reads_values = False
 
 
 @final

@@ -20,7 +20,6 @@ from operad.graph import (
     MemoryPlan,
     OpNode,
     Pass,
-    Placement,
     Variable,
     reads_values,
     run_passes,
@@ -218,12 +217,4 @@ class Program:
         read = {
             places[entry] for step in self.backward for entry in self.graph.input_ids[step] if entry < forward
         }
-        return not any(_overlap(one, other) for one in read if one for other in set(written) if other)
-
-
-def _overlap(one: Placement, other: Placement) -> bool:
-    return (
-        one.block == other.block
-        and one.offset_bytes < other.offset_bytes + other.size_bytes
-        and other.offset_bytes < one.offset_bytes + one.size_bytes
-    )
+        return not any(one.overlaps(other) for one in read if one for other in set(written) if other)
