@@ -8,6 +8,7 @@ import operad as od
 from operad import autograd, sym
 from operad.autograd import program
 from tests.benchmarks.case import Case
+from tests.benchmarks.networks import lstm
 
 _SHAPE = (16, 32)
 
@@ -29,19 +30,8 @@ def _layers(count: int) -> od.Symbol:
     return net
 
 
-def _unrolled(steps: int, hidden: int) -> od.Symbol:
-    """A recurrent network whose weights every step reads."""
-    state = sym.var("state")
-    weights = {name: sym.var(name) for name in ("w_x", "w_h", "b_x", "b_h")}
-    for t in range(steps):
-        given = sym.FullyConnected(sym.var(f"x{t}"), weights["w_x"], weights["b_x"], num_hidden=hidden)
-        kept = sym.FullyConnected(state, weights["w_h"], weights["b_h"], num_hidden=hidden)
-        state = sym.tanh(given + kept)
-    return state
-
-
-def _binding(net: od.Symbol, grad_req: str, **shapes: tuple[int, ...]) -> Callable[[], object]:
-    def run() -> object:
+def _binding(net: od.Symbol, grad_req: str, **shapes: tuple[int, ...]) -> Callable[[], od.Executor]:
+    def run() -> od.Executor:
         return net.simple_bind(od.cpu(), grad_req=grad_req, **shapes)
 
     return run
@@ -80,9 +70,12 @@ def cases() -> list[Case]:
         found.append(Case(f"bind a chain of {count:,} operators, {what}", run, count))
     run = _binding(_layers(1_000), "write", data=_SHAPE)
     found.append(Case("bind an MLP of 1,000 operators, with gradients", run, 1_000))
-    shapes = {"state": (32, 200), **{f"x{t}": (32, 200) for t in range(35)}}
-    run = _binding(_unrolled(35, 200), "write", **shapes)
-    found.append(Case("bind 35 steps of a recurrent network, with gradients", run, 35 * 4))
+    net = lstm(steps=35, hidden=200)
+    names = ("state", "cell", *[f"x{t}" for t in range(35)])
+    run = _binding(net, "write", **dict.fromkeys(names, (32, 200)))
+    planned_mb = run().memory_plan.planned_bytes / 1e6
+    name = f"bind 35 LSTM steps of 200 ({planned_mb:.2f} MB planned)"
+    found.append(Case(name, run, len(net.graph.op_nodes)))
     run = _backward(200)
     found.append(Case("backward of 200 recorded operators, seen before", run, 200))
     found.append(Case("backward of 200 recorded operators, a new structure", _new_structure(run), 200))

@@ -35,6 +35,25 @@ def lenet() -> od.Symbol:
     return sym.SoftmaxOutput(net, name="softmax", normalization="batch")
 
 
+def lstm(steps: int, hidden: int) -> od.Symbol:
+    """An unrolled LSTM with a softmax loss at every step; each weight is read once per step."""
+    state, cell = sym.var("state"), sym.var("cell")
+    weights = {name: sym.var(name) for name in ("w_x", "b_x", "w_h", "b_h", "w_y", "b_y")}
+
+    def dense(given: od.Symbol, end: str, size: int) -> od.Symbol:
+        return sym.FullyConnected(given, weights[f"w_{end}"], weights[f"b_{end}"], num_hidden=size)
+
+    outputs = []
+    for t in range(steps):
+        gates = dense(sym.var(f"x{t}"), "x", 4 * hidden) + dense(state, "h", 4 * hidden)
+        gates = sym.SliceChannel(gates, num_outputs=4)
+        keep, add, show = (sym.Activation(gates[i], act_type="sigmoid") for i in range(3))
+        cell = keep * cell + add * sym.tanh(gates[3])
+        state = show * sym.tanh(cell)
+        outputs.append(sym.SoftmaxOutput(dense(state, "y", 10), sym.var(f"label{t}")))
+    return sym.Group(outputs)
+
+
 def training_step(net: od.Symbol, data_shape: tuple[int, ...]) -> Callable[[], None]:
     """One step in a bound executor: forward, backward and `sgd_update` of every parameter."""
     rng = np.random.default_rng(0)

@@ -20,7 +20,6 @@ from core.tests.graph.operators import (
 )
 from operad.errors import DTypeError, GraphError, ShapeError
 from operad.graph import Entry, Graph, gradient, infer_shapes, infer_types
-from operad.graph.infer import _ShapeSolver, _TypeSolver
 from operad.operator import OperatorProperty, param
 
 F32, F64, I32 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)
@@ -219,14 +218,16 @@ def test_a_chain_given_only_its_end_is_inferred_to_its_start():
 
 
 @given(networks.networks())
-def test_one_visit_per_node_finds_what_the_solver_finds(network):
+def test_what_was_inferred_tells_nothing_new_and_agrees_with_more_knowledge(network):
     graph = network.graph
     known = {node.name: network.shapes.of(Entry(node)) for node in graph.arguments if node.name in "ab"}
-    solved = _ShapeSolver(graph, known).solve()
-    assert list(infer_shapes(graph, known).values) == [v for node in graph.nodes for v in solved[node]]
-    solved_types = _TypeSolver(graph, {"a": F32}).solve()
-    found = infer_types(graph, {"a": F32}).values
-    assert list(found) == [v for node in graph.nodes for v in solved_types[node]]
+    table = infer_shapes(graph, known)
+    names = graph.list_arguments()
+    assert infer_shapes(graph, dict(zip(names, table.arguments, strict=True))).values == table.values
+    for few, every in zip(table.values, network.shapes.values, strict=True):
+        assert few is None or all(a in (None, b) for a, b in zip(few, every, strict=True))
+    types = infer_types(graph, {"a": F32})
+    assert infer_types(graph, dict(zip(names, types.arguments, strict=True))).values == types.values
 
 
 def test_an_operator_is_asked_once_for_what_is_alike():

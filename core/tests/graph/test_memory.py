@@ -208,8 +208,8 @@ def test_the_lower_bound_is_the_largest_sum_of_live_buffers():
     sums = [
         sum(
             64 * -(-plan.placement[e].size_bytes // 64)
-            for e in plan.alive(step)
-            if e not in overwritten[step]
+            for e in plan.placement
+            if plan.lifetime(e)[0] <= step <= plan.lifetime(e)[1] and e not in overwritten[step]
         )
         for step in range(len(plan.schedule))
     ]

@@ -44,34 +44,40 @@ Facts = Mapping[str, Any]
 
 
 @final
-class _TapeGraph:
-    """A tape as a graph.
+class _Recorded:
+    """A tape as a graph, and the passes over it that differ from those of a bound graph.
 
     Attributes:
         nodes: The graph's node for each node of the tape.
-        specs: What is known of the variables, by name.
-        out_specs: What the recorded operators made.
+        heads: What is differentiated.
+        wanted: What gradients are wanted of.
+        head_grads: The variables that stand for the gradients of `heads`.
     """
 
-    def __init__(self, tape: Tape) -> None:
-        self.specs: dict[str, Spec] = {}
-        self.out_specs: dict[Node, Sequence[Spec]] = {}
+    def __init__(
+        self, tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
+    ) -> None:
+        self._specs: dict[str, Spec] = {}  # of the variables
+        self._out_specs: dict[Node, Sequence[Spec]] = {}  # of what operators made
         self.nodes: dict[TapeNode | Marked, Node] = {}
         for node in tape:
             if isinstance(node, TapeNode):
                 made = self.nodes[node] = self._operator(node)
-                self.out_specs[made] = node.plan.out_specs
+                self._out_specs[made] = node.plan.out_specs
             else:
-                self.nodes[node] = self.variable(node.grad._spec)
+                self.nodes[node] = self._variable(node.grad._spec)
+        self.heads = [self._entry(entry) for entry in heads]
+        self.wanted = [self._entry(entry) for entry in wanted]
+        self.head_grads = [self._variable(_spec_of(entry)) for entry in heads]
+        self._requests = requests
+        self._targets = [_spec_of(entry).ctx for entry in wanted]
 
-    def variable(self, spec: Spec) -> Variable:
-        """A new variable."""
-        name = f"v{len(self.specs)}"
-        self.specs[name] = spec
+    def _variable(self, spec: Spec) -> Variable:
+        name = f"v{len(self._specs)}"
+        self._specs[name] = spec
         return Variable(name)
 
-    def entry(self, entry: TapeEntry) -> Entry:
-        """An entry of the tape."""
+    def _entry(self, entry: TapeEntry) -> Entry:
         return Entry(self.nodes[entry[0]], entry[1])
 
     def _operator(self, node: TapeNode) -> OpNode:
@@ -79,31 +85,13 @@ class _TapeGraph:
         specs = plan.in_specs if isinstance(plan, Plan) else plan.prop.in_specs  # type: ignore[attr-defined]
         places = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
-            Entry(self.variable(spec)) if place is None else self.entry(place)
+            Entry(self._variable(spec)) if place is None else self._entry(place)
             for place, spec in zip(places, specs, strict=True)
         ]
         return OpNode(plan.prop, plan.name, inputs)
 
-
-@final
-class _Passes:
-    """The passes that differ from those of a bound graph."""
-
-    def __init__(
-        self,
-        graph: _TapeGraph,
-        heads: Sequence[TapeEntry],
-        wanted: Sequence[TapeEntry],
-        requests: Sequence[str],
-    ) -> None:
-        self._graph = graph
-        self.head_grads = [graph.variable(_spec_of(entry)) for entry in heads]
-        self.heads = [graph.entry(entry) for entry in heads]
-        self.wanted = [graph.entry(entry) for entry in wanted]
-        self._requests = requests
-        self._targets = [_spec_of(entry).ctx for entry in wanted]
-
-    def all(self) -> list[Pass]:
+    def passes(self) -> list[Pass]:
+        """In the order in which they run."""
         return [
             Pass("gradient", self._gradient),
             Pass("infer", self._infer, (), ("shapes", "types")),
@@ -125,9 +113,9 @@ class _Passes:
                 args = graph.input_ids[graph.node_ids[node.forward]]
                 specs += [specs[entry] for entry in args[: node.num_outputs]]
             elif isinstance(node, Variable):
-                specs.append(self._graph.specs[node.name])
+                specs.append(self._specs[node.name])
             else:
-                specs += self._graph.out_specs.get(node) or [specs[inputs[0]]]
+                specs += self._out_specs.get(node) or [specs[inputs[0]]]
         shapes = ShapeTable(graph, [spec.shape for spec in specs], is_complete=True)
         return graph, {
             "shapes": shapes,
@@ -147,11 +135,11 @@ class _Passes:
 
     def _context(self, node: Node, contexts: Mapping[Node, Context]) -> Context:
         if isinstance(node, Variable):
-            return self._graph.specs[node.name].ctx
+            return self._specs[node.name].ctx
         if isinstance(node, BackwardNode):
             is_function = isinstance(node.op, FunctionProperty)
             return node.op.in_specs[0].ctx if is_function else contexts[node.forward]  # type: ignore[attr-defined]
-        specs = self._graph.out_specs.get(node)
+        specs = self._out_specs.get(node)
         return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -185,18 +173,14 @@ class BackwardProgram:
     def __init__(
         self, tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
     ) -> None:
-        graph = _TapeGraph(tape)
-        passes = _Passes(graph, heads, wanted, requests)
-        given = {
-            "wanted": range(len(wanted)),
-            "num_outputs": len(heads) + len(wanted),
-        }
-        program = compile_graph(Graph([*passes.heads, *passes.wanted]), passes.all(), given)
-        self._program = program
-        self._heads = [program.variables.get(head.name) for head in passes.head_grads]
+        recorded = _Recorded(tape, heads, wanted, requests)
+        graph = Graph([*recorded.heads, *recorded.wanted])
+        given = {"wanted": range(len(wanted)), "num_outputs": len(graph.outputs)}
+        self._program = program = compile_graph(graph, recorded.passes(), given)
+        self._heads = [program.variables.get(head.name) for head in recorded.head_grads]
         self._primitives = program.operators(program.backward)
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
-        steps = [program.graph.node_ids.get(graph.nodes[node], -1) for node in tape]
+        steps = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._parts = [*self._cut({step: number for number, step in enumerate(steps)})]
         read = {program.forward_step(s) for s in program.backward if _is_gradient(program.graph.nodes[s])}
         self._reads = [
@@ -248,6 +232,7 @@ class BackwardProgram:
         program = self._program
         arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
         operators = dict(self._primitives)
+        state_vars: dict[int, Var] = {}
         for number, step, saved, aux in self._reads:
             node = tape[number]
             assert isinstance(node, TapeNode)
@@ -256,9 +241,11 @@ class BackwardProgram:
             arrays.update(zip(aux, node.aux, strict=True))
             if isinstance(node.plan, Plan):
                 operators[step] = node.plan.operator
+                if node.plan.state_var is not None:
+                    state_vars[step] = node.plan.state_var
         arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
         arrays.update((entry, head_grads[0]._new(program.spec(entry))) for entry in self._apart)
-        binding = Binding(program, arrays, operators)
+        binding = Binding(program, arrays, operators, state_vars=state_vars)
         started: Collection[Var] = ()
         for steps, number in self._parts:
             if number >= 0:

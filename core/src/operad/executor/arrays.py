@@ -44,41 +44,33 @@ def check_apart(
         raise BindError(f"bind: {found[0]} shares memory with {found[1]}; give it an array of its own")
 
 
-class Refit:
-    """Gives arrays new shapes, in their old memory where it suffices.
+def refitted(
+    arrays: Mapping[str, Any],
+    specs: Mapping[str, Spec],
+    named: Collection[str],
+    partial_shaping: bool,
+    allow_up_sizing: bool,
+) -> dict[str, Any]:
+    """Arrays with the shapes of `specs`, in their old memory where it suffices; None stays None.
 
     Args:
         named: Arguments that may change their shape.
         partial_shaping: Whether the others may as well.
         allow_up_sizing: Whether an array may grow into new memory.
     """
-
-    def __init__(self, named: Collection[str], partial_shaping: bool, allow_up_sizing: bool) -> None:
-        self._named = named
-        self._partial_shaping = partial_shaping
-        self._allow_up_sizing = allow_up_sizing
-
-    def all(self, arrays: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
-        """Every array with its new shape; None stays None."""
-        return {
-            name: None if x is None else self._one(name, x, specs[name].shape) for name, x in arrays.items()
-        }
-
-    def _one(self, name: str, array: NDArray, shape: Shape) -> NDArray:
-        if array.shape == shape:
-            return array
-        if name not in self._named and not self._partial_shaping:
-            raise BindError(
-                f"reshape: {name!r} would change from {array.shape} to {shape}; "
-                "name it, or pass partial_shaping=True"
-            )
-        if (found := part_of(array, shape)) is not None:
-            return found
-        if not self._allow_up_sizing:
-            raise BindError(
-                f"reshape: {name!r} would grow from {array.shape} to {shape}; pass allow_up_sizing=True"
-            )
-        return zeros(shape, array.context, array.dtype)
+    made: dict[str, Any] = {}
+    for name, array in arrays.items():
+        made[name] = None if array is None else part_of(array, specs[name].shape)
+        if array is None or made[name] is array:
+            continue
+        change = f"from {array.shape} to {specs[name].shape}"
+        if name not in named and not partial_shaping:
+            raise BindError(f"reshape: {name!r} would change {change}; name it, or pass partial_shaping=True")
+        if made[name] is None:
+            if not allow_up_sizing:
+                raise BindError(f"reshape: {name!r} would grow {change}; pass allow_up_sizing=True")
+            made[name] = zeros(specs[name].shape, array.context, array.dtype)
+    return made
 
 
 def part_of(array: NDArray, shape: Shape) -> NDArray | None:

@@ -49,9 +49,9 @@ def bind(
         ShapeError: The arrays' shapes contradict each other.
     """
     names, states = graph.list_arguments(), graph.list_auxiliary_states()
-    arrays = _by_name("args", args, names, all_needed=True)
-    grads = _by_name("args_grad", {} if args_grad is None else args_grad, names, all_needed=False)
-    aux = _by_name("aux_states", {} if aux_states is None else aux_states, states, all_needed=True)
+    arrays = _arrays("args", args, names, all_needed=True)
+    grads = _arrays("args_grad", {} if args_grad is None else args_grad, names, all_needed=False)
+    aux = _arrays("aux_states", {} if aux_states is None else aux_states, states, all_needed=True)
     req = _requests(grad_req, names)
     for name in names:
         grad = grads.get(name)
@@ -63,8 +63,8 @@ def bind(
                 f"{arrays[name].dtype.name}{arrays[name].shape}"
             )
     grad_dict = {name: grads.get(name) if req[name] != "null" else None for name in names}
-    check_apart(grad_dict, req, {**arrays, **aux})
     everything = {**arrays, **aux}
+    check_apart(grad_dict, req, everything)
     shapes = {name: array.shape for name, array in everything.items()}
     types = {name: array.dtype for name, array in everything.items()}
     program = compiled(graph, ctx, req, shapes, types, group2ctx or {})
@@ -112,17 +112,10 @@ def simple_bind(
     return Executor(graph, ctx, program, args, grads, req, aux, group2ctx or {}, pool)
 
 
-def _by_name(what: str, given: Any, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
-    if isinstance(given, Mapping):
-        found = {name: given[name] for name in names if name in given}
-    else:
-        if isinstance(given, NDArray):
-            raise BindError(f"bind: {what} is one array, expected a list or a mapping of them")
-        if len(given) != len(names):
-            raise BindError(
-                f"bind: {what} has {len(given)} arrays, expected {len(names)}: {', '.join(names)}"
-            )
-        found = dict(zip(names, given, strict=True))
+def _arrays(what: str, given: Any, names: Sequence[str], all_needed: bool) -> dict[str, Any]:
+    if isinstance(given, NDArray):
+        raise BindError(f"bind: {what} is one array, expected a list or a mapping of them")
+    found = _by_name(what, given, names, "arrays")
     for name, array in found.items():
         if array is not None and not isinstance(array, NDArray):
             raise BindError(f"bind: {what} of {name!r} is {type(array).__name__}, expected an NDArray")
@@ -132,6 +125,15 @@ def _by_name(what: str, given: Any, names: Sequence[str], all_needed: bool) -> d
     return found
 
 
+def _by_name(what: str, given: Any, names: Sequence[str], kind: str) -> dict[str, Any]:
+    """A mapping, or a list in the order of the names, as a mapping without further names."""
+    if isinstance(given, Mapping):
+        return {name: given[name] for name in names if name in given}
+    if len(given) != len(names):
+        raise BindError(f"bind: {what} has {len(given)} {kind}, expected {len(names)}: {', '.join(names)}")
+    return dict(zip(names, given, strict=True))
+
+
 def _check_names(what: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
     unknown = [name for name in given if name not in names]
     if unknown:
@@ -139,16 +141,9 @@ def _check_names(what: str, given: Mapping[str, Any], names: Sequence[str]) -> N
 
 
 def _requests(grad_req: GradReq, names: Sequence[str]) -> dict[str, str]:
-    if isinstance(grad_req, str):
-        requests = dict.fromkeys(names, grad_req)
-    elif isinstance(grad_req, Mapping):
-        requests = {name: grad_req.get(name, "null") for name in names}
-    else:
-        if len(grad_req) != len(names):
-            raise BindError(
-                f"bind: grad_req has {len(grad_req)} entries, expected {len(names)}: {', '.join(names)}"
-            )
-        requests = dict(zip(names, grad_req, strict=True))
+    requests = dict.fromkeys(names, grad_req if isinstance(grad_req, str) else "null")
+    if not isinstance(grad_req, str):
+        requests |= _by_name("grad_req", grad_req, names, "entries")
     for name, request in requests.items():
         if request not in REQUESTS:
             raise BindError(

@@ -20,7 +20,7 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
-from operad.executor.arrays import Refit, part_of
+from operad.executor.arrays import part_of, refitted
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
@@ -319,15 +319,15 @@ class Executor:
         given = {name: tuple(shape) for name, shape in shapes.items()}
         types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
         program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)
-        refit, specs = Refit(given, partial_shaping, allow_up_sizing), program.specs
+        how = (program.specs, given, partial_shaping, allow_up_sizing)
         made = Executor(
             self._graph,
             self._ctx,
             program,
-            refit.all(self.arg_dict, specs),
-            refit.all(self.grad_dict, specs),
+            refitted(self.arg_dict, *how),
+            refitted(self.grad_dict, *how),
             self._grad_req,
-            refit.all(self.aux_dict, specs),
+            refitted(self.aux_dict, *how),
             self._group2ctx,
             self.pool,
             self.outputs,

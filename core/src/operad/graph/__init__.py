@@ -42,5 +42,6 @@ from operad.graph.read_json import from_json as from_json
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read
+from operad.graph.signature import Answers as Answers
 from operad.graph.verify import check_plan as check_plan
 from operad.graph.write_json import to_json as to_json

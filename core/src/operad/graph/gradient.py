@@ -24,13 +24,14 @@ rather than fed zeros, also if it is a loss (a loss under `BlockGrad` sends noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final, NamedTuple, final
 
 from operad.errors import GradientError
 from operad.graph.ir import BackwardNode, Entry, Node, OpNode, Variable, depth_first, topological_order
 from operad.graph.primitives import GradAdd, ZerosLike
+from operad.graph.signature import Answers
 from operad.operator import BackwardEntry, OperatorProperty
 
 MAX_SUM_READERS: Final = 2
@@ -80,76 +81,11 @@ class _Demand(NamedTuple):
     below: tuple[Node, ...]
 
 
-@final
-class _Declared:
-    """What operators declare of their gradients, asked once for each signature."""
-
-    def __init__(self) -> None:
-        self._flags: dict[Hashable, list[bool]] = {}
-        self._reads: dict[Hashable, tuple[tuple[BackwardEntry, ...], tuple[int, ...]]] = {}
-
-    def differentiable(self, node: OpNode) -> list[bool]:
-        found = self._flags.get(node.signature)
-        if found is None:
-            found = self._flags[node.signature] = node.op.differentiable_inputs()
-        return found
-
-    def reads(
-        self, node: OpNode, wanted: tuple[bool, ...]
-    ) -> tuple[tuple[BackwardEntry, ...], tuple[int, ...]]:
-        if True not in wanted:
-            return (), ()
-        key = (node.signature, wanted)
-        found = self._reads.get(key)
-        if found is None:
-            reads = tuple(node.op.backward_dependency(wanted))
-            heads = tuple(index for kind, index in reads if kind == "out_grad")
-            found = self._reads[key] = reads, heads
-        return found
-
-
-@final
-class _Demands:
-    """The demands on the nodes that lead to `wrt`.
-
-    Attributes:
-        of: By node.
-        second_order: The backward nodes that lead there, which nobody can differentiate.
-        readers: How many backward nodes will give a gradient of each entry.
-    """
-
-    def __init__(self, order: Iterable[Node], wrt: Iterable[Entry]) -> None:
-        self.of: dict[Node, _Demand] = {}
-        self.second_order: set[Node] = set()
-        self.readers: Counter[Entry] = Counter()
-        self._targets = set(wrt)
-        self._leads: set[Node] = {entry.node for entry in self._targets}
-        declared = _Declared()
-        for node in order:
-            if isinstance(node, OpNode):
-                self._visit(node, declared)
-            elif isinstance(node, BackwardNode) and any(entry.node in self._leads for entry in node.inputs):
-                self.second_order.add(node)
-                self._leads.add(node)
-
-    def _visit(self, node: OpNode, declared: _Declared) -> None:
-        leads = self._leads
-        flows = [
-            entry if flag and entry[0] in leads else None
-            for entry, flag in zip(node.inputs, declared.differentiable(node), strict=False)
-        ]
-        below = tuple([entry[0] for entry in flows if entry is not None])
-        if below:
-            wanted = tuple([entry is not None and self._is_used(entry) for entry in flows])
-            self.readers.update([entry for entry, used in zip(flows, wanted, strict=True) if entry and used])
-            self.of[node] = _Demand(wanted, *declared.reads(node, wanted), below)
-            leads.add(node)
-
-    def _is_used(self, entry: Entry) -> bool:
-        demand = self.of.get(entry[0])
-        if demand is not None and entry[1] in demand.heads:
-            return True
-        return entry in self._targets or entry[0] in self.second_order
+def _read_with_heads(
+    op: OperatorProperty, wanted: tuple[bool, ...]
+) -> tuple[tuple[BackwardEntry, ...], tuple[int, ...]]:
+    reads = tuple(op.backward_dependency(wanted)) if True in wanted else ()
+    return reads, tuple([index for kind, index in reads if kind == "out_grad"])
 
 
 @final
@@ -162,8 +98,19 @@ class _GradientPass:
         order: Iterable[Node],
     ) -> None:
         self._wrt = wrt
-        demands = _Demands(order, wrt)
-        self._demands, self._second_order, self._readers = demands.of, demands.second_order, demands.readers
+        self._targets = set(wrt)
+        self._leads = {entry.node for entry in wrt}  # the nodes on the ways to `wrt`
+        self._second_order: set[Node] = set()  # the backward nodes among them
+        self._demands: dict[Node, _Demand] = {}
+        self._readers: Counter[Entry] = Counter()  # backward nodes that will give a gradient of the entry
+        self._flags: Answers[list[bool]] = Answers()
+        self._reads: Answers[tuple[tuple[BackwardEntry, ...], tuple[int, ...]]] = Answers()
+        for node in order:
+            if isinstance(node, OpNode):
+                self._ask(node)
+            elif isinstance(node, BackwardNode) and any(entry.node in self._leads for entry in node.inputs):
+                self._second_order.add(node)
+                self._leads.add(node)
         # Along the ways gradients flow and no others, so that what lies beside them (constants of a
         # recorded program, say) cannot change the order in which gradients are summed.
         self._order = depth_first(outputs, self._below)
@@ -178,6 +125,28 @@ class _GradientPass:
             else:
                 self._terms.setdefault(entry, []).append(head)
                 self._taken.add(head)
+
+    def _ask(self, node: OpNode) -> None:
+        """Note what is asked of a node, if it leads to `wrt`; those it reads have been asked."""
+        differentiable = self._flags.get(node.signature, node.op.differentiable_inputs)
+        flows = [
+            entry if flag and entry[0] in self._leads else None
+            for entry, flag in zip(node.inputs, differentiable, strict=False)
+        ]
+        below = tuple([entry[0] for entry in flows if entry is not None])
+        if below:
+            used = [entry if entry is not None and self._is_used(entry) else None for entry in flows]
+            self._readers.update([entry for entry in used if entry is not None])
+            wanted = tuple([entry is not None for entry in used])
+            read = self._reads.get((node.signature, wanted), _read_with_heads, node.op, wanted)
+            self._demands[node] = _Demand(wanted, *read, below)
+            self._leads.add(node)
+
+    def _is_used(self, entry: Entry) -> bool:
+        demand = self._demands.get(entry[0])
+        if demand is not None and entry[1] in demand.heads:
+            return True
+        return entry in self._targets or entry[0] in self._second_order
 
     def _below(self, node: Node) -> tuple[Node, ...]:
         demand = self._demands.get(node)

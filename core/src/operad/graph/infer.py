@@ -3,13 +3,12 @@
 A graph is a system of constraints, one per node, over the values of its entries. The solver visits
 nodes in topological order, then in reverse, and so on, each time only those that touch an entry
 about which something was learnt since their last visit, until nothing is. Each visit can only add
-knowledge, so this ends; on an ordinary network two sweeps do.
+knowledge, so this ends; on an ordinary network one sweep does. An operator is asked once for each
+combination of its signature and what is known of its arguments.
 
 A backward node constrains too: its gradients have the shapes of the forward node's arguments, and
 the out_grads it reads those of the forward node's outputs. The forward nodes are therefore part of
 the system even where the graph itself no longer needs them.
-
-Most graphs need no solver: one visit per node settles them (see `propagate`).
 
 Source: InferShape and InferType, src/executor/infer_graph_attr_pass.cc. Differs: one solver for
 both, partial shapes throughout, and only changed nodes are visited again.
@@ -18,22 +17,22 @@ both, partial shapes throughout, and only changed nodes are visited again.
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Generic, TypeVar, final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
-from operad.graph.propagate import propagate
+from operad.graph.signature import Answers
 from operad.operator import PartialShape, is_known, unify_shapes
 
 V = TypeVar("V")
 
 
-class _Table(Generic[V]):
+@final
+class Table(Generic[V]):
     """The values of a graph's entries; None where nothing is known.
 
     Attributes:
@@ -67,14 +66,8 @@ class _Table(Generic[V]):
         return [self.of(Entry(node)) for node in self.graph.auxiliary_states]
 
 
-@final
-class ShapeTable(_Table[tuple[int | None, ...]]):
-    """The shapes of a graph's entries; see `infer_shapes`."""
-
-
-@final
-class TypeTable(_Table[DType]):
-    """The element types of a graph's entries; see `infer_types`."""
+ShapeTable: TypeAlias = Table[tuple[int | None, ...]]
+TypeTable: TypeAlias = Table[DType]
 
 
 def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
@@ -88,7 +81,7 @@ def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
         ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
             starts with the operator and node.
     """
-    return ShapeTable(graph, *_ShapeSolver(graph, known).infer())
+    return _Solver(_SHAPES, graph, known).solve()
 
 
 def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType | None = None) -> TypeTable:
@@ -100,219 +93,253 @@ def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType 
     Raises:
         DTypeError: Types clash; the message starts with the operator and node.
     """
-    table = TypeTable(graph, *_TypeSolver(graph, known).infer(default))
     if default is not None:
-        for node, dtype in zip(graph.arguments, table.arguments, strict=True):
-            if dtype is None:
-                return infer_types(graph, {**known, node.name: default}, default)
+        with suppress(DTypeError):
+            table = _Solver(_TYPES, graph, known, default).solve()
+            if table.is_complete:
+                return table
+    # What follows from later nodes counts more than the default, which was taken too early.
+    table = _Solver(_TYPES, graph, known).solve()
+    for node, dtype in zip(graph.arguments, table.arguments, strict=True):
+        if default is not None and dtype is None:
+            return infer_types(graph, {**known, node.name: default}, default)
     return table
 
 
-class _Solver(ABC, Generic[V]):
-    """Finds the least fixed point of a graph's constraints."""
+class _Rules(NamedTuple, Generic[V]):
+    """What shapes and types differ in.
 
-    def __init__(self, graph: Graph, known: Mapping[str, V | None]) -> None:
+    Attributes:
+        attribute: What a variable's own attributes say.
+        normal: A value in the form it is compared in.
+        is_known: Whether nothing is left to learn about a value.
+        unify: The value that agrees with two, or an error about the thing named third.
+        forward: A node's arguments, outputs and auxiliary states, from its arguments.
+        backward: Its arguments, from arguments and outputs.
+    """
+
+    attribute: Callable[[Variable], V | None]
+    normal: Callable[[V], V]
+    is_known: Callable[[V | None], bool]
+    unify: Callable[[V, V, str], V | None]
+    forward: Callable[[OpNode, list[V | None]], tuple[Sequence[V | None], ...]]
+    backward: Callable[[OpNode, list[V | None], list[V | None]], Sequence[V | None]]
+
+
+@final
+class _Solver(Generic[V]):
+    """Finds the least fixed point of a graph's constraints.
+
+    Time is counted in values learnt: a node is stale if an entry it touches was learnt after its last visit.
+    """
+
+    def __init__(
+        self, rules: _Rules[V], graph: Graph, known: Mapping[str, V | None], default: V | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            default: For the first argument of a node that would otherwise stay unknown at its first visit.
+        """
+        self._rules = rules
         self._graph = graph
         self._known = known
+        self._default = default
+        self._values: list[V | None] = [None] * graph.first_entries[-1]
+        self._now = 0
+        self._learnt_at = [0] * len(self._values)
+        self._visited_at = [-1] * len(graph.nodes)
+        self._touched: list[Sequence[int]] = [()] * len(graph.nodes)
+        self._is_read = [False] * len(self._values)
+        self._is_settled = False
+        self._answers: Answers[tuple[list[V | None], bool]] = Answers()
 
-    def infer(self, default: V | None = None) -> tuple[Sequence[V | None], bool]:
-        """Every entry's value by number, and whether none is left unknown."""
-        found = propagate(self._graph, self._given, self._forward, self._is_known, default)
-        if found is not None:
-            return found, True
-        solved = self.solve()
-        values = [value for node in self._graph.nodes for value in solved[node]]
-        return values, all(map(self._is_known, values))
-
-    def _given(self, node: Variable) -> V | None:
-        given = self._known.get(node.name)
-        return self._attribute(node) if given is None else self._normal(given)
-
-    def solve(self) -> dict[Node, list[V | None]]:
+    def solve(self) -> Table[V]:
         """Sweep to and fro until no node has news."""
-        order = self._graph.nodes
-        self._values: dict[Node, list[V | None]] = {}
-        self._watchers: dict[Node, list[Node]] = {node: [] for node in order}
-        for node in order:
-            self._values[node] = [None] * node.num_outputs
-            for watched in _watched_by(node):
-                self._watchers[watched].append(node)
+        steps = []
+        for step, node in enumerate(self._graph.nodes):
             if isinstance(node, Variable):
-                self._values[node][0] = self._given(node)
-        self._stale = {node for node in order if not isinstance(node, Variable)}
-        sweep: Sequence[Node] = order
-        while self._stale:
-            for node in sweep:
-                if node not in self._stale:
-                    continue
-                self._stale.discard(node)
-                if isinstance(node, OpNode):
-                    self._visit_op(node)
-                elif isinstance(node, BackwardNode):
-                    self._visit_backward(node)
-            sweep = sweep[::-1]
-        return self._values
+                given = self._known.get(node.name)
+                value = self._rules.attribute(node) if given is None else self._rules.normal(given)
+                self._values[self._graph.first_entries[step]] = value
+            else:
+                steps.append(step)
+        while not self._is_settled:
+            self._is_settled = True
+            for step in steps:
+                if self._is_stale(step):
+                    self._visit(step)
+            steps.reverse()
+        return Table(self._graph, self._values, all(map(self._rules.is_known, self._values)))
 
-    def _visit_op(self, node: OpNode) -> None:
-        op, args, outs = node.op, node.args, self._values[node]
-        out_entries = [Entry(node, index) for index in range(len(outs))]
-        ins = [self._of(entry) for entry in args]
+    def _is_stale(self, step: int) -> bool:
+        since, learnt_at = self._visited_at[step], self._learnt_at
+        return since < 0 or any(learnt_at[entry] > since for entry in self._touched[step])
+
+    def _visit(self, step: int) -> None:
+        node = self._graph.nodes[step]
+        if isinstance(node, BackwardNode):
+            self._visit_backward(step, node)
+        else:
+            assert isinstance(node, OpNode)
+            self._visit_op(step, node)
+        # invariant: a visit has drawn every conclusion from what it learnt itself
+        self._visited_at[step] = self._now
+        for entry in self._touched[step]:
+            self._is_read[entry] = True
+
+    def _visit_op(self, step: int, node: OpNode) -> None:
+        inputs, first = self._graph.input_ids[step], self._graph.first_entries[step]
+        args, outs = inputs[: node.num_args], range(first, first + node.num_outputs)
+        touched = self._touched[step] = [*args, *outs, *inputs[node.num_args :]]
         given: list[V | None] | None = None
+        ins = self._at(args)
         while given is None or not all(map(_same, ins, given)):
             given = ins
-            with _blame(node):
-                in_values, out_values, aux_values = self._forward(node, list(ins))
-            self._merge(node, args, op.list_arguments(), in_values)
-            self._merge(node, out_entries, op.list_outputs(), out_values)
-            self._merge(node, node.aux, op.list_auxiliary_states(), aux_values)
-            ins = [self._of(entry) for entry in args]
-            if not all(map(self._is_known, ins)):
+            found, is_complete = self._answers.get((node.signature, *ins), self._ask, node, ins)
+            lacking = (
+                () if is_complete else [arg for arg, value in zip(args, found, strict=False) if value is None]
+            )
+            if lacking and self._default is not None:
+                self._learn(lacking[0], self._default, node, args.index(lacking[0]))
+                ins = self._at(args)
+                found, is_complete = self._answers.get((node.signature, *ins), self._ask, node, ins)
+            self._merge(node, touched, found)
+            if is_complete:
+                return
+            ins = self._at(args)
+            if not all(map(self._rules.is_known, ins)):
                 with _blame(node):
-                    in_values = self._backward(node, ins, list(outs))
-                self._merge(node, args, op.list_arguments(), in_values)
-                ins = [self._of(entry) for entry in args]
-        # What it just learnt it has already drawn its conclusions from.
-        self._stale.discard(node)
+                    wanted = self._rules.backward(node, ins, self._at(outs))
+                self._merge(node, args, self._normalized(wanted))
+                ins = self._at(args)
 
-    def _visit_backward(self, node: BackwardNode) -> None:
-        for index, arg in enumerate(node.forward.args):
-            self._equate(node, Entry(node, index), arg)
-        for entry, read in zip(node.inputs, node.reads, strict=False):
-            if read.kind == "out_grad":
-                self._equate(node, entry, Entry(node.forward, read.index))
-        for index, entry in node.sums:
-            self._equate(node, entry, node.forward.args[index])
+    def _at(self, entries: Iterable[int]) -> list[V | None]:
+        return [self._values[entry] for entry in entries]
 
-    def _equate(self, node: BackwardNode, gradient: Entry, value: Entry) -> None:
-        what = f"gradient of {value.name}"
-        self._learn(node, gradient, what, self._of(value))
-        self._learn(node, value, what, self._of(gradient))
+    def _ask(self, node: OpNode, ins: list[V | None]) -> tuple[list[V | None], bool]:
+        """The operator's arguments, outputs and states in one list, and whether all of them are known."""
+        with _blame(node):
+            answer = self._rules.forward(node, list(ins))
+        values = self._normalized([value for values in answer for value in values])
+        return values, all(map(self._rules.is_known, values))
 
-    def _merge(
-        self, node: Node, entries: Sequence[Entry], names: Sequence[str], values: Sequence[V | None]
-    ) -> None:
-        for entry, name, value in zip(entries, names, values, strict=True):
-            self._learn(node, entry, name, value)
+    def _normalized(self, values: Iterable[V | None]) -> list[V | None]:
+        return [None if value is None else self._rules.normal(value) for value in values]
 
-    def _learn(self, node: Node, entry: Entry, name: str, value: V | None) -> None:
-        held = self._values[entry.node]
-        current = held[entry.index]
+    def _visit_backward(self, step: int, node: BackwardNode) -> None:
+        pairs = self._pairs(step, node)
+        self._touched[step] = [entry for pair in pairs for entry in pair]
+        values, before = self._values, -1
+        while before < self._now:
+            before = self._now
+            for grad, value in pairs:
+                if values[grad] is not values[value]:
+                    self._learn(grad, values[value], node, value)
+                    self._learn(value, values[grad], node, value)
+
+    def _pairs(self, step: int, node: BackwardNode) -> list[tuple[int, int]]:
+        """The gradients that a backward node makes, reads or adds to, and the entry each is like."""
+        graph, forward = self._graph, self._graph.node_ids[node.forward]
+        inputs, args = graph.input_ids[step], graph.input_ids[forward]
+        first, outputs = graph.first_entries[step], graph.first_entries[forward]
+        return [
+            *zip(range(first, first + node.num_outputs), args, strict=False),
+            *[
+                (e, outputs + i)
+                for e, (kind, i) in zip(inputs, node.reads, strict=False)
+                if kind == "out_grad"
+            ],
+            *[(e, args[i]) for e, i in zip(inputs[len(node.reads) :], node.adds_to, strict=True)],
+        ]
+
+    def _merge(self, node: OpNode, entries: Sequence[int], values: Sequence[V | None]) -> None:
+        for place, (entry, value) in enumerate(zip(entries, values, strict=True)):
+            if value is not None and value is not self._values[entry]:
+                self._learn(entry, value, node, place)
+
+    def _learn(self, entry: int, value: V | None, node: Node, what: int) -> None:
+        """Add what a node says of an entry: of its tensor `what`, or of a gradient of entry `what`."""
+        current = self._values[entry]
         if value is None or _same(current, value):
             return
-        unified = self._unify(current, self._normal(value), f"{_label(node)}: {name}")
-        if not _same(unified, current):
-            held[entry.index] = unified
-            self._stale.update(self._watchers[entry.node])
+        if current is not None:
+            value = self._rules.unify(current, value, f"{_label(node)}: {self._name(node, what)}")
+        if not _same(value, current):
+            self._values[entry] = value
+            self._now += 1
+            self._learnt_at[entry] = self._now
+            if self._is_read[entry]:
+                self._is_settled = False
 
-    def _of(self, entry: Entry) -> V | None:
-        return self._values[entry.node][entry.index]
-
-    @abstractmethod
-    def _attribute(self, node: Variable) -> V | None:
-        """What the variable's own attributes say."""
-
-    @abstractmethod
-    def _normal(self, value: V) -> V:
-        """The value in the form it is compared in."""
-
-    @abstractmethod
-    def _is_known(self, value: V | None) -> bool:
-        """Whether nothing is left to learn about the value."""
-
-    @abstractmethod
-    def _unify(self, current: V | None, value: V, what: str) -> V | None:
-        """The value that agrees with both, or an error."""
-
-    @abstractmethod
-    def _forward(self, node: OpNode, ins: list[V | None]) -> tuple[Sequence[V | None], ...]:
-        """Arguments, outputs and auxiliary states, from the arguments."""
-
-    @abstractmethod
-    def _backward(self, node: OpNode, ins: list[V | None], outs: list[V | None]) -> Sequence[V | None]:
-        """Arguments, from arguments and outputs."""
+    def _name(self, node: Node, what: int) -> str:
+        if not isinstance(node, OpNode):
+            return f"gradient of {self._graph.entries[what].name}"
+        op = node.op
+        return [*op.list_arguments(), *op.list_outputs(), *op.list_auxiliary_states()][what]
 
 
-@final
-class _ShapeSolver(_Solver[tuple[int | None, ...]]):
-    def _attribute(self, node: Variable) -> PartialShape:
-        text = node.attrs.get("__shape__")
-        if text is None:
-            return None
-        try:
-            shape = tuple(int(axis) for axis in ast.literal_eval(text))
-        except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-            raise GraphError(
-                f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int"
-            ) from error
-        # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
-        return tuple(axis if axis > 0 else None for axis in shape) or None
-
-    def _normal(self, value: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        return tuple(value)
-
-    def _is_known(self, value: PartialShape) -> bool:
-        return is_known(value)
-
-    def _unify(self, current: PartialShape, value: tuple[int | None, ...], what: str) -> PartialShape:
-        return unify_shapes(current, value, what)
-
-    def _forward(self, node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
-        inferred = node.op.infer_shape(ins)
-        if ins or "shape" not in node.op.params:
-            return inferred
-        # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
-        arguments, outputs, states = inferred
-        return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
-
-    def _backward(
-        self, node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
-    ) -> Sequence[PartialShape]:
-        return node.op.infer_shape_backward(ins, outs)
+def _given_shape(node: Variable) -> PartialShape:
+    text = node.attrs.get("__shape__")
+    if text is None:
+        return None
+    try:
+        shape = tuple(int(axis) for axis in ast.literal_eval(text))
+    except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        raise GraphError(f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int") from error
+    # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
+    return tuple(axis if axis > 0 else None for axis in shape) or None
 
 
-@final
-class _TypeSolver(_Solver[DType]):
-    def _attribute(self, node: Variable) -> DType | None:
-        text = node.attrs.get("__dtype__")
-        if text is None or text == "-1":
-            return None
-        # Python reads no integer of more than 4,300 digits.
-        try:
-            return from_type_flag(int(text)) if text.isdecimal() and len(text) < 10 else as_dtype(text)
-        except DTypeError as error:
-            raise DTypeError(f"variable {node.name!r}: __dtype__: {error}") from error
-
-    def _normal(self, value: DType) -> DType:
-        return as_dtype(value)
-
-    def _is_known(self, value: DType | None) -> bool:
-        return value is not None
-
-    def _unify(self, current: DType | None, value: DType, what: str) -> DType:
-        if current is not None and current != value:
-            raise DTypeError(f"{what} is {current.name}, expected {value.name}; cast one with astype")
-        return value
-
-    def _forward(self, node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
-        return node.op.infer_type(ins)
-
-    def _backward(
-        self, node: OpNode, ins: list[DType | None], outs: list[DType | None]
-    ) -> Sequence[DType | None]:
-        if isinstance(node.op, GraphPrimitive):
-            return outs * len(ins)  # one type throughout
-        return ins  # properties say nothing of types in this direction
+def _shapes_forward(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
+    inferred = node.op.infer_shape(ins)
+    if ins or "shape" not in node.op.params:
+        return inferred
+    # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
+    arguments, outputs, states = inferred
+    return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
 
 
-def _watched_by(node: Node) -> set[Node]:
-    """The nodes whose entries `node` constrains, itself included unless it is a variable."""
-    watched = {entry.node for entry in node.inputs}
-    if isinstance(node, BackwardNode):
-        watched.update(entry.node for entry in node.forward.args)
-        watched.add(node.forward)
-    if not isinstance(node, Variable):
-        watched.add(node)
-    return watched
+def _shapes_backward(
+    node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
+) -> Sequence[PartialShape]:
+    return node.op.infer_shape_backward(ins, outs)
+
+
+def _given_type(node: Variable) -> DType | None:
+    text = node.attrs.get("__dtype__")
+    if text is None or text == "-1":
+        return None
+    # Python reads no integer of more than 4,300 digits.
+    try:
+        return from_type_flag(int(text)) if text.isdecimal() and len(text) < 10 else as_dtype(text)
+    except DTypeError as error:
+        raise DTypeError(f"variable {node.name!r}: __dtype__: {error}") from error
+
+
+def _same_type(current: DType, value: DType, what: str) -> DType:
+    if current != value:
+        raise DTypeError(f"{what} is {current.name}, expected {value.name}; cast one with astype")
+    return value
+
+
+def _types_forward(node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
+    return node.op.infer_type(ins)
+
+
+def _types_backward(
+    node: OpNode, ins: list[DType | None], outs: list[DType | None]
+) -> Sequence[DType | None]:
+    # Primitives have one type throughout; other properties say nothing of types in this direction.
+    return outs * len(ins) if isinstance(node.op, GraphPrimitive) else ins
+
+
+_SHAPES: Final = _Rules[tuple[int | None, ...]](
+    _given_shape, tuple, is_known, unify_shapes, _shapes_forward, _shapes_backward
+)
+_TYPES: Final = _Rules[DType](
+    _given_type, as_dtype, lambda value: value is not None, _same_type, _types_forward, _types_backward
+)
 
 
 def _same(first: object, second: object) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from operad.errors import GraphError
 from operad.graph.signature import signature
@@ -43,10 +43,9 @@ class Node:
         inputs: What it reads.
         control_deps: Nodes that must run before it although it reads none of their outputs.
         num_outputs: How many entries it produces, hidden ones included.
-        saved: What imperative recording keeps with the node; None in symbolic graphs.
     """
 
-    __slots__ = ("__weakref__", "attrs", "control_deps", "inputs", "name", "num_outputs", "saved")
+    __slots__ = ("attrs", "control_deps", "inputs", "name", "num_outputs")
 
     def __init__(
         self,
@@ -60,7 +59,6 @@ class Node:
         self.attrs: dict[str, str] = dict(attrs) if attrs else {}
         self.control_deps: list[Node] = []
         self.num_outputs = num_outputs
-        self.saved: Any = None
 
     def output_name(self, index: int) -> str:
         """The name of output `index`, as in `list_outputs`."""
@@ -290,36 +288,36 @@ class Graph:
         """The nodes that apply an operator, in order."""
         return tuple(node for node in self.nodes if isinstance(node, OpNode))
 
-    @cached_property
-    def _auxiliary(self) -> frozenset[Node]:
-        return frozenset(
-            entry.node for node in self.op_nodes if len(node.inputs) > node.num_args for entry in node.aux
-        )
-
-    @cached_property
+    @property
     def arguments(self) -> tuple[Variable, ...]:
         """Variables that are not auxiliary states, in order of first use.
 
         Raises:
             GraphError: Two variables have one name.
         """
-        return self._variables(auxiliary=False)
+        return self._variables[False]
 
-    @cached_property
+    @property
     def auxiliary_states(self) -> tuple[Variable, ...]:
         """Variables that operators update, in order of first use.
 
         Raises:
             GraphError: Two variables have one name.
         """
-        return self._variables(auxiliary=True)
+        return self._variables[True]
 
-    def _variables(self, auxiliary: bool) -> tuple[Variable, ...]:
+    @cached_property
+    def _variables(self) -> dict[bool, tuple[Variable, ...]]:
+        """The variables, apart by whether they are auxiliary states."""
+        states = {entry.node for node in self.op_nodes for entry in node.inputs[node.num_args :]}
         found: dict[str, Variable] = {}
         for node in self.nodes:
             if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:
                 raise GraphError(f"two variables are called {node.name!r}; rename one of them")
-        return tuple(node for node in found.values() if (node in self._auxiliary) == auxiliary)
+        return {
+            is_state: tuple(x for x in found.values() if (x in states) is is_state)
+            for is_state in (False, True)
+        }
 
     def list_arguments(self) -> list[str]:
         """Names of the arguments."""

@@ -15,7 +15,7 @@ the last of them is bound to an array of the caller's, so is every sum before it
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, final
 
 from operad.context import Context
@@ -23,6 +23,7 @@ from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import BackwardNode, Node, OpNode
 from operad.graph.schedule import Schedule, reads_values
+from operad.graph.signature import Answers
 from operad.operator import BackwardEntry, OpReq
 
 
@@ -82,7 +83,7 @@ class Liveness:
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
-        self._pairs: dict[Hashable, list[tuple[int, int]]] = {}
+        self._pairs: Answers[list[tuple[int, int]]] = Answers()
         self.buffers: list[Buffer] = []
         self.requests: list[OpReq | None] = [None] * graph.first_entries[-1]
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
@@ -181,7 +182,9 @@ class Liveness:
         # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
         taken = dict(sums)
         first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
-        pairs = self._declared_pairs(node)
+        forward, reads = (node.forward, node.reads) if isinstance(node, BackwardNode) else (node, None)
+        assert isinstance(forward, OpNode)
+        pairs = self._pairs.get((forward.signature, reads), inplace_pairs, node)
         for place, index in pairs:
             source, target = inputs[place], first + index
             if target in taken or source in taken.values() or target in self.bound:
@@ -193,18 +196,6 @@ class Liveness:
             ):
                 taken[target] = source
         return taken
-
-    def _declared_pairs(self, node: Node) -> list[tuple[int, int]]:
-        """`inplace_pairs`, asked once for nodes that are alike."""
-        if isinstance(node, OpNode):
-            key: Hashable = node.signature
-        else:
-            assert isinstance(node, BackwardNode)
-            key = (node.forward.signature, node.reads)
-        found = self._pairs.get(key)
-        if found is None:
-            found = self._pairs[key] = inplace_pairs(node)
-        return found
 
     def _can_overwrite(self, step: int, source: int, target: int) -> bool:
         buffer = self._buffer_of.get(source)

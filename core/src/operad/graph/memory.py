@@ -54,6 +54,12 @@ class Placement(NamedTuple):
     offset_bytes: int
     size_bytes: int
 
+    def overlaps(self, other: Placement) -> bool:
+        """Whether the two have a byte in common."""
+        return self.block == other.block and max(self.offset_bytes, other.offset_bytes) < min(
+            self.offset_bytes + self.size_bytes, other.offset_bytes + other.size_bytes
+        )
+
 
 @final
 class MemoryPlan:
@@ -131,12 +137,6 @@ class MemoryPlan:
     def lifetime(self, entry: Entry) -> tuple[int, int]:
         """First and last step at which `entry`, which must have a place, is alive."""
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
-
-    def alive(self, step: int) -> list[Entry]:
-        """The entries that have memory at `step`."""
-        return [
-            entry for entry in self.placement if self.lifetime(entry)[0] <= step <= self.lifetime(entry)[1]
-        ]
 
 
 def plan_memory(

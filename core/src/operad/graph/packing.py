@@ -65,24 +65,24 @@ def pack(first: Ints, last: Ints, size: Ints) -> tuple[Ints, int]:
     if not len(size):
         return np.zeros(0, np.int64), 0
     bound = int((1 + _SLACK) * live_bytes(first, last, size).max())
-    offset = _played(first, last, size)
+    offset = tried = _played(first, last, size)
     height = int((offset + size).max())
-    budget = _PLACEMENTS
-    best: tuple[int, Ints, Ints] | None = None
-    for sequence in _sequences(first, last, size):
-        if height <= bound or budget < len(size):
+    orders = _orders(first, last, size)
+    order, lowest = orders[0], 0
+    for trial in range(min(len(orders) + _MAX_ROUNDS, _PLACEMENTS // len(size))):
+        if height <= bound:
             break
-        budget -= len(size)
-        tried = _place(sequence, first, last, size)
-        reached = int((tried + size).max())
-        if best is None or reached < best[0]:
-            best = (reached, tried, sequence)
+        if trial < len(orders):
+            candidate = orders[trial]
+        else:  # the top buffer goes earlier
+            at = int(np.flatnonzero(order == (tried + size).argmax())[0])
+            candidate = np.insert(np.delete(order, at), at // 2, order[at])
+        placed = _place(candidate, first, last, size)
+        reached = int((placed + size).max())
+        if trial >= len(orders) or not lowest or reached < lowest:
+            order, tried, lowest = candidate, placed, reached
         if reached < height:
-            height, offset = reached, tried
-    if best is not None and height > bound:
-        reached, tried = _improve(best, bound, min(_MAX_ROUNDS, budget // len(size)), first, last, size)
-        if reached < height:
-            height, offset = reached, tried
+            height, offset = reached, placed
     return offset, height
 
 
@@ -124,7 +124,7 @@ def _give_back(gaps: list[tuple[int, int]], start: int, end: int) -> None:
         gaps.insert(at, (start, end))
 
 
-def _sequences(first: Ints, last: Ints, size: Ints) -> list[Ints]:
+def _orders(first: Ints, last: Ints, size: Ints) -> list[Ints]:
     duration = last - first + 1
     return [
         np.lexsort((first, -duration, -size)),
@@ -135,30 +135,12 @@ def _sequences(first: Ints, last: Ints, size: Ints) -> list[Ints]:
     ]
 
 
-def _improve(
-    best: tuple[int, Ints, Ints], bound: int, rounds: int, first: Ints, last: Ints, size: Ints
-) -> tuple[int, Ints]:
-    height, offset, sequence = best
-    tried = offset
-    for _ in range(rounds):
-        if height <= bound:
-            break
-        top = (tried + size).argmax()
-        place = int(np.flatnonzero(sequence == top)[0])
-        sequence = np.insert(np.delete(sequence, place), place // 2, top)
-        tried = _place(sequence, first, last, size)
-        reached = int((tried + size).max())
-        if reached < height:
-            height, offset = reached, tried
-    return height, offset
-
-
-def _place(sequence: Ints, first: Ints, last: Ints, size: Ints) -> Ints:
-    """Place buffers in the order of `sequence`, each into the tightest gap that holds it."""
+def _place(order: Ints, first: Ints, last: Ints, size: Ints) -> Ints:
+    """Place buffers in the given order, each into the tightest gap that holds it."""
     offset = np.zeros(len(size), np.int64)
     # The buffers placed so far, in columns (start, end, first, last), sorted by start.
     placed = np.empty((4, len(size)), np.int64)
-    for count, index in enumerate(sequence.tolist()):
+    for count, index in enumerate(order.tolist()):
         begin, end, need = first[index], last[index], size[index]
         starts, ends, firsts, lasts = placed[:, :count]
         meets = np.flatnonzero((firsts <= end) & (lasts >= begin))

@@ -18,6 +18,7 @@ from operad.context import Context
 from operad.graph.infer import ShapeTable
 from operad.graph.ir import BackwardNode, Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
+from operad.graph.signature import Answers
 
 _US_PER_COST: Final = 5e-4
 """Microseconds a unit of `OperatorProperty.cost` takes, roughly: one float of a NumPy loop."""
@@ -32,7 +33,7 @@ _WORTH: Final = 1.25
 def node_costs(graph: Graph, shapes: ShapeTable) -> list[float]:
     """For each node, a rough number of scalar operations; a backward is taken to cost two forwards."""
     costs: list[float] = []
-    answers: dict[object, float] = {}
+    answers: Answers[float] = Answers()
     values, first = shapes.values, graph.first_entries
     for number, node in enumerate(graph.nodes):
         cost = 0.0
@@ -41,11 +42,7 @@ def node_costs(graph: Graph, shapes: ShapeTable) -> list[float]:
         elif isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
-            key = (node.signature, *ins, *outs)
-            found = answers.get(key)
-            if found is None:
-                found = answers[key] = node.op.cost(ins, outs)  # type: ignore[arg-type]  # all known
-            cost = found
+            cost = answers.get((node.signature, *ins, *outs), node.op.cost, ins, outs)
         costs.append(cost)
     return costs
 

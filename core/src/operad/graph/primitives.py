@@ -6,9 +6,9 @@ by `GraphPrimitive`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -24,21 +24,13 @@ from operad.operator import (
     OpReq,
     PartialShape,
     Shape,
-    assign,
     param,
     unify_shapes,
 )
 
 
 class GraphPrimitive(OperatorProperty):
-    """An operator of the graph's own, with one shape and one type throughout.
-
-    Attributes:
-        reads_values: False: it looks at its inputs' shapes only, so their memory may already serve
-            others when it runs.
-    """
-
-    reads_values: ClassVar[bool] = True
+    """An operator of the graph's own, with one shape and one type throughout."""
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """All shapes are alike."""
@@ -79,11 +71,10 @@ class GradAdd(GraphPrimitive):
 
 @final
 class ZerosLike(GraphPrimitive):
-    """Zeros of its argument's shape and type."""
+    """Zeros of its argument's shape and type, whose memory may already serve others when it runs."""
 
     name = "_zeros_like_entry"
     has_gradient = False
-    reads_values = False
 
 
 @final
@@ -95,90 +86,73 @@ class CrossDeviceCopy(GraphPrimitive):
     device_id: int = param(int, default=0, ge=0, doc="Which of them.")
 
 
-class _PrimitiveOperator(Operator):
+class _Primitive(Operator):
+    """Computes one output; a request to add computes beside it first, so that every request rounds alike."""
+
     def __init__(
         self, prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
-        self._ctx = ctx
+        self._xp = ctx.xp
+
+    @abstractmethod
+    def write(self, *arrays: Array) -> None:
+        """Compute the last array from the others."""
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """Obey the request."""
+        if req[0] is OpReq.ADD:
+            added = self._xp.empty_like(out_data[0])
+            self.write(*in_data, added)
+            out_data[0][...] += added
+        elif req[0] is not OpReq.NULL:
+            self.write(*in_data, out_data[0])
 
 
 @final
-class _GradAddOperator(_PrimitiveOperator):
+class _GradAdd(_Primitive):
     def __init__(
         self, prop: GradAdd, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
         super().__init__(prop, ctx, in_shapes, in_types)
-        self.direct: Callable[..., object] = ctx.xp.add if prop.num_args == 2 else partial(_sum, ctx.xp.add)
+        self.direct: Callable[..., object] = ctx.xp.add if prop.num_args == 2 else self.write
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
-        """Sum from left to right, so that every request rounds alike."""
-        if req[0] is OpReq.NULL:
-            return
-        if req[0] is not OpReq.ADD:
-            self.direct(*in_data, out_data[0])
-        elif len(in_data) == 1:
-            out_data[0][...] += in_data[0]
-        else:
-            total = op_ctx.xp.empty_like(out_data[0])
-            self.direct(*in_data, total)
-            out_data[0][...] += total
-
-
-def _sum(add: Callable[..., object], *arrays: Array) -> None:
-    first, *rest, out = arrays
-    if not rest:
-        if first is not out:
+    def write(self, *arrays: Array) -> None:
+        """Sum from left to right."""
+        first, *rest, out = arrays
+        if not rest and first is not out:
             out[...] = first
-        return
-    add(first, rest[0], out)
-    for array in rest[1:]:
-        add(out, array, out)
+        for array in rest:
+            self._xp.add(first, array, out)
+            first = out
 
 
 @final
-class _ZerosLikeOperator(_PrimitiveOperator):
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
-        """Write zeros; adding them is nothing to do."""
-        if req[0] in {OpReq.WRITE, OpReq.INPLACE}:
-            out_data[0][...] = 0
+class _ZerosLike(_Primitive):
+    def write(self, *arrays: Array) -> None:
+        """Write zeros."""
+        arrays[-1][...] = 0
 
 
 @final
-class _CrossDeviceCopyOperator(_PrimitiveOperator):
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
+class _CrossDeviceCopy(_Primitive):
+    def write(self, *arrays: Array) -> None:
         """Copy, across the bus if need be."""
-        source, target = in_data[0], out_data[0]
+        source, target = arrays
         if isinstance(source, np.ndarray) == isinstance(target, np.ndarray):
-            assign(target, req[0], source)
+            target[...] = source
         elif isinstance(target, np.ndarray):
-            assign(target, req[0], source.get())
-        elif req[0] in {OpReq.WRITE, OpReq.INPLACE}:
-            target.set(source)
+            target[...] = source.get()
         else:
-            assign(target, req[0], op_ctx.xp.asarray(source))
+            target.set(source)
 
 
-GradAdd.kernels = [Kernel("_grad_add.array", _GradAddOperator)]
-ZerosLike.kernels = [Kernel("_zeros_like_entry.array", _ZerosLikeOperator)]
-CrossDeviceCopy.kernels = [Kernel("_cross_device_copy.array", _CrossDeviceCopyOperator)]
+GradAdd.kernels = [Kernel("_grad_add.array", _GradAdd)]
+ZerosLike.kernels = [Kernel("_zeros_like_entry.array", _ZerosLike)]
+CrossDeviceCopy.kernels = [Kernel("_cross_device_copy.array", _CrossDeviceCopy)]

@@ -5,16 +5,14 @@ parameters too. So parameters of MXNet that mean nothing here survive a round tr
 
 Older spellings are read as well: `attr` and `param` for `attrs`, inputs and heads without version,
 `backward_source_id`, attributes such as `lr_mult` without underscores or as `weight_lr_mult` on the
-operator, operators' former names (`_Plus`, `_MulScalar`, `Softmax`), and files from before 0.9, which
-leave auxiliary states out. Operators that MXNet's own passes insert are read as what they compute.
+operator, and files from before 0.9, which leave auxiliary states out. Operators that MXNet's own passes
+insert are read as what they compute. Operators' former names (`_Plus`, `Softmax`) are the plugins' matter.
 
-Source: src/nnvm/legacy_json_util.cc; former names: `add_alias` in
-src/operator/tensor/elemwise_binary_*.cc and src/operator/softmax_output.cc.
+Source: src/nnvm/legacy_json_util.cc.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, final
 
@@ -23,7 +21,6 @@ from operad.errors import (
     ArgumentError,
     FormatError,
     OperadError,
-    OperatorNotFoundError,
     ParamError,
 )
 from operad.graph.ir import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
@@ -170,19 +167,10 @@ class _Reader:
             )
         return self._nodes[number]
 
-    def _operator(self, name: str) -> type[OperatorProperty]:
-        try:
-            return self._lookup(name)
-        except OperatorNotFoundError:
-            present = _present_name(name)
-            if present == name:
-                raise
-            return self._lookup(present)
-
     def _operator_node(self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str]) -> OpNode:
         where = f"node {name!r} of {self._source}"
         try:
-            prop = self._operator(op_name)
+            prop = self._lookup(_INSERTED.get(op_name, op_name))
         except OperadError as error:
             error.add_note(f"asked for by {where}")
             raise
@@ -222,18 +210,8 @@ def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int)
     return op
 
 
-_PRESENT_NAMES: Final = {
-    "_plus": "elemwise_add", "_add": "elemwise_add", "_minus": "elemwise_sub", "_sub": "elemwise_sub",
-    "_mul": "elemwise_mul", "_div": "elemwise_div", "Softmax": "SoftmaxOutput",
-    "_grad_add": "elemwise_add", "_cross_device_copy": "_copy",
-}  # fmt: skip
-
-
-def _present_name(name: str) -> str:
-    """The name of an operator that older files call `name`: `_RMinusScalar` is `_rminus_scalar`."""
-    if name.startswith("_"):
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    return _PRESENT_NAMES.get(name, name)
+_INSERTED: Final = {"_grad_add": "elemwise_add", "_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
+"""What operators that passes insert compute."""
 
 
 def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -12,13 +12,13 @@ predecessors are those it needs, the one before it in its partition, and all of 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from operad.context import Context, cpu
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
-from operad.graph.primitives import CrossDeviceCopy, GradAdd, ZerosLike
+from operad.graph.primitives import ZerosLike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 def reads_values(node: Node) -> bool:
     """Whether the node reads the values of its inputs; some operators look only at their shapes."""
-    return not (isinstance(node, OpNode) and node.op.__class__ in _SHAPES_ONLY)
-
-
-_SHAPES_ONLY: Final = frozenset(op for op in (GradAdd, ZerosLike, CrossDeviceCopy) if not op.reads_values)
+    return not (isinstance(node, OpNode) and node.op.__class__ is ZerosLike)
 
 
 def values_read(node: Node) -> Sequence[Entry]:

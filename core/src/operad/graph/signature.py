@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final, Generic, TypeVar, final
 
 from operad.operator import OperatorProperty
+
+T = TypeVar("T")
 
 _EXACT: Final = frozenset({int, bool, str, type(None)})
 """Types whose values are equal only if they act alike; `0.0 == -0.0`, say, does not."""
@@ -41,3 +43,19 @@ def _derived(cls: type) -> frozenset[str]:
     """The cached properties of a class."""
     found = [(name, value) for base in cls.__mro__ for name, value in vars(base).items()]
     return frozenset(name for name, value in found if isinstance(value, cached_property))
+
+
+@final
+class Answers(Generic[T]):
+    """What operators say, asked once for all that are alike."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Hashable, T] = {}
+
+    def get(self, key: Hashable, ask: Callable[..., T], *args: Any) -> T:
+        """The answer under `key`; the first time it is `ask(*args)`."""
+        try:
+            return self._by_key[key]
+        except KeyError:
+            found = self._by_key[key] = ask(*args)
+            return found

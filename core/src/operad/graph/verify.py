@@ -113,7 +113,8 @@ class _Ownership:
             if target not in plan.placement:
                 continue
             for place, source in enumerate(values_read(node)):
-                if source not in plan.placement or not _overlap(plan, source, target):
+                place_of_source = plan.placement.get(source)
+                if place_of_source is None or not place_of_source.overlaps(plan.placement[target]):
                     continue
                 if (target.index, source) in sums:
                     continue
@@ -132,13 +133,6 @@ def _home(plan: MemoryPlan, entry: Entry) -> object:
 
 def _outputs(node: Node) -> list[Entry]:
     return [Entry(node, index) for index in range(node.num_outputs)]
-
-
-def _overlap(plan: MemoryPlan, first: Entry, second: Entry) -> bool:
-    a, b = plan.placement[first], plan.placement[second]
-    if a.block != b.block or not a.size_bytes or not b.size_bytes:
-        return False
-    return a.offset_bytes < b.offset_bytes + b.size_bytes and b.offset_bytes < a.offset_bytes + a.size_bytes
 
 
 def _check_parallel(plan: MemoryPlan) -> None:

@@ -70,6 +70,7 @@ class Plan(Recordable):
 
     Attributes:
         operator: Computes it.
+        state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
         in_specs: Specifications of arguments and auxiliary states.
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
@@ -102,7 +103,9 @@ class Plan(Recordable):
         self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
-        self._resource_vars = resource.mutable_vars_of(requested)
+        self.state_var = engine.get().new_variable() if prop.is_stateful else None
+        own = () if self.state_var is None else (self.state_var,)
+        self._resource_vars = (*resource.mutable_vars_of(requested), *own)
         self._op_ctx = OpContext(ctx, is_train, requested)
         self._req = (OpReq.WRITE,) * len(out_specs)
         cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
@@ -112,7 +115,7 @@ class Plan(Recordable):
         args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
         self.run_time = RunTime(prop) if prop.params.run_time else None
-        self._is_plain = len(specs) == num_args and not requested
+        self._is_plain = len(specs) == num_args and not self._resource_vars
         self._choose_direct()
         self.is_small = (
             self._is_plain

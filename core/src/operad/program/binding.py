@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
+from operad import engine
 from operad.engine import Var
+from operad.graph import OpNode
 from operad.imperative import Array, Chunk, new_chunk
 from operad.operator import Operator
 from operad.program.program import Program
@@ -39,6 +41,8 @@ class Binding:
     Attributes:
         program: What is bound.
         operators: By step, the operator of each node that applies one.
+        state_vars: By step, the engine variable of what a stateful operator keeps. Forward writes it and
+            backward reads it, also where the two have no array in common.
         chunks: The planned blocks, by block id.
     """
 
@@ -48,6 +52,7 @@ class Binding:
         arrays: Mapping[int, Array],
         operators: Mapping[int, Operator],
         pool: Pool | None = None,
+        state_vars: Mapping[int, Var] | None = None,
     ) -> None:
         """Lay a program out.
 
@@ -55,9 +60,11 @@ class Binding:
             arrays: An array for every entry that the plan says is bound, and for the variables.
             operators: By step, for all steps that will run and those they are the gradients of.
             pool: Blocks to use where one is large enough.
+            state_vars: Those of operators that have run elsewhere; None: all operators are new.
         """
         self.program = program
         self.operators = operators
+        self.state_vars = _new_state_vars(program, operators) if state_vars is None else state_vars
         self._arrays = dict(arrays)
         for entry, home in program.plan.bound.items():
             if home in arrays:
@@ -127,6 +134,15 @@ class Binding:
         place = self.program.plan.places[entry]
         assert place is not None
         return self.chunks[place.block]
+
+
+def _new_state_vars(program: Program, steps: Iterable[int]) -> dict[int, Var]:
+    nodes = program.graph.nodes
+    return {
+        step: engine.get().new_variable()
+        for step in steps
+        if isinstance(node := nodes[step], OpNode) and node.op.is_stateful
+    }
 
 
 def _capacity(chunk: Chunk) -> int:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, final
 
 from operad.context import Context
 from operad.graph import (
+    Answers,
     BackwardNode,
     Entry,
     Graph,
     MemoryPlan,
     OpNode,
     Pass,
-    Placement,
     Variable,
     reads_values,
     run_passes,
@@ -92,6 +92,8 @@ class Program:
 
     def __init__(self, graph: Graph, facts: Mapping[str, Any]) -> None:
         self.graph = graph
+        self._calls: Answers[Call] = Answers()
+        self._resources: Answers[list[ResourceRequest]] = Answers()
         self.plan: MemoryPlan = facts["plan"]
         self.contexts: Sequence[Context] = facts["contexts"]
         self.costs: Sequence[float] = facts["costs"]
@@ -132,14 +134,7 @@ class Program:
 
     def call(self, step: int) -> Call:
         """How a step, which is no variable's, is run."""
-        found = self._calls.get(step)
-        if found is None:
-            found = self._calls[step] = self._make_call(step)
-        return found
-
-    @cached_property
-    def _calls(self) -> dict[int, Call]:
-        return {}
+        return self._calls.get(step, self._make_call, step)
 
     def _make_call(self, step: int) -> Call:
         node, forward = self.graph.nodes[step], self.forward_step(step)
@@ -162,20 +157,16 @@ class Program:
 
     def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
         """Operators for the nodes that apply one: one for all that are alike and keep no state."""
-        made: dict[Hashable, Operator] = {}
+        made: Answers[Operator] = Answers()
         found: dict[int, Operator] = {}
         for step in steps:
             node = self.graph.nodes[step]
-            if not isinstance(node, OpNode):
-                continue
-            args = self.graph.input_ids[step][: node.num_args]
-            shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
-            ctx = self.contexts[step]
-            key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-            operator = made.get(key)
-            if operator is None:
-                operator = made[key] = node.op.create_operator(ctx, shapes, types)
-            found[step] = operator
+            if isinstance(node, OpNode):
+                args = self.graph.input_ids[step][: node.num_args]
+                shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
+                ctx = self.contexts[step]
+                key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:
@@ -185,16 +176,8 @@ class Program:
         assert isinstance(applied, OpNode)
         is_backward = isinstance(node, BackwardNode)
         shapes = [self._shapes[entry] for entry in self.graph.input_ids[forward][: applied.num_args]]
-        key = (applied.signature, is_backward, *shapes)
-        found = self._kinds.get(key)
-        if found is None:
-            ask = applied.op.backward_resource if is_backward else applied.op.forward_resource
-            found = self._kinds[key] = ask(shapes)
-        return found
-
-    @cached_property
-    def _kinds(self) -> dict[Hashable, list[ResourceRequest]]:
-        return {}
+        ask = applied.op.backward_resource if is_backward else applied.op.forward_resource
+        return self._resources.get((applied.signature, is_backward, *shapes), ask, shapes)
 
     @cached_property
     def read_by_backward(self) -> dict[int, str]:
@@ -234,12 +217,4 @@ class Program:
         read = {
             places[entry] for step in self.backward for entry in self.graph.input_ids[step] if entry < forward
         }
-        return not any(_overlap(one, other) for one in read if one for other in set(written) if other)
-
-
-def _overlap(one: Placement, other: Placement) -> bool:
-    return (
-        one.block == other.block
-        and one.offset_bytes < other.offset_bytes + other.size_bytes
-        and other.offset_bytes < one.offset_bytes + one.size_bytes
-    )
+        return not any(one.overlaps(other) for one in read if one for other in set(written) if other)

@@ -81,11 +81,6 @@ class Segment:
         self._const, self._mutable, self._updated = self._variables(started)
         self.started = frozenset([*started, *self._mutable])
 
-    @property
-    def nodes(self) -> list[Node]:
-        """The nodes of the steps."""
-        return [self._program.graph.nodes[step] for step in self.steps]
-
     def push(self, is_train: bool, alone: bool = False) -> None:
         """Schedule one run, or run here and now what is light and has nothing beside it.
 
@@ -174,12 +169,15 @@ class Segment:
                     is_kept |= request is OpReq.ADD and place not in written
                     (updated if is_kept else written)[place] = None
             own.update(call.outs)
+            if (state := binding.state_vars.get(call.operator)) is not None:
+                (written if step == call.operator else updated)[state] = None
             if step in self._resources:
                 written.update(dict.fromkeys(resource.mutable_vars_of(self._resources[step])))
         return distinct(list(read), updated, written)
 
     def _label(self) -> str:
-        first, last = self.nodes[0].name, self.nodes[-1].name
+        nodes = self._program.graph.nodes
+        first, last = nodes[self.steps[0]].name, nodes[self.steps[-1]].name
         return first if len(self.steps) == 1 else f"{first}..{last}"
 
 
