@@ -21,7 +21,7 @@ from operad.imperative.array import Array
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
-from operad.imperative.state import RECORDING, TRAINING, is_recording, state
+from operad.imperative.state import RECORDING, TRAINING, is_recording, local
 from operad.imperative.tape import record
 from operad.operator import OperatorProperty
 
@@ -70,7 +70,7 @@ class Invoker:
             The visible output, or a list of them where there are several.
         """
         plan = self.plan(inputs, ctx)
-        return apply(plan, inputs, out, self._run_time if values is None else values, state.mode, cls)
+        return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
     def plan(self, inputs: Sequence[Array], ctx: Context | None = None) -> Plan:
         """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
@@ -79,7 +79,7 @@ class Invoker:
             ArgumentError: It takes another number of arrays.
             ContextError: They are on several contexts.
         """
-        is_train = state.mode & TRAINING != 0
+        is_train = local.state.mode & TRAINING != 0
         # Inputs decide the context; without any, the thread's default may change between calls.
         ctx = inputs[0]._spec.ctx if inputs else ctx or current_context()
         key = (is_train, ctx, *[x._spec for x in inputs])

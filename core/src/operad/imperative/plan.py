@@ -18,7 +18,7 @@ from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
 
-_SMALL_SIZE: Final = 1500
+_BRIEF_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
@@ -74,7 +74,8 @@ class Plan(Recordable):
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
-        is_small: Whether it may run while the engine's lock is held: a few elements, by a plain ufunc.
+        is_small: Whether the hot path runs it: up to three arrays and one output, without more ado.
+        is_brief: Whether that may hold the engine's lock meanwhile: ufuncs on a few elements; see `hot`.
         num_args: How many of the inputs are arguments.
         num_inputs: How many inputs there are.
         num_visible: How many of the outputs a caller sees.
@@ -118,12 +119,12 @@ class Plan(Recordable):
             self._is_plain
             and self.inline
             and self.direct is not None
-            and self.operator.is_ufunc
             and len(out_specs) == 1
-            and num_args in (1, 2)
+            and 1 <= num_args <= 3
             and recycles(out_specs[0].limbo)
-            and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
         )
+        total = sum(spec.size for spec in (*specs, *out_specs))
+        self.is_brief = self.is_small and self.operator.is_brief and total <= _BRIEF_SIZE
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
@@ -214,7 +215,7 @@ class Plan(Recordable):
         """Whether every output that shares memory with an input does so in a way the operator declared."""
         for j, out in enumerate(outputs):
             chunk = out._chunk
-            for i, x in enumerate(inputs[: self.num_args]):
+            for i, x in enumerate(inputs):
                 if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
                     return False
         return True
