@@ -18,6 +18,7 @@ A plan that `is_brief` runs under the engine's lock, any other one with its vari
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Final
 
 from operad.engine import ThreadedEngine, current
@@ -32,6 +33,7 @@ from operad.imperative.tape import record
 protect(__file__)
 
 _new: Final = object.__new__
+_data_of: Final = attrgetter("_data")
 
 
 def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -86,21 +88,20 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     else:
         return None
     direct: Any = plan.direct  # there is one, since it is small
-    if not plan.is_brief:
-        inputs = (first, second, third)[:count]
-        const = {x._chunk.var: None for x in inputs if x._chunk.var is not var}
-        args = (*[x._data for x in inputs], data, *values)
-        is_done = engine.run_inline(direct, args, plan.ctx, tuple(const), (var,), plan.name)
-        if not is_done:
-            return None
-        if mode >= RECORDING:
-            record(plan, inputs, (made,))
-        return made
     first_var = second_var = third_var = first._chunk.var
     if count > 1:
         second_var = second._chunk.var
         if count > 2:
             third_var = third._chunk.var
+    if not plan.is_brief:
+        inputs = (first, second, third)[:count]
+        args = (*map(_data_of, inputs), data, *values)
+        const = tuple({first_var, second_var, third_var} - {var})
+        if not engine.run_inline(direct, args, plan.ctx, const, (var,), plan.name):
+            return None
+        if mode >= RECORDING:
+            record(plan, inputs, (made,))
+        return made
     is_done = False
     lock = engine.lock
     thread.inside = STEP
