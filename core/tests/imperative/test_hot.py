@@ -262,6 +262,19 @@ class TestRecycledBlocks:
         assert handle.freed
         assert handle.var is None
 
+    def test_what_died_counts_as_pooled(self):
+        context = od.cpu(8)  # nobody else's
+        made = [nd.empty(self.SHAPE, context) for _ in range(3)]
+        before = od.storage.get().stats(context)
+        del made
+        after = od.storage.get().stats(context)
+        assert after.in_use_bytes == 0
+        assert after.pooled_bytes == before.in_use_bytes
+        made = nd.empty(self.SHAPE, context)
+        del made
+        od.storage.get().release_all(context)
+        assert od.storage.get().stats(context).pooled_bytes == 0
+
     def test_large_blocks_are_given_back_at_the_next_array(self):
         x = nd.empty((300, 7))
         handle = x._chunk.handle

@@ -60,7 +60,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if out is None:
         # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
-            handle = spec.limbo.pop()
+            handle = spec.limbo.pop() if plan.is_recycled else lend(spec.limbo, spec.ctx, spec.nbytes)
         except IndexError:
             handle = lend(spec.limbo, spec.ctx, spec.nbytes)
         handle.size_bytes = spec.nbytes

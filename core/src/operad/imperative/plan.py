@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, final
 
-from operad import engine, resource
+from operad import resource
 from operad.config import settings
 from operad.context import Context
-from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
 from operad.imperative.chunk import recycles
@@ -76,6 +75,7 @@ class Plan(Recordable):
         is_parallel: Whether it is worth several threads inside.
         is_small: Whether the hot path runs it: up to three arrays and one output, without more ado.
         is_brief: Whether that may hold the engine's lock meanwhile: ufuncs on a few elements; see `hot`.
+        is_recycled: Whether the block of the first output is recycled whole; see `chunk`.
         num_args: How many of the inputs are arguments.
         num_inputs: How many inputs there are.
         num_visible: How many of the outputs a caller sees.
@@ -121,8 +121,8 @@ class Plan(Recordable):
             and self.direct is not None
             and len(out_specs) == 1
             and 1 <= num_args <= 3
-            and recycles(out_specs[0].limbo)
         )
+        self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
         self.is_brief = self.is_small and self.operator.is_brief and total <= _BRIEF_SIZE
         self.out_spec = out_specs[0]
@@ -174,21 +174,10 @@ class Plan(Recordable):
             values: What `run_time.converted` gave.
         """
         num_args = self.num_args
-        mutable: Sequence[Var]
-        updated: Sequence[Var] = ()
-        const: Sequence[Var] = tuple(map(_var_of, inputs))
-        if not self._is_plain or len(outputs) > 1:
-            parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
-            written = (*map(_var_of, outputs), *self._resource_vars)
-            const, mutable, updated = distinct(const[:num_args], (*const[num_args:], *parts), written)
-        else:
-            out = outputs[0]
-            var = out._chunk.var
-            mutable = (var,)
-            if into_given and (var in const or out._is_part):
-                updated = mutable
-            if updated or len({*const}) < num_args:
-                const = tuple([x for x in dict.fromkeys(const) if x is not var])
+        read = tuple(map(_var_of, inputs))
+        parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
+        written = (*map(_var_of, outputs), *self._resource_vars)
+        const, mutable, updated = distinct(read[:num_args], (*read[num_args:], *parts), written)
         if self.direct is not None:
             function: Callable[..., object] = self.direct
             args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
@@ -196,20 +185,10 @@ class Plan(Recordable):
             data = list(map(_data_of, inputs))
             function = self.operator.forward
             args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
-        if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
-            return
         execute(
-            function,
-            args,
-            self.ctx,
-            const,
-            mutable,
-            self.name,
-            False,
-            updated,
-            self.is_parallel,
+            function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel,
             self._out_bytes,
-        )
+        )  # fmt: skip
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""

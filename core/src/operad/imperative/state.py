@@ -25,18 +25,19 @@ def is_training() -> bool:
 
 def set_recording(is_record: bool) -> bool:
     """Switch recording; returns what it was."""
-    previous = is_recording()
-    thread = local.state
-    thread.mode = (thread.mode & TRAINING) + is_record * RECORDING
-    return previous
+    return _switch(RECORDING, is_record)
 
 
 def set_training(train_mode: bool) -> bool:
     """Switch training mode; returns what it was."""
-    previous = is_training()
+    return _switch(TRAINING, train_mode)
+
+
+def _switch(part: int, is_on: bool) -> bool:
     thread = local.state
-    thread.mode = (thread.mode & RECORDING) + train_mode * TRAINING
-    return previous
+    before = thread.mode
+    thread.mode = before | part if is_on else before & ~part
+    return before & part != 0
 
 
 @contextmanager
