@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from operad import resource
 from operad.config import settings
@@ -44,7 +44,7 @@ class Recordable:
 
 
 @final
-class Recipe:
+class Recipe(NamedTuple):
     """What a recorded call keeps for its gradient.
 
     Attributes:
@@ -52,12 +52,8 @@ class Recipe:
         places: Where they stand among all inputs and then all outputs.
     """
 
-    __slots__ = ("entries", "places")
-
-    def __init__(self, reads: Sequence[BackwardEntry], num_inputs: int) -> None:
-        firsts = {"in_data": 0, "out_data": num_inputs}
-        self.entries = [entry for entry in reads if entry.kind in firsts]
-        self.places = tuple([firsts[kind] + index for kind, index in self.entries])
+    entries: list[BackwardEntry]
+    places: list[int]
 
 
 @final
@@ -201,13 +197,15 @@ class Plan(Recordable):
 
     def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
         """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
-        try:
-            return self.recipes[wanted]
-        except KeyError:
+        found = self.recipes.get(wanted)
+        if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
             reads = self.prop.backward_dependency(flows) if any(flows) else ()
-            made = self.recipes[wanted] = Recipe(reads, self.num_inputs)
-            return made
+            firsts = {"in_data": 0, "out_data": self.num_inputs}
+            entries = [entry for entry in reads if entry.kind in firsts]
+            found = Recipe(entries, [firsts[kind] + index for kind, index in entries])
+            self.recipes[wanted] = found
+        return found
 
 
 def _inferred(

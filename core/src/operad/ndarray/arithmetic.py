@@ -45,26 +45,21 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
 
     def method(self: Any, other: Any, out: Any = None) -> Any:
         kind, thread = other.__class__, local.state
+        values: tuple[Any, ...]
         if kind is self.__class__:
-            plan = plans.get((thread.mode, self._spec, other._spec))
-            if plan is not None:
-                if plan.is_small:
-                    made = apply_small(plan, thread, self, other, None, (), out)
-                    if made is not None:
-                        return made
-                return apply(plan, (self, other), out, (), thread.mode, kind)
+            key, values = other._spec, ()
+        elif kind is float or (kind is int and -_EXACT <= other <= _EXACT):
+            key, values = float, (float(other),)
+        else:
             return other_way(self, other, out)
-        if kind is int and -_EXACT <= other <= _EXACT:
-            other, kind = float(other), float
-        if kind is float:
-            plan = plans.get((thread.mode, self._spec, float))
-            if plan is not None:
-                if plan.is_small:
-                    made = apply_small(plan, thread, self, None, None, (other,), out)
-                    if made is not None:
-                        return made
-                return apply(plan, (self,), out, (other,), thread.mode, self.__class__)
-        return other_way(self, other, out)
+        plan = plans.get((thread.mode, self._spec, key))
+        if plan is None:
+            return other_way(self, other, out)
+        if plan.is_small:
+            made = apply_small(plan, thread, self, other, None, values, out)
+            if made is not None:
+                return made
+        return apply(plan, (self, other)[: plan.num_inputs], out, values, thread.mode, self.__class__)
 
     def other_way(self: Any, other: Any, out: Any) -> Any:
         kind: Any
