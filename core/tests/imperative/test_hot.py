@@ -14,6 +14,7 @@ import pytest
 import operad as od
 from operad import autograd, engine, nd
 from operad.engine import current
+from operad.engine.thread import local
 from operad.imperative import chunk, hot, spec_of
 from operad.imperative.versions import Versions
 
@@ -82,6 +83,51 @@ def test_a_scalar_never_seen_before_takes_the_same_path():
     assert len(names) <= 9
 
 
+@pytest.mark.parametrize(
+    "call",
+    [lambda x, y: nd.elemwise_add(x, x, out=y), lambda x, y: nd.tanh(y, out=y), lambda x, y: y.__iadd__(x)],
+    ids=["another", "an input", "in place"],
+)
+def test_a_given_array_is_filled_on_the_same_path(call):
+    x, y = nd.array(X), nd.array(X)
+    for _ in range(2):
+        call(x, y)
+    names = calls_of(lambda: call(x, y))
+    assert "apply_small" in names
+    assert "apply" not in names
+
+
+def plan_of(function):
+    return next(iter(function.__globals__["__plans"].values()))
+
+
+def test_only_what_is_brief_runs_under_the_lock(monkeypatch):
+    x, seen = nd.array(X), {}
+    functions = {"tanh": nd.tanh, "softmax": nd.softmax}
+    for name, function in functions.items():
+        function(x)
+        plan = plan_of(function)
+        monkeypatch.setattr(
+            plan, "direct", lambda *_, name=name: seen.update({name: current._engine.lock.mutex.locked()})
+        )
+        function(x)
+    assert seen == {"tanh": True, "softmax": False}
+
+
+def test_a_spoilt_target_is_left_to_the_long_way():
+    x, y = nd.array(X), nd.array(X)
+    nd.tanh(x, out=y)
+
+    def fail(_):
+        raise ArithmeticError
+
+    engine.get().push_sync(fail, od.cpu(), (), (y._chunk.var,), name="fails")
+    with pytest.raises(ArithmeticError):
+        y.asnumpy()
+    nd.tanh(x, out=y)
+    np.testing.assert_array_equal(y.asnumpy(), np.tanh(X))
+
+
 def test_values_are_those_of_numpy():
     x = nd.array(X)
     np.testing.assert_array_equal((nd.tanh(x) + x * 3).asnumpy(), np.tanh(X) + X * np.float32(3))
@@ -127,8 +173,8 @@ def test_the_naive_engine_has_no_hot_path():
     nd.tanh(x)
     engine.set("naive")
     try:
-        plan = next(iter(nd.tanh.__globals__["__plans"].values()))
-        assert hot.apply_small(plan, x, None, (), 0) is None
+        plan = plan_of(nd.tanh)
+        assert hot.apply_small(plan, local.state, x, None, None, (), None) is None
         np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
     finally:
         engine.set("threaded")
@@ -215,6 +261,19 @@ class TestRecycledBlocks:
         chunk.bury()
         assert handle.freed
         assert handle.var is None
+
+    def test_what_died_counts_as_pooled(self):
+        context = od.cpu(8)  # nobody else's
+        made = [nd.empty(self.SHAPE, context) for _ in range(3)]
+        before = od.storage.get().stats(context)
+        del made
+        after = od.storage.get().stats(context)
+        assert after.in_use_bytes == 0
+        assert after.pooled_bytes == before.in_use_bytes
+        made = nd.empty(self.SHAPE, context)
+        del made
+        od.storage.get().release_all(context)
+        assert od.storage.get().stats(context).pooled_bytes == 0
 
     def test_large_blocks_are_given_back_at_the_next_array(self):
         x = nd.empty((300, 7))

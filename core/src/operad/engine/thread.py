@@ -30,16 +30,19 @@ class ThreadState:
             the lock is tried: a signal handler or finalizer may run between any two bytecodes, and
             must learn that it interrupted a step.
         bulk: The group the thread is collecting.
+        mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so
+            that a call reads one thread-local value.
         run: `run(function, *args)` calls a function with NumPy's error state of operators: IEEE
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
     """
 
-    __slots__ = ("bulk", "inside", "run")
+    __slots__ = ("bulk", "inside", "mode", "run")
 
     def __init__(self) -> None:
         self.bulk: Bulk | None = None
+        self.mode = 0
         self.renew()
 
     def renew(self) -> None:

@@ -1,5 +1,6 @@
 """Imperative calls: plans, memory and tape, below differentiation and below the user's `NDArray`."""
 
+from operad.engine.thread import local as local
 from operad.imperative.aliases import note_written as note_written
 from operad.imperative.aliases import refuse_aliases as refuse_aliases
 from operad.imperative.array import Array as Array
@@ -26,7 +27,6 @@ from operad.imperative.state import is_recording as is_recording
 from operad.imperative.state import is_training as is_training
 from operad.imperative.state import set_recording as set_recording
 from operad.imperative.state import set_training as set_training
-from operad.imperative.state import state as state
 from operad.imperative.state import unrecorded as unrecorded
 from operad.imperative.tape import Marked as Marked
 from operad.imperative.tape import TapeEntry as TapeEntry

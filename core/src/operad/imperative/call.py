@@ -15,13 +15,14 @@ import numpy as np
 
 from operad.config import settings
 from operad.context import Context, current_context
+from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
-from operad.imperative.state import RECORDING, TRAINING, is_recording, state
+from operad.imperative.state import RECORDING, TRAINING, is_recording
 from operad.imperative.tape import record
 from operad.operator import OperatorProperty
 
@@ -70,7 +71,7 @@ class Invoker:
             The visible output, or a list of them where there are several.
         """
         plan = self.plan(inputs, ctx)
-        return apply(plan, inputs, out, self._run_time if values is None else values, state.mode, cls)
+        return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
     def plan(self, inputs: Sequence[Array], ctx: Context | None = None) -> Plan:
         """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
@@ -79,7 +80,7 @@ class Invoker:
             ArgumentError: It takes another number of arrays.
             ContextError: They are on several contexts.
         """
-        is_train = state.mode & TRAINING != 0
+        is_train = local.state.mode & TRAINING != 0
         # Inputs decide the context; without any, the thread's default may change between calls.
         ctx = inputs[0]._spec.ctx if inputs else ctx or current_context()
         key = (is_train, ctx, *[x._spec for x in inputs])
@@ -139,14 +140,6 @@ def apply(
         cls = inputs[0].__class__ if inputs else cls
         outputs = list(map(cls._new, plan.out_specs))
         plan.run(inputs, outputs, values=values)
-    elif (
-        isinstance(out, Array)
-        and out._spec is plan.out_spec
-        and len(plan.out_specs) == 1
-        and mode < RECORDING
-    ):
-        outputs = (out,)
-        _run_into(plan, inputs, outputs, values)
     else:
         outputs = _given(plan, out)
         if mode & RECORDING:
@@ -215,20 +208,17 @@ def _copied(array: Array) -> Array:
 
 def copy_into(target: Array, source: Array) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
-    if target._chunk is source._chunk:
-        args = (target.ctx.xp, target._data, source._data)
-        execute(_assign, args, target.ctx, (), (target._chunk.var,), "_copyto", reads_mutable=True)
-        return
-    on_gpu = target.ctx.is_gpu or source.ctx.is_gpu
+    is_within = target._chunk is source._chunk
+    ctx = source.ctx if source.ctx.is_gpu else target.ctx
     execute(
         _assign,
         (target.ctx.xp, target._data, source._data),
-        source.ctx if source.ctx.is_gpu else target.ctx,
-        (source._chunk.var,),
+        ctx,
+        () if is_within else (source._chunk.var,),
         (target._chunk.var,),
         "_copyto",
-        inline=not on_gpu and target.size * 2 <= settings().inline_cost,
-        reads_mutable=target._is_part,
+        inline=not ctx.is_gpu and not is_within and target.size * 2 <= settings().inline_cost,
+        reads_mutable=is_within or target._is_part,
         size_bytes=target._spec.nbytes,
     )
 

@@ -15,7 +15,8 @@ next array of that class takes the block that came last, once it is seen to be i
 # counts up, so whoever remembers an old version sees a change.
 
 Other blocks share one limbo, which the next allocation empties. In debug mode and without a pool all do,
-so that the storage sees every use of a block.
+so that the storage sees every use of a block. Whoever asks the storage what is in use, or to release what
+is not, has every limbo emptied first.
 """
 
 from __future__ import annotations
@@ -126,18 +127,20 @@ def bury(limbo: deque[Handle] | None = None) -> None:
         for each in (_large, *_small.values()):
             bury(each)
         return
-    current, store = engine.get(), storage.get()
-    while True:
+    while limbo:
         try:
             handle = limbo.popleft()
         except IndexError:  # perhaps another thread took the last one
             return
         var, handle.var = handle.var, None
-        if current.is_idle(var):
-            store.free(handle)
+        if engine.get().is_idle(var):
+            storage.get().free(handle)
         else:
-            current.delete_variable(partial(_free, handle), handle.ctx, var)
+            engine.get().delete_variable(partial(_free, handle), handle.ctx, var)
 
 
 def _free(handle: Handle, *_: Any) -> None:
     storage.get().free(handle)
+
+
+storage.on_sweep(bury)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
-from operad import engine, resource
+from operad import resource
 from operad.config import settings
 from operad.context import Context
-from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
 from operad.imperative.chunk import recycles
@@ -18,7 +17,7 @@ from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
 
-_SMALL_SIZE: Final = 1500
+_BRIEF_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
@@ -45,7 +44,7 @@ class Recordable:
 
 
 @final
-class Recipe:
+class Recipe(NamedTuple):
     """What a recorded call keeps for its gradient.
 
     Attributes:
@@ -53,12 +52,8 @@ class Recipe:
         places: Where they stand among all inputs and then all outputs.
     """
 
-    __slots__ = ("entries", "places")
-
-    def __init__(self, reads: Sequence[BackwardEntry], num_inputs: int) -> None:
-        firsts = {"in_data": 0, "out_data": num_inputs}
-        self.entries = [entry for entry in reads if entry.kind in firsts]
-        self.places = tuple([firsts[kind] + index for kind, index in self.entries])
+    entries: list[BackwardEntry]
+    places: list[int]
 
 
 @final
@@ -75,7 +70,9 @@ class Plan(Recordable):
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
-        is_small: Whether it may run while the engine's lock is held: a few elements, by a plain ufunc.
+        is_small: Whether the hot path runs it: up to three arrays and one output, without more ado.
+        is_brief: Whether that may hold the engine's lock meanwhile: ufuncs on a few elements; see `hot`.
+        is_recycled: Whether the block of the first output is recycled whole; see `chunk`.
         num_args: How many of the inputs are arguments.
         num_inputs: How many inputs there are.
         num_visible: How many of the outputs a caller sees.
@@ -121,12 +118,12 @@ class Plan(Recordable):
             self._is_plain
             and self.inline
             and self.direct is not None
-            and self.operator.is_ufunc
             and len(out_specs) == 1
-            and num_args in (1, 2)
-            and recycles(out_specs[0].limbo)
-            and sum(spec.size for spec in (*specs, *out_specs)) <= _SMALL_SIZE
+            and 1 <= num_args <= 3
         )
+        self.is_recycled = recycles(out_specs[0].limbo)
+        total = sum(spec.size for spec in (*specs, *out_specs))
+        self.is_brief = self.is_small and self.operator.is_brief and total <= _BRIEF_SIZE
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
@@ -176,21 +173,10 @@ class Plan(Recordable):
             values: What `run_time.converted` gave.
         """
         num_args = self.num_args
-        mutable: Sequence[Var]
-        updated: Sequence[Var] = ()
-        const: Sequence[Var] = tuple(map(_var_of, inputs))
-        if not self._is_plain or len(outputs) > 1:
-            parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
-            written = (*map(_var_of, outputs), *self._resource_vars)
-            const, mutable, updated = distinct(const[:num_args], (*const[num_args:], *parts), written)
-        else:
-            out = outputs[0]
-            var = out._chunk.var
-            mutable = (var,)
-            if into_given and (var in const or out._is_part):
-                updated = mutable
-            if updated or len({*const}) < num_args:
-                const = tuple([x for x in dict.fromkeys(const) if x is not var])
+        read = tuple(map(_var_of, inputs))
+        parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
+        written = (*map(_var_of, outputs), *self._resource_vars)
+        const, mutable, updated = distinct(read[:num_args], (*read[num_args:], *parts), written)
         if self.direct is not None:
             function: Callable[..., object] = self.direct
             args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
@@ -198,39 +184,31 @@ class Plan(Recordable):
             data = list(map(_data_of, inputs))
             function = self.operator.forward
             args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
-        if self.inline and engine.get().run_inline(function, args, self.ctx, const, mutable, self.name):
-            return
         execute(
-            function,
-            args,
-            self.ctx,
-            const,
-            mutable,
-            self.name,
-            False,
-            updated,
-            self.is_parallel,
+            function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel,
             self._out_bytes,
-        )
+        )  # fmt: skip
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
         for j, out in enumerate(outputs):
             chunk = out._chunk
-            for i, x in enumerate(inputs[: self.num_args]):
+            for i, x in enumerate(inputs):
                 if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
                     return False
         return True
 
     def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
         """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
-        try:
-            return self.recipes[wanted]
-        except KeyError:
+        found = self.recipes.get(wanted)
+        if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
             reads = self.prop.backward_dependency(flows) if any(flows) else ()
-            made = self.recipes[wanted] = Recipe(reads, self.num_inputs)
-            return made
+            firsts = {"in_data": 0, "out_data": self.num_inputs}
+            entries = [entry for entry in reads if entry.kind in firsts]
+            found = Recipe(entries, [firsts[kind] + index for kind, index in entries])
+            self.recipes[wanted] = found
+        return found
 
 
 def _inferred(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from operad import engine
@@ -40,21 +39,10 @@ def execute(
     current = engine.get()
     if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
         return
-    pushed = partial(_without_run_context, function, args)
     current.push_sync(
-        pushed,
-        ctx,
-        const_vars,
-        mutable_vars,
-        name=name,
-        reads_mutable=reads_mutable,
-        is_parallel=is_parallel,
-        size_bytes=size_bytes,
-    )
-
-
-def _without_run_context(function: Callable[..., object], args: tuple[Any, ...], _: object) -> None:
-    function(*args)
+        lambda _: function(*args), ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable,
+        is_parallel=is_parallel, size_bytes=size_bytes,
+    )  # fmt: skip
 
 
 def distinct(

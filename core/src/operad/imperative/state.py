@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, final
+from typing import Final
+
+from operad.engine.thread import local
 
 TRAINING: Final = 1
 RECORDING: Final = 2
-
-
-@final
-class _State(threading.local):
-    """One number, so that a call reads one thread-local value and looks up its plan by it.
-
-    Attributes:
-        mode: TRAINING and RECORDING, added up.
-    """
-
-    mode: int = 0
-
-
-state: Final = _State()
+"""A thread's mode, `local.state.mode`, is these added up: one number, by which a call looks up its plan."""
 
 
 def is_recording() -> bool:
     """Whether calls of this thread are recorded."""
-    return state.mode & RECORDING != 0
+    return local.state.mode & RECORDING != 0
 
 
 def is_training() -> bool:
     """Whether calls of this thread run in training mode."""
-    return state.mode & TRAINING != 0
+    return local.state.mode & TRAINING != 0
 
 
 def set_recording(is_record: bool) -> bool:
     """Switch recording; returns what it was."""
-    previous = is_recording()
-    state.mode = (state.mode & TRAINING) + is_record * RECORDING
-    return previous
+    return _switch(RECORDING, is_record)
 
 
 def set_training(train_mode: bool) -> bool:
     """Switch training mode; returns what it was."""
-    previous = is_training()
-    state.mode = (state.mode & RECORDING) + train_mode * TRAINING
-    return previous
+    return _switch(TRAINING, train_mode)
+
+
+def _switch(part: int, is_on: bool) -> bool:
+    thread = local.state
+    before = thread.mode
+    thread.mode = before | part if is_on else before & ~part
+    return before & part != 0
 
 
 @contextmanager

@@ -116,10 +116,7 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         if not any(entries):
             return
     wanted = _ONE if num_args == 1 else tuple(map(bool, entries))
-    try:
-        recipe = plan.recipes[wanted]
-    except KeyError:
-        recipe = plan.recipe(wanted)
+    recipe = plan.recipes.get(wanted) or plan.recipe(wanted)
     # Written out as in `hot`: what constructors do, in one call.
     saved, versions = [], []
     arrays = (*inputs, *outputs)
@@ -143,9 +140,6 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     node.saved = saved
     node.versions = versions
     node.aux = [x.detach() for x in inputs[num_args:]] if len(inputs) > num_args else ()
-    if plan.num_visible == 1:
-        outputs[0]._autograd = (node, 0)
-        return
     for i in range(plan.num_visible):
         outputs[i]._autograd = (node, i)
 

@@ -18,7 +18,7 @@ import numpy as np
 from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
-from operad.imperative import Array, Plan, apply, apply_small, find_invoker, is_recording, keep, state
+from operad.imperative import Array, Plan, apply, apply_small, find_invoker, is_recording, keep, local
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -45,26 +45,22 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     plans: dict[Any, Plan] = registry.follow({})
 
     def method(self: Any, other: Any, out: Any = None) -> Any:
-        kind, mode = other.__class__, state.mode
-        if kind is int and -_EXACT <= other <= _EXACT:
-            other, kind = float(other), float
-        if kind is float:
-            plan = plans.get((mode, self._spec, float))
-            if plan is not None:
-                if plan.is_small and out is None:
-                    made = apply_small(plan, self, None, (other,), mode)
-                    if made is not None:
-                        return made
-                return apply(plan, (self,), out, (other,), mode, self.__class__)
-        elif kind is self.__class__:
-            plan = plans.get((mode, self._spec, other._spec))
-            if plan is not None:
-                if plan.is_small and out is None:
-                    made = apply_small(plan, self, other, (), mode)
-                    if made is not None:
-                        return made
-                return apply(plan, (self, other), out, (), mode, kind)
-        return other_way(self, other, out)
+        kind, thread = other.__class__, local.state
+        values: tuple[Any, ...]
+        if kind is self.__class__:
+            key, values = other._spec, ()
+        elif kind is float or (kind is int and -_EXACT <= other <= _EXACT):
+            key, values = float, (float(other),)
+        else:
+            return other_way(self, other, out)
+        plan = plans.get((thread.mode, self._spec, key))
+        if plan is None:
+            return other_way(self, other, out)
+        if plan.is_small:
+            made = apply_small(plan, thread, self, other, None, values, out)
+            if made is not None:
+                return made
+        return apply(plan, (self, other)[: plan.num_inputs], out, values, thread.mode, self.__class__)
 
     @boundary
     def other_way(self: Any, other: Any, out: Any) -> Any:
@@ -83,8 +79,8 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
         plan = found.plan(inputs)
         # An operator whose scalar is no run-time parameter has a plan for each value.
         if values or len(inputs) == 2:
-            keep(plans, (state.mode, self._spec, kind), plan)
-        return apply(plan, inputs, out, values, state.mode, self.__class__)
+            keep(plans, (local.state.mode, self._spec, kind), plan)
+        return apply(plan, inputs, out, values, local.state.mode, self.__class__)
 
     return method
 

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, Array, Plan, apply, apply_small, find_invoker, keep, state
+from operad.imperative import ABSENT, Array, Plan, apply, apply_small, find_invoker, keep, local
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, documented, signature
 from operad.operator import OperatorProperty, Param
@@ -68,7 +68,7 @@ class OperatorFunction:
         # The names that an operator cannot have begin with two underscores.
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__apply": apply, "__apply_small": apply_small, "__call": self.call,
-            "__cls": self.cls, "__plans": self._plans, "__state": state, "__typed": _typed,
+            "__cls": self.cls, "__plans": self._plans, "__local": local, "__typed": _typed,
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -85,9 +85,9 @@ class OperatorFunction:
         words = "".join(f", {name}=__ABSENT" for name in self._params)
         given = "".join(f"{name!r}: {name}, " for name in self._params) + "**__others"
         values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
-        keys = ["__state.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
+        keys = ["__thread.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
         if self.arrays is None:
-            takes, arrays, every, rest = "*__arrays", "__arrays", "__arrays", "False"
+            takes, arrays, every, rest = "*__arrays", "__arrays", "__arrays", ""
             keys.append("*[array._spec for array in __arrays]")
         else:
             # By position alone, so what they are called here is for readers of tracebacks.
@@ -96,25 +96,29 @@ class OperatorFunction:
                 a if a.isidentifier() and a not in taken else f"__{i}" for i, a in enumerate(self.arrays)
             ]
             takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
-            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
+            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest or "
             every = f"{arrays} + __rest"
             keys += [f"{name}._spec" for name in listed]
+        call = f"{every}, {{{given}}}, out, ctx"
         lines = [
             f"def {self._word}({takes}{words}, out=None, name=None, ctx=None, **__others):",
+            "    __thread = __local.state",
             "    try:",
             f"        __key = ({', '.join(keys)},)",
-            "        __plan = __plans.get(__key)",
+            "        __plan = __plans[__key]",
+            "    except KeyError:",
+            f"        return __call(__key, {call})",
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
-            "        __key = __plan = None",
-            f"    if __plan is None or {rest} or __others:",
-            f"        return __call(__key, {every}, {{{given}}}, out, ctx)",
+            f"        return __call(None, {call})",
+            f"    if {rest}__others:",
+            f"        return __call(__key, {call})",
             f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
         ]
-        if self.arrays is not None and len(self.arrays) in (1, 2):
-            pair = f"{listed[0]}, {listed[1] if len(listed) == 2 else None}"
+        if self.arrays is not None and 1 <= len(self.arrays) <= 3:
+            three = ", ".join([*listed, "None", "None"][:3])
             lines[-1:-1] = [
-                "    if __plan.is_small and out is None:",
-                f"        __made = __apply_small(__plan, {pair}, ({values}), __key[0])",
+                "    if __plan.is_small:",
+                f"        __made = __apply_small(__plan, __thread, {three}, ({values}), out)",
                 "        if __made is not None:",
                 "            return __made",
             ]

@@ -130,14 +130,10 @@ def _read_array(reader: _Reader, number: int) -> NDArray:
             raise reader.error(
                 f"array {number} has storage type {storage_type}; sparse arrays are not supported"
             )
-    if magic in (_V1_MAGIC, _V2_MAGIC):
-        (ndim,) = reader.unpack("<I")
+    ndim, length_code = magic, "I"
+    if magic in (_V1_MAGIC, _V2_MAGIC, _NUMPY_SHAPE_MAGIC):
+        (ndim,) = reader.unpack("<i" if magic == _NUMPY_SHAPE_MAGIC else "<I")
         length_code = "q"
-    elif magic == _NUMPY_SHAPE_MAGIC:
-        (ndim,) = reader.unpack("<i")
-        length_code = "q"
-    else:
-        ndim, length_code = magic, "I"
     if not -1 <= ndim <= _MAX_NDIM:
         raise reader.error(
             f"array {number} begins with {ndim:#x}, which is neither a magic nor a number of axes"

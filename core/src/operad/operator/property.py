@@ -61,12 +61,13 @@ class Operator(ABC):
             is no such callable. Hot loops call it without a Python frame of ours in between.
         direct_with_values: `direct` for any values of the run-time parameters: it takes what
             `run_time_values` gives behind the arrays.
-        is_ufunc: Whether these do nothing but call a ufunc of the array module.
+        is_brief: Whether these do nothing but call ufuncs of the array module, so that on few elements they
+            may run while the engine's lock is held.
     """
 
     direct: Callable[..., object] | None = None
     direct_with_values: Callable[..., object] | None = None
-    is_ufunc: bool = False
+    is_brief: bool = False
 
     @abstractmethod
     def forward(

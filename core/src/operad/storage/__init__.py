@@ -3,6 +3,7 @@
 from operad.storage.handle import Handle as Handle
 from operad.storage.manager import Storage as Storage
 from operad.storage.manager import get as get
+from operad.storage.manager import on_sweep as on_sweep
 from operad.storage.pool import POISON as POISON
 from operad.storage.pool import Device as Device
 from operad.storage.size_class import ALIGNMENT_BYTES as ALIGNMENT_BYTES

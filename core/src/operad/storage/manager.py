@@ -110,12 +110,17 @@ class Storage:
 
     def release_all(self, ctx: Context) -> None:
         """Give the idle blocks of `ctx` back to the system; blocks in use stay."""
+        _sweep()
+        self._release(ctx)
+
+    def _release(self, ctx: Context) -> None:
         pool = self._pools.get(ctx)
         if pool is not None:
             pool.release_idle()
 
     def stats(self, ctx: Context) -> Stats:
         """What is held on `ctx`; all zero where nothing was ever allocated."""
+        _sweep()
         pool = self._pools.get(ctx)
         return pool.stats() if pool is not None else Stats(0, 0, 0, 0, 0, ())
 
@@ -140,11 +145,27 @@ class Storage:
         # cpu(0) and cpu(1) are queues over the same memory, so both pools can help out.
         for other in tuple(self._pools):
             if other.device_type == ctx.device_type:
-                self.release_all(other)
+                self._release(other)
 
 
 def _freed_twice(attempt: str, handle: Handle) -> StorageError:
     return StorageError(f"{attempt}: {handle!r} was freed before; each handle is freed once, by its owner")
+
+
+_sweeps: Final[list[Callable[[], None]]] = []
+
+
+def on_sweep(give_back: Callable[[], None]) -> None:
+    """Have `give_back` called, with no lock held, before blocks are counted or released.
+
+    For whoever keeps blocks that are of no use any more, to lend them on faster than a pool does.
+    """
+    _sweeps.append(give_back)
+
+
+def _sweep() -> None:
+    for give_back in _sweeps:
+        give_back()
 
 
 _process_storage: Storage | None = None

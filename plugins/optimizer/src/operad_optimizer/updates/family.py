@@ -60,12 +60,15 @@ class Blockwise:
         rule: What is called for each block.
         params: Its parameters.
         names: What the binder calls it with.
+        only_ufuncs: That rules do nothing but call ufuncs, for the binder too.
 
     Args:
         arrays: Names of the weight that is moved, the gradient and the states.
         in_place: Whether the weight is one that the rule overwrites and that is returned; else the rule
             fills the output.
     """
+
+    only_ufuncs: Final = True
 
     def __init__(self, rule: Rule, arrays: Sequence[str], in_place: bool = False) -> None:
         declared = inspect.signature(rule).parameters.items()
@@ -75,17 +78,18 @@ class Blockwise:
         }
         self.names = (*arrays, *([] if in_place else ["output"]), *self.params)
         self.in_place = in_place
-        self._count = len(arrays)
         self.__module__ = rule.__module__
 
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""
-        given = dict(zip(self.params, values[-len(self.params) :], strict=True))
-        weight = values[0]
-        arrays = [*values[: self._count], weight if self.in_place else values[self._count]]
-        with np.errstate(all="ignore"):
-            for own, grad, *rest in blocks(arrays):
-                self.rule(own, grad.astype(own.dtype, copy=False), *rest, **given)
+        weight, grad = values[0], values[1]
+        if not self.in_place and weight.size <= BLOCK and weight.dtype is grad.dtype:
+            self.rule(*values)
+            return None
+        count = len(self.names) - len(self.params)
+        arrays, given = values[:count], values[count:]
+        for own, grad, *rest in blocks((*arrays, weight) if self.in_place else arrays):
+            self.rule(own, grad.astype(own.dtype, copy=False), *rest, *given)
         return weight if self.in_place else None
 
 

@@ -30,7 +30,7 @@ def _sgd(
 ) -> None:  # fmt: skip
     """`weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     kept = (1 - lr * wd) * weight if wd else weight
-    np.subtract(kept, rescaled(grad, rescale_grad, clip_gradient, lr), out=out)
+    np.subtract(kept, rescaled(grad, rescale_grad, clip_gradient, lr), out)
 
 
 sgd_update = update(
