@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
-from operad.context import Context
+from operad.context import Context, as_context
+from operad.imperative import Origin
 from operad.ndarray.function import operator_function
 from operad.ndarray.ndarray import NDArray
 
@@ -61,8 +62,8 @@ def eye(
 
 def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
     given = {key: value for key, value in params.items() if value is not None}
-    made: NDArray = operator_function(op, NDArray)(ctx=ctx, **given)
-    return made
+    made: NDArray = operator_function(op, NDArray)(ctx=as_context(ctx, op.lstrip("_")), **given)
+    return made._came(Origin.MADE)
 
 
 def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
