@@ -25,7 +25,8 @@ def test_contexts_show_as_they_are_written():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(("tpu", 0), "unknown device type 'tpu'"), (("cpu", -1), "-1")]
+    ("arguments", "message"),
+    [(("tpu", 0), "unknown device type 'tpu'"), *((("cpu", n), repr(n)) for n in (-1, 1.0, "0"))],
 )
 def test_unknown_devices_are_refused(arguments, message):
     with pytest.raises(ContextError, match=message):

@@ -8,6 +8,7 @@ every device takes its array module from `Context.xp`.
 from __future__ import annotations
 
 import threading
+from operator import index
 from types import ModuleType
 from typing import ClassVar, Final, final
 
@@ -40,18 +41,20 @@ class Context:
     def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:  # noqa: D102 - the class's
         if isinstance(device_type, Context):
             return device_type
-        key = (device_type, device_id)
-        found = cls._interned.get(key)
-        if found is not None:
-            return found
         if device_type not in _DEVICE_TYPE_IDS:
             known = ", ".join(_DEVICE_TYPE_IDS)
             raise ContextError(f"unknown device type {device_type!r}; expected one of {known}")
-        if device_id < 0:
-            raise ContextError(f"device_id of {device_type!r} is {device_id}, expected >= 0")
+        try:
+            key = (device_type, index(device_id))
+        except TypeError:
+            key = (device_type, -1)
+        found = cls._interned.get(key)
+        if found is not None:
+            return found
+        if key[1] < 0:
+            raise ContextError(f"device_id of {device_type!r} is {device_id!r}, expected an integer >= 0")
         context = super().__new__(cls)
-        context.device_type = device_type
-        context.device_id = device_id
+        context.device_type, context.device_id = key
         return cls._interned.setdefault(key, context)
 
     @property
@@ -107,6 +110,22 @@ def current_context() -> Context:
     """The thread's default context: the innermost `with ctx:`, else `cpu(0)`."""
     stack = _defaults.stack
     return stack[-1] if stack else _CPU0
+
+
+def as_context(given: object, call: str) -> Context:
+    """`given`, the argument `ctx` of `call`, where it is a context; the thread's default for None.
+
+    Raises:
+        ContextError: It is something else, such as the name of a device.
+    """
+    if given is None:
+        return current_context()
+    if not isinstance(given, Context):
+        raise ContextError(
+            f"{call}: ctx is {given!r}, expected a Context; give ctx=operad.cpu() or ctx=operad.gpu(0), "
+            "and several lengths as one shape: (2, 3)"
+        )
+    return given
 
 
 def cpu(device_id: int = 0) -> Context:

@@ -95,6 +95,26 @@ class TestHeads:
             with pytest.raises(GradientError, match="head 0 was not recorded"):
                 head.backward()
 
+    def test_say_which_step_was_forgotten(self):
+        """The array was made, computed from nothing marked, or computed while nothing was recorded."""
+        x, plain = variable(A), nd.array(A)
+        with autograd.record():
+            from_unmarked, passed_on = plain * 2, plain * 2 + 1
+            with autograd.pause():
+                paused = x * 2
+            detached = (x * 2).detach()
+        for head, forgotten in (
+            (plain, "it was made, not computed"),
+            (nd.empty((2,)), "it was made, not computed"),
+            (from_unmarked, "no array it was computed from has a gradient; call attach_grad"),
+            (passed_on, "no array it was computed from has a gradient; call attach_grad"),
+            (x * 2, "it was computed outside autograd.record"),
+            (paused, "it was computed outside autograd.record"),
+            (detached, "it was computed outside autograd.record"),
+        ):
+            with pytest.raises(GradientError, match=rf"backward: head 0 was not recorded: {forgotten}"):
+                head.backward()
+
 
 class TestNoGradient:
     """What MXNet gives for operators without a gradient: zeros."""

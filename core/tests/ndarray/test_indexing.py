@@ -91,6 +91,62 @@ def test_an_ndarray_may_be_the_index():
     np.testing.assert_array_equal(x[(nd.array(VALUES) > 7).astype(bool)].asnumpy(), VALUES[VALUES > 7])
 
 
+@pytest.mark.parametrize(
+    ("shape", "key"),
+    [((4,), 0), ((4,), -1), ((4,), np.int64(1)), ((4,), (0,)), ((4,), (..., 0)), ((4,), (0, ...)),
+     ((4,), np.array(1)), ((2, 3), (0, 1)), ((2, 3), (..., 0, 1)), ((2, 3, 4), (1, 1, 1)),
+     ((4,), nd.array(2))],
+)  # fmt: skip
+@pytest.mark.parametrize("recorded", [False, True])
+def test_one_element_has_the_shape_1_and_is_a_view(shape, key, recorded):
+    x = nd.array(np.arange(np.prod(shape)).reshape(shape))
+    plain = int(key.asscalar()) if isinstance(key, nd.NDArray) else key
+    expected = x.asnumpy()[plain]
+    if recorded:
+        x.attach_grad()
+        with autograd.record():
+            found = x[key]
+    else:
+        found = x[key]
+        assert found._chunk is x._chunk
+    assert found.shape == (1,)
+    assert found.asscalar() == expected
+    x[key] = 70
+    assert x.asnumpy()[plain] == 70
+
+
+def test_an_index_of_nothing_keeps_an_array_without_axes():
+    assert nd.array(5.0)[()].shape == nd.array(5.0)[...].shape == ()
+
+
+def test_iteration_over_a_vector_gives_arrays_of_one_element():
+    assert [x.shape for x in nd.array([1, 2])] == [(1,), (1,)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("compare", [lambda x: x > 1, lambda x: x == 2, lambda x: (x == 1) * 1 == 1])
+def test_the_result_of_a_comparison_is_no_index(dtype, compare):
+    x = nd.array([1, 2, 3], dtype=dtype)
+    for use in (lambda key: x[key], lambda key: setting(x, key)):
+        with pytest.raises(IndexOutOfRangeError, match=r"result of a comparison.*astype\('bool'\)"):
+            use(compare(x))
+    mask = compare(x).astype("bool")
+    np.testing.assert_array_equal(x[mask].asnumpy(), x.asnumpy()[mask.asnumpy()])
+    setting(x, mask)
+    assert (x.asnumpy()[mask.asnumpy()] == 70).all()
+
+
+def test_a_result_of_a_comparison_that_was_overwritten_by_indices_is_an_index():
+    key = nd.array([1, 2, 3]) > 1
+    key[:] = nd.array([2, 0, 0])
+    assert nd.array([1, 2, 3])[key].tolist() == [3, 1, 1]
+
+
+def setting(x, key):
+    x[key] = 70
+    return x
+
+
 def test_overlapping_assignment_reads_before_it_writes():
     x = nd.array(np.arange(5))
     x[1:] = x[:-1]

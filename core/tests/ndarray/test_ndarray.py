@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from operad import autograd, context, nd
-from operad.errors import ArgumentError, BindError, DTypeError, ShapeError
+from operad import autograd, context, nd, sym
+from operad.errors import ArgumentError, BindError, ContextError, DTypeError, ShapeError
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -81,11 +81,57 @@ def test_asnumpy_is_a_copy():
     assert x.asscalar() == 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_asscalar_is_a_numpy_scalar_and_item_a_python_number(dtype, shape):
+    x = nd.array(np.ones(shape), dtype=dtype)
+    assert type(x.asscalar()) is np.dtype(dtype).type
+    assert type(x.item()) is type(np.ones(1, dtype).item())
+    assert x.asscalar() == x.item() == 1
+
+
+def test_tolist_is_numpys():
+    assert nd.array([[1, 2]], dtype="int32").tolist() == [[1, 2]]
+    assert nd.array(1.5).tolist() == 1.5
+
+
+def test_one_element_is_formatted_as_a_number_and_any_array_without_a_format():
+    x = nd.array([2.0, 0.5])
+    assert f"{x[1]:.2f}" == "0.50"
+    assert f"{x}" == str(x)
+    with pytest.raises(ArgumentError, match=r"'\.2f' of an array of shape \(2,\)"):
+        format(x, ".2f")
+
+
+def test_text_that_is_a_number_is_converted():
+    np.testing.assert_array_equal(nd.array(["1", "2.5"]).asnumpy(), np.float32([1, 2.5]))
+    assert nd.array(["1", "2"], dtype="int32").dtype == np.int32
+    with pytest.raises(ArgumentError, match="'two'"):
+        nd.array(["1", "two"])
+
+
+@pytest.mark.parametrize("ctx", ["cpu", "cpu(0)", -1, 0, 3, "", object])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ctx: nd.empty((2,), ctx=ctx),
+        lambda ctx: nd.array([1], ctx=ctx),
+        lambda ctx: nd.array(nd.array([1]), ctx=ctx),
+        lambda ctx: nd.array([1]).as_in_context(ctx),
+        lambda ctx: sym.var("x").bind(ctx, [nd.array([1])]),
+        lambda ctx: sym.var("x").simple_bind(ctx, x=(1,)),
+        lambda ctx: sym.var("x").eval(ctx, x=nd.array([1])),
+    ],
+)
+def test_what_is_no_context_is_refused_by_name(call, ctx):
+    with pytest.raises(ContextError, match=r"ctx is .*expected a Context; give ctx=operad\.cpu\(\)"):
+        call(ctx)
+
+
 def test_scalars_come_out_as_python_numbers():
-    assert isinstance(nd.array([2.0]).asscalar(), float)
     assert int(nd.array([[2.0]])) == 2
     assert list(range(5))[nd.array(3, dtype="int64")] == 3
-    assert bool(nd.array([0])) is False
+    assert bool(nd.array([0])) is bool(nd.empty((0,))) is False
 
 
 def test_only_one_element_is_a_scalar():

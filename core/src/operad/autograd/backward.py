@@ -13,7 +13,7 @@ from operad.autograd.program import backward_program, deliver
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
-from operad.imperative import Array, Marked, TapeEntry, TapeNode, Use, clash, tape_of
+from operad.imperative import Array, Marked, Origin, TapeEntry, TapeNode, Use, clash, tape_of
 
 
 @boundary
@@ -109,9 +109,7 @@ def grad(
     for i, array in enumerate(arrays):
         _check_array(f"grad: variable {i}", array)
         if array._autograd is None:
-            raise GradientError(
-                f"grad: variable {i} was not recorded; call attach_grad() on it before record()"
-            )
+            raise _no_gradient(f"grad: variable {i}", array)
     entries, grads = _heads(heads, head_grads)
     results = [Marked(x._new(x._spec), "write") for x in arrays]
     wanted = [x._autograd for x in arrays]
@@ -188,14 +186,26 @@ def _heads(
     for i, (array, given) in enumerate(zip(arrays, grads, strict=True)):
         _check_array(f"backward: head {i}", array)
         if array._autograd is None:
-            raise GradientError(
-                f"backward: head {i} was not recorded; compute it under autograd.record(), by operators "
-                "that have gradients, from arrays that attach_grad() was called on"
-            )
+            raise _no_gradient(f"backward: head {i}", array)
         if given is not None:
             _check_like(f"backward: head_grads[{i}]", given, array)
         entries.append(array._autograd)
     return entries, [x._filled(1) if g is None else g for x, g in zip(arrays, grads, strict=True)]
+
+
+def _no_gradient(what: str, array: Array) -> GradientError:
+    """The error for an array that is not on the tape, by how it came to be."""
+    if array._came_by(Origin.MADE):
+        why = (
+            "it was made, not computed; call attach_grad() on it, and compute from it under autograd.record()"
+        )
+    elif array._came_by(Origin.UNTRACKED):
+        why = "no array it was computed from has a gradient; call attach_grad() on them before record()"
+    else:
+        why = (
+            "it was computed outside autograd.record() (or under pause(), or by detach()); compute it inside"
+        )
+    return GradientError(f"{what} was not recorded: {why}")
 
 
 def _check_array(what: str, given: object) -> None:

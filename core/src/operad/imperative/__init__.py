@@ -4,6 +4,7 @@ from operad.engine.thread import local as local
 from operad.imperative.aliases import note_written as note_written
 from operad.imperative.aliases import refuse_aliases as refuse_aliases
 from operad.imperative.array import Array as Array
+from operad.imperative.array import Origin as Origin
 from operad.imperative.call import Invoker as Invoker
 from operad.imperative.call import apply as apply
 from operad.imperative.call import copy_into as copy_into

@@ -6,7 +6,8 @@ array names the class: that of an input, or the one that the front end hands dow
 
 from __future__ import annotations
 
-from typing import Any, Final, Self
+from enum import Enum
+from typing import Any, Final, Self, final
 
 from operad.context import Context
 from operad.dtypes import DType
@@ -17,14 +18,24 @@ from operad.operator import Shape
 _made: Final = object.__new__
 
 
+@final
+class Origin(Enum):
+    """How an array came to be, where a message may have to say so later."""
+
+    MADE = "by a function that makes arrays, from no other array"
+    COMPARED = "by a comparison: its elements are 0 and 1"
+    UNTRACKED = "under record(), from arrays that no gradient flows to"
+
+
 class Array:
     """A plain array inside the memory of a chunk.
 
     The underscored attributes belong to the layers of the core; users see the properties.
     `_autograd` is the tape's place for this array, `(node, index)`; None where no gradient flows to it.
+    `_origin` is unset in most arrays, which costs their makers nothing.
     """
 
-    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_spec")
+    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_origin", "_spec")
 
     def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
         self._chunk = chunk
@@ -48,6 +59,14 @@ class Array:
         made._spec = spec
         made._autograd = None
         return made
+
+    def _came(self, origin: Origin) -> Self:
+        """This array, whose origin is noted."""
+        self._origin = origin
+        return self
+
+    def _came_by(self, origin: Origin) -> bool:
+        return getattr(self, "_origin", None) is origin
 
     @property
     def shape(self) -> Shape:

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.config import settings
-from operad.context import Context, current_context
+from operad.context import Context, as_context
 from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.imperative.aliases import note_written, refuse_aliases
@@ -82,7 +82,7 @@ class Invoker:
         """
         is_train = local.state.mode & TRAINING != 0
         # Inputs decide the context; without any, the thread's default may change between calls.
-        ctx = inputs[0]._spec.ctx if inputs else ctx or current_context()
+        ctx = inputs[0]._spec.ctx if inputs else as_context(ctx, self.prop.name)
         key = (is_train, ctx, *[x._spec for x in inputs])
         plan = self._plans.get(key)
         if plan is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
-from operad import resource
+from operad import engine, resource
 from operad.config import settings
 from operad.context import Context
 from operad.errors import ShapeError

@@ -18,7 +18,7 @@ import numpy as np
 from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
-from operad.imperative import Array, Plan, apply, apply_small, find_invoker, is_recording, keep, local
+from operad.imperative import Array, Origin, Plan, apply, apply_small, find_invoker, is_recording, keep, local
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -40,7 +40,7 @@ def invoke(name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None =
     return value
 
 
-def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
+def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     """A method that applies one of three operators, according to the other operand."""
     plans: dict[Any, Plan] = registry.follow({})
 
@@ -66,7 +66,7 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     def other_way(self: Any, other: Any, out: Any) -> Any:
         kind: Any
         if isinstance(other, (np.ndarray, list, tuple)):
-            other = _converted(self, other)
+            other = converted(self, other)
         if isinstance(other, Array):
             name = same_shape if self.shape == other.shape else broadcast
             found, values = find_invoker(registry.get(name), {})
@@ -87,11 +87,11 @@ def _binary(same_shape: str, broadcast: str, scalar: str) -> Method:
 
 def _reflected(scalar: str, method: Method) -> Method:
     """The method for a number on the left; other values on the left become arrays first."""
-    plain = _binary("", "", scalar)
+    plain = binary("", "", scalar)
 
     def reflected(self: Any, other: Any) -> Any:
         if isinstance(other, (np.ndarray, list, tuple)):
-            return method(_converted(self, other), self)
+            return method(converted(self, other), self)
         return plain(self, other)
 
     return reflected
@@ -109,19 +109,56 @@ def _inplace(kind: str, method: Callable[..., Any]) -> Method:
     return inplace
 
 
+def _compared(method: Method) -> Method:
+    """A method whose result is noted as 0s and 1s, for a mask must not be taken for indices later."""
+
+    def compare(self: Any, other: Any) -> Any:
+        made = method(self, other)
+        return made if made is NotImplemented else made._came(Origin.COMPARED)
+
+    return compare
+
+
+def _logical(symbol: str, method: Method) -> Method:
+    """A method for operands that are true or false: bools, and results of comparisons."""
+
+    def combine(self: Any, other: Any) -> Any:
+        if isinstance(other, (np.ndarray, list, tuple)):
+            other = self._like(other, np.dtype(np.bool_)) if np.asarray(other).dtype == bool else other
+        for operand in (self, other):
+            _check_logical(symbol, operand)
+        if isinstance(other, Array) and other.dtype != self.dtype:
+            self, other = self.astype(np.bool_), cast("NDArray", other).astype(np.bool_)
+        return method(self, other)
+
+    return _compared(combine)
+
+
+def _check_logical(symbol: str, operand: Any) -> None:
+    """Raise DTypeError unless `operand` holds truth values: no operator computes with bits."""
+    is_array = isinstance(operand, Array)
+    if isinstance(operand, (bool, np.bool_)) or (
+        is_array and (operand.dtype == np.bool_ or operand._came_by(Origin.COMPARED))
+    ):
+        return
+    what = f"an array of {operand.dtype.name}" if is_array else f"{operand!r}"
+    raise DTypeError(
+        f"{symbol}: an operand is {what}, expected bools or results of comparisons; use x.astype('bool'), or "
+        "x != 0 (no operator computes with bits)"
+    )
+
+
 class Arithmetic:
     """Mixed into `NDArray`: arithmetic, comparisons and their in-place forms."""
 
     __slots__ = ()
-    __array_priority__ = 1000.0
-    __array_ufunc__ = None  # numpy_array + ndarray is ours to compute
 
-    __add__ = __radd__ = _binary("elemwise_add", "broadcast_add", "_plus_scalar")
-    __sub__ = _binary("elemwise_sub", "broadcast_sub", "_minus_scalar")
-    __mul__ = __rmul__ = _binary("elemwise_mul", "broadcast_mul", "_mul_scalar")
-    __truediv__ = _binary("elemwise_div", "broadcast_div", "_div_scalar")
-    __mod__ = _binary("_mod", "broadcast_mod", "_mod_scalar")
-    __pow__ = _binary("_power", "broadcast_power", "_power_scalar")
+    __add__ = __radd__ = binary("elemwise_add", "broadcast_add", "_plus_scalar")
+    __sub__ = binary("elemwise_sub", "broadcast_sub", "_minus_scalar")
+    __mul__ = __rmul__ = binary("elemwise_mul", "broadcast_mul", "_mul_scalar")
+    __truediv__ = binary("elemwise_div", "broadcast_div", "_div_scalar")
+    __mod__ = binary("_mod", "broadcast_mod", "_mod_scalar")
+    __pow__ = binary("_power", "broadcast_power", "_power_scalar")
 
     __rsub__ = _reflected("_rminus_scalar", __sub__)
     __rtruediv__ = _reflected("_rdiv_scalar", __truediv__)
@@ -134,12 +171,26 @@ class Arithmetic:
     __itruediv__ = _inplace("div", __truediv__)
     __imod__ = _inplace("mod", __mod__)
 
-    __eq__ = _binary("_equal", "broadcast_equal", "_equal_scalar")
-    __ne__ = _binary("_not_equal", "broadcast_not_equal", "_not_equal_scalar")
-    __gt__ = _binary("_greater", "broadcast_greater", "_greater_scalar")
-    __ge__ = _binary("_greater_equal", "broadcast_greater_equal", "_greater_equal_scalar")
-    __lt__ = _binary("_lesser", "broadcast_lesser", "_lesser_scalar")
-    __le__ = _binary("_lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar")
+    __eq__ = _compared(binary("_equal", "broadcast_equal", "_equal_scalar"))
+    __ne__ = _compared(binary("_not_equal", "broadcast_not_equal", "_not_equal_scalar"))
+    __gt__ = _compared(binary("_greater", "broadcast_greater", "_greater_scalar"))
+    __ge__ = _compared(binary("_greater_equal", "broadcast_greater_equal", "_greater_equal_scalar"))
+    __lt__ = _compared(binary("_lesser", "broadcast_lesser", "_lesser_scalar"))
+    __le__ = _compared(binary("_lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar"))
+
+    __and__ = __rand__ = _logical("&", binary("_logical_and", "broadcast_logical_and", "_logical_and_scalar"))
+    __or__ = __ror__ = _logical("|", binary("_logical_or", "broadcast_logical_or", "_logical_or_scalar"))
+    __xor__ = __rxor__ = _logical("^", binary("_logical_xor", "broadcast_logical_xor", "_logical_xor_scalar"))
+
+    def __invert__(self) -> Any:
+        _check_logical("~", self)
+        return invoke("logical_not", (cast("NDArray", self),))._came(Origin.COMPARED)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _whole((self - self % other) / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _whole((other - other % self) / self)
 
     def __neg__(self) -> Any:
         return self * -1.0
@@ -151,7 +202,12 @@ class Arithmetic:
         return id(self)
 
 
-def _converted(array: NDArray, values: Any) -> NDArray:
+def _whole(quotient: NDArray) -> NDArray:
+    """A quotient without remainder, whose division may have rounded."""
+    return invoke("round", (quotient,)) if quotient.dtype.kind == "f" else quotient
+
+
+def converted(array: NDArray, values: Any) -> NDArray:
     """NumPy values as an array of `array`'s type and context."""
     given = np.asarray(values)
     if not np.can_cast(given.dtype, array.dtype, "same_kind"):

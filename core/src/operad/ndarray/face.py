@@ -12,7 +12,8 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.context import Context
+from operad.context import Context, as_context
+from operad.imperative import Origin
 from operad.ndarray.function import operator_function
 from operad.ndarray.ndarray import NDArray
 
@@ -64,8 +65,8 @@ def eye(
 
 def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
     given = {key: value for key, value in params.items() if value is not None}
-    made: NDArray = operator_function(op, NDArray)(ctx=ctx, **given)
-    return made
+    made: NDArray = operator_function(op, NDArray)(ctx=as_context(ctx, op.lstrip("_")), **given)
+    return made._came(Origin.MADE)
 
 
 def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:

@@ -15,6 +15,7 @@ from operad.errors import BindError, IndexOutOfRangeError
 from operad.imperative import (
     Array,
     Marked,
+    Origin,
     copy_into,
     execute,
     is_recording,
@@ -53,6 +54,8 @@ def get_item(array: NDArray, key: Any) -> NDArray:
         ) from error
     if not isinstance(view, type(array._data)):  # a full integer index gives a NumPy scalar
         view = array._data[(*key, ...)] if isinstance(key, tuple) else array._data[key, ...]
+    if not view.shape and array.shape:  # one element has the shape (1,), as in MXNet 1.x
+        view = view.reshape(1)
     return array._view(view)
 
 
@@ -130,20 +133,29 @@ def _plain_key(key: Any) -> Any:
     """`key` as NumPy takes it, in memory of its own: the engine may use it after the caller changed it."""
     if isinstance(key, tuple):
         return tuple(_plain_key(item) for item in key)
-    if _is_array(key):
-        return _whole_numbers(key.asnumpy())
-    if isinstance(key, list):
-        return np.array(key) if key else np.empty(0, np.intp)
     if isinstance(key, np.integer):
         return int(key)
     if isinstance(key, _IMMUTABLE) or key is None or key is Ellipsis:
         return key
-    return np.array(key)
+    if _is_array(key):
+        indices = _whole_numbers(key)
+    else:
+        indices = np.empty(0, np.intp) if isinstance(key, list) and not key else np.array(key)
+    # An index without axes is a number, and gives a view.
+    return indices if indices.shape or indices.dtype.kind not in "iu" else int(indices)
 
 
-def _whole_numbers(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _whole_numbers(key: NDArray) -> np.ndarray[Any, Any]:
     """Indices as integers or a mask; MXNet takes floats too, its default type."""
-    if indices.dtype.kind in "iub":
+    indices = key.asnumpy()
+    if indices.dtype.kind == "b":
+        return indices
+    if key._came_by(Origin.COMPARED) and ((indices == 0) | (indices == 1)).all():
+        raise IndexOutOfRangeError(
+            f"an index is the result of a comparison, {indices.dtype.name} 0s and 1s, which would select the "
+            "elements 0 and 1; for a mask use (x > y).astype('bool')"
+        )
+    if indices.dtype.kind in "iu":
         return indices
     wrong = indices[np.trunc(indices) != indices]
     if wrong.size:
@@ -165,11 +177,12 @@ def _is_basic(key: Any) -> bool:
 def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
     probe = np.broadcast_to(np.empty((), np.bool_), array.shape)
     try:
-        return np.shape(probe[key])
+        shape = np.shape(probe[key])
     except IndexError as error:
         raise IndexOutOfRangeError(
             f"cannot index an array of shape {array.shape} with {key!r}: {error}"
         ) from error
+    return shape if shape or not array.shape else (1,)
 
 
 def _check_fits(source: NDArray, target: tuple[int, ...]) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from operad import autograd, engine, registry
 from operad.boundary import boundary
-from operad.context import Context, current_context
+from operad.context import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
@@ -28,20 +28,25 @@ from operad.imperative import (
     Chunk,
     Export,
     Marked,
+    Origin,
     copy_into,
     is_recording,
     note_written,
     refuse_lost,
     spec_of,
 )
-from operad.ndarray.arithmetic import Arithmetic, invoke
+from operad.ndarray.arithmetic import Arithmetic, converted, invoke
 from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
+from operad.ndarray.numpy_protocol import array_function, array_ufunc
+from operad.ndarray.products import matmul
+from operad.ndarray.reduction import Reductions
+from operad.ndarray.shaping import Shaping
 from operad.operator import Shape
 
 
 @final
-class NDArray(Arithmetic, Array):
+class NDArray(Arithmetic, Reductions, Shaping, Array):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
     __slots__ = ()
@@ -79,16 +84,22 @@ class NDArray(Arithmetic, Array):
         return host
 
     def asscalar(self) -> Any:
-        """The one value of an array of size 1, as a Python number.
+        """The one value of an array of size 1, as a NumPy scalar of its type.
 
         Raises:
             ShapeError: The array has another size.
         """
         if self.size != 1:
             raise ShapeError(f"asscalar needs an array of one element, got shape {self.shape}")
-        return self.asnumpy().item()
+        return self.asnumpy().reshape(())[()]
 
-    item = asscalar
+    def item(self) -> Any:
+        """`asscalar` as a Python number."""
+        return self.asscalar().item()
+
+    def tolist(self) -> Any:
+        """The values as Python numbers in nested lists; one number for an array without axes."""
+        return self.asnumpy().tolist()
 
     @boundary
     def wait_to_read(self) -> None:
@@ -135,7 +146,7 @@ class NDArray(Arithmetic, Array):
 
     def as_in_context(self, ctx: Context) -> NDArray:
         """This array if it lives on `ctx`, else a copy there."""
-        return self if ctx is self.context else self.copyto(ctx)
+        return self if ctx is self.context else self.copyto(as_context(ctx, "as_in_context"))
 
     as_in_ctx = as_in_context
 
@@ -217,11 +228,11 @@ class NDArray(Arithmetic, Array):
         return (self[i] for i in range(len(self)))
 
     def __bool__(self) -> bool:
-        if self.size != 1:
+        if self.size > 1:
             raise ShapeError(
-                f"the truth value of an array of shape {self.shape} is ambiguous; it needs one element"
+                f"the truth value of an array of shape {self.shape} is ambiguous; use x.any() or x.all()"
             )
-        return bool(self.asscalar())
+        return bool(self.size and self.asscalar())
 
     def __float__(self) -> float:
         return float(self.asscalar())
@@ -233,6 +244,20 @@ class NDArray(Arithmetic, Array):
         if self.dtype.kind not in "iu":
             raise ArgumentError(f"an array of {self.dtype.name} cannot be used as an index")
         return int(self.asscalar())
+
+    def __matmul__(self, other: Any) -> NDArray:
+        if isinstance(other, (np.ndarray, list, tuple)):
+            other = converted(self, other)
+        return matmul(self, other) if isinstance(other, NDArray) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> NDArray:
+        return matmul(converted(self, other), self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return array_ufunc(self, ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, _: Any, args: Any, named: Any) -> Any:
+        return array_function(self, function, args, named)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
@@ -259,6 +284,13 @@ class NDArray(Arithmetic, Array):
 
     def __deepcopy__(self, _: Any) -> NDArray:
         return self.copy()
+
+    def __format__(self, spec: str) -> str:
+        if spec and self.size != 1:
+            raise ArgumentError(
+                f"format {spec!r} of an array of shape {self.shape}: it needs one element; format x.asnumpy()"
+            )
+        return format(self.asscalar(), spec) if spec else str(self)
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
@@ -295,9 +327,9 @@ def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) 
         raise ShapeError(f"empty: shape is {shape!r}, expected integers") from error
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
-    return NDArray._new(
-        spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), ctx or current_context())
-    )
+    place = as_context(ctx, "empty")
+    made = NDArray._new(spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
+    return made._came(Origin.MADE)
 
 
 @boundary
@@ -310,16 +342,19 @@ def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDAr
         dtype: Element type; `source`'s own if it is an NDArray, else float32, as in MXNet 1.x.
     """
     if isinstance(source, NDArray):
-        target = empty(source.shape, ctx or source.context, source.dtype if dtype is None else dtype)
+        place = source.context if ctx is None else as_context(ctx, "array")
+        target = empty(source.shape, place, source.dtype if dtype is None else dtype)
         copy_into(target, source)
         return target
     try:
         values = np.asarray(source)
-    except ValueError as error:  # rows of different lengths
+        if values.dtype.kind in "US":
+            values = values.astype(DEFAULT_DTYPE if dtype is None else as_dtype(dtype))
+    except ValueError as error:  # rows of different lengths, or text that is no number
         raise ArgumentError(f"array: cannot make an array from {type(source).__name__}: {error}") from error
     if values.dtype.kind not in "fiub":
         raise ArgumentError(f"array: cannot make an array of {values.dtype} from {type(source).__name__}")
-    target = empty(values.shape, ctx, dtype)
+    target = empty(values.shape, as_context(ctx, "array"), dtype)
     # A fresh array has no pending operations, so the values can go in without the engine.
     target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)
     return target

@@ -14,7 +14,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, final
 
 from operad.boundary import boundary
-from operad.context import Context, current_context
+from operad.context import Context, as_context
 from operad.dtypes import DType, as_dtype, type_flag
 from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
 from operad.executor import Executor, bind, simple_bind
@@ -257,7 +257,7 @@ class Symbol(SymbolArithmetic):
         shared_exec: Executor | None = None,
     ) -> Executor:
         """An executor over the given arrays; see `operad.executor.bind`."""
-        target = ctx or current_context()
+        target = as_context(ctx, "bind")
         return bind(self.graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
     @boundary
@@ -276,7 +276,7 @@ class Symbol(SymbolArithmetic):
         """
         known = {key: _shape(value) for key, value in shapes.items() if value is not None}
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
-        target = ctx or current_context()
+        target = as_context(ctx, "simple_bind")
         return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
 
     def eval(self, ctx: Context | None = None, **arrays: NDArray) -> list[NDArray]:

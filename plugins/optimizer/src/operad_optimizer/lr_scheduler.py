@@ -9,17 +9,18 @@ Source: python/mxnet/lr_scheduler.py. Differs: stateless; `base_lr` is never cha
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, final
 
+from operad_optimizer.arguments import Suggesting
 from operad_sdk import ParamError
 
 WarmupMode = Literal["linear", "constant"]
 
 
-class LRScheduler(ABC):
+class LRScheduler(metaclass=Suggesting):
     """A schedule that begins with a warm-up.
 
     Args:

@@ -8,13 +8,14 @@ Source: Optimizer, python/mxnet/optimizer/optimizer.py.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from operad import NDArray, Symbol
+from operad_optimizer.arguments import Suggesting
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -28,7 +29,7 @@ C = TypeVar("C", bound="type[Optimizer]")
 _registered: Final[Registered[Optimizer]] = Registered("optimizer")
 
 
-class Optimizer(ABC):
+class Optimizer(metaclass=Suggesting):
     """Moves weights along their gradients.
 
     Args:

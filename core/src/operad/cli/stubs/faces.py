@@ -19,7 +19,9 @@ def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
     """
     tree = ast.parse(inspect.getsource(module))
     kept = [_stubbed(node) for node in tree.body if _is_public(node, without)]
-    return ast.unparse(ast.Module(kept, []))
+    used = {part.id for node in kept for part in ast.walk(node) if isinstance(part, ast.Name)}
+    body = [found for node in kept if (found := _without_private(node, used)) is not None]
+    return ast.unparse(ast.Module(body, []))
 
 
 def names_of(module: ModuleType) -> set[str]:
@@ -31,10 +33,24 @@ def names_of(module: ModuleType) -> set[str]:
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(target, ast.Name) and _is_private(target.id) for target in node.targets)
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return True
-    is_private = node.name.startswith("_") and not node.name.startswith("__")
-    return node.name not in without and not is_private
+    return node.name not in without and not _is_private(node.name)
+
+
+def _without_private(node: ast.stmt, used: set[str]) -> ast.stmt | None:
+    """An import without the private names that the stub does not use; None if nothing is left."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        names = [(alias, alias.asname or alias.name) for alias in node.names]
+        node.names = [alias for alias, name in names if name in used or not _is_private(name)]
+        return node if node.names else None
+    return node
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
 def _stubbed(node: ast.stmt) -> ast.stmt:

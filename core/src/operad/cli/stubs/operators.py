@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import DTypeLike
+
+from operad.context import Context
 """
 """What the types below need."""
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self, TypeVar, final
 
 from operad import NDArray
+from operad_optimizer.arguments import Suggesting
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
 
@@ -50,7 +51,7 @@ class InitDesc(str):
         return made
 
 
-class Initializer:
+class Initializer(metaclass=Suggesting):
     """Fills arrays; subclasses say how, in `init_weight`.
 
     Args:
@@ -115,7 +116,7 @@ def create(name: str | Initializer, **arguments: Any) -> Initializer:
 
 
 @final
-class Mixed:
+class Mixed(metaclass=Suggesting):
     """The initializer of the first pattern that is found in an array's name.
 
     Args:

@@ -30,6 +30,9 @@ class Constant(Initializer):
 class Zero(Initializer):
     """Every element is 0."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
         arr[:] = 0
@@ -39,6 +42,9 @@ class Zero(Initializer):
 @final
 class One(Initializer):
     """Every element is 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
@@ -53,6 +59,9 @@ register(One, "ones")
 @final
 class Bilinear(Initializer):
     """The kernel of a deconvolution that interpolates between pixels, for arrays of 4 axes."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def init_weight(self, name: str, arr: NDArray) -> None:
         """A tent in both directions, the same for every channel."""

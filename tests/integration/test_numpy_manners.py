@@ -1,0 +1,256 @@
+"""NumPy's functions and operators on arrays: what an operator computes, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad import autograd, nd
+from operad.errors import ArgumentError, ContextError, DTypeError, ShapeError
+from operad.ndarray import numpy_protocol
+
+VALUES = np.float32([0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, 1e-30, 1e30, -7, 3, np.nan, np.inf, -np.inf])
+LEFT, RIGHT = (side.ravel() for side in np.meshgrid(VALUES, VALUES))
+WHOLE = np.array([0, 1, 3, 5, 2, 7, 9, 0])
+X = np.float32([[1, -2, 3], [0.5, 0, -4]])
+BOTH_ROUND = {np.divide, np.remainder, np.floor_divide}
+"""What the operators give of integers and of division by zero is MXNet's; see docs/differences.md."""
+
+
+def close(found, expected):
+    assert isinstance(found, nd.NDArray)
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("ufunc", numpy_protocol._UNARY, ids=lambda u: u.__name__)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_ufunc_of_one_array_gives_what_numpy_gives(ufunc):
+    close(ufunc(nd.array(VALUES)), ufunc(VALUES))
+
+
+@pytest.mark.parametrize(
+    "ufunc",
+    [
+        u
+        for u in (*numpy_protocol._SYMMETRIC, *numpy_protocol._OPERATORS)
+        if u.nin == 2 and u is not np.matmul
+    ],
+    ids=lambda u: u.__name__,
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_ufunc_of_two_arrays_gives_what_numpy_gives(ufunc):
+    if ufunc.__name__.startswith("bitwise"):
+        a, b = LEFT > 0, RIGHT > 0
+        close(ufunc(nd.array(a, dtype="bool"), b), ufunc(a, b))
+        close(ufunc(a, nd.array(b, dtype="bool")), ufunc(a, b))
+        return
+    usual = np.isfinite(LEFT) & np.isfinite(RIGHT) & (RIGHT != 0)
+    a, b = (LEFT[usual], RIGHT[usual]) if ufunc in BOTH_ROUND else (LEFT, RIGHT)
+    expected = ufunc(a, b)
+    close(ufunc(nd.array(a), nd.array(b)), expected)
+    close(ufunc(a, nd.array(b)), expected)
+    close(ufunc(nd.array(a), b), expected)
+    close(ufunc(np.float64(2), nd.array(b)), ufunc(np.float32(2), b))
+
+
+@pytest.mark.parametrize("ufunc", [np.sqrt, np.tanh, np.hypot, np.log])
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
+def test_a_ufunc_whose_operator_would_round_integers_is_refused(ufunc, dtype):
+    x = nd.array([1, 3], dtype=dtype)
+    with pytest.raises(DTypeError, match=r"astype\('float32'\)"):
+        ufunc(*[x] * ufunc.nin)
+
+
+def test_a_ufunc_that_keeps_integers_is_computed():
+    close(np.square(nd.array([1, 3], dtype="int32")), [1, 9])
+
+
+@pytest.mark.parametrize("name", ["mean", "sum", "prod", "max", "min", "std", "var", "any", "all"])
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": (0, 1)}, {"axis": -1, "keepdims": True}])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool"])
+def test_a_reduction_gives_what_numpy_gives(name, options, dtype):
+    values = (X * 40 + 200).astype(dtype) if dtype == "uint8" else X.astype(dtype)
+    function = getattr(np, name)
+    expected = function(values, **options)
+    found = function(nd.array(values, dtype=dtype), **options)
+    assert found.dtype == expected.dtype
+    close(found, np.atleast_1d(expected))
+
+
+@pytest.mark.parametrize("values", [[0, 0], [np.nan, 0], [1, 2], [], [-0.0], [[1, 0], [1, 1]]])
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_any_and_all_are_numpys(name, values):
+    expected = getattr(np.array(values, np.float32), name)()
+    assert bool(getattr(nd.array(values), name)()) is bool(expected)
+    assert bool(getattr(np, name)(nd.array(values))) is bool(expected)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_std_is_numpys(ddof):
+    close(nd.array(X).std(ddof=ddof), np.atleast_1d(X.std(ddof=ddof)))
+    close(nd.array(X).var(0, ddof), X.var(0, ddof=ddof))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.concatenate([x, x]),
+        lambda x: np.concatenate([X, x], axis=1),
+        lambda x: np.stack([x, x], axis=-1),
+        lambda x: np.transpose(x),
+        lambda x: np.transpose(x, axes=(1, 0)),
+        lambda x: np.expand_dims(x, 1),
+        lambda x: np.squeeze(np.expand_dims(x, 0)),
+        lambda x: np.clip(x, -1, 1),
+        lambda x: np.dot(x, np.transpose(x)),
+        lambda x: np.zeros_like(x),
+        lambda x: np.ones_like(x),
+        lambda x: np.copy(x),
+        lambda x: np.tanh(x) + np.exp(x) * 2,
+        lambda x: np.float32([1, 2, 3]) * x,
+        lambda x: np.float32(2) ** x,
+        lambda x: X @ x.T,
+    ],
+)
+def test_a_function_gives_what_numpy_gives(call):
+    close(call(nd.array(X)), call(X))
+
+
+def test_what_only_looks_at_values_works_on_copies():
+    x = nd.array(X)
+    assert np.allclose(x, X)
+    assert np.array_equal(X, x)
+    assert (np.shape(x), np.ndim(x), np.size(x)) == ((2, 3), 2, 6)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_allclose(x + 1, X + 1)
+
+
+def test_gradients_flow_through_numpys_functions():
+    x = nd.array(X)
+    x.attach_grad()
+    with autograd.record():
+        y = np.mean(np.square(x) + np.concatenate([x[:1], x[1:]]), axis=0)
+    y.backward()
+    close(x.grad, X + 0.5)
+
+
+def in_place(values):
+    values += nd.array([1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.sign, np.rint, np.round, np.argmax, np.unique, np.linalg.norm, np.isnan, np.add.reduce, np.sort,
+        lambda x: np.add(x, x, out=x), lambda x: np.tanh(x, dtype="float64"),
+        lambda x: np.sum(x, dtype="int8"), lambda x: np.mean(x, axis=()), lambda x: np.copyto(x, 1),
+        lambda _: in_place(X.copy()),
+        lambda x: np.concatenate([x, x], axis=0, out=x), lambda x: np.dot(nd.zeros((2, 2, 2)), x),
+        lambda x: np.divmod(x, 2),
+    ],
+)  # fmt: skip
+def test_what_no_operator_computes_as_numpy_does_is_a_type_error_with_the_next_step(call):
+    with pytest.raises(TypeError, match=r"^numpy\.\w+.*(x\.asnumpy\(\)|leave it out|x @ y)") as caught:
+        call(nd.array(X))
+    assert isinstance(caught.value, ArgumentError)
+
+
+SHAPES = [
+    ((2, 3), (3, 4)), ((2, 3), (3,)), ((3,), (3, 2)), ((4, 2, 3), (3,)), ((4, 2, 3), (3, 5)),
+    ((3,), (4, 3, 2)),
+    ((2, 3), (4, 3, 5)), ((4, 1, 2, 3), (5, 3, 2)), ((0, 2, 3), (0, 3, 2)), ((4, 0, 3), (4, 3, 2)),
+    ((4, 2, 0), (4, 0, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_the_matrix_product_is_numpys(left, right):
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal(left).astype(np.float32), rng.standard_normal(right).astype(np.float32)
+    for found in (nd.array(a) @ nd.array(b), a @ nd.array(b), nd.array(a) @ b):
+        assert found.shape == (a @ b).shape
+        close(found, a @ b)
+
+
+def test_the_product_of_two_vectors_has_one_element():
+    assert (nd.array([1, 2]) @ nd.array([3, 4])).tolist() == [11]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((2, 3), (2, 3)), ((), (3,)), ((3,), ()), ((2, 2, 3), (3, 3, 2))]
+)
+def test_shapes_without_a_matrix_product_are_refused(left, right):
+    with pytest.raises(ShapeError, match="x @ y"):
+        nd.array(np.ones(left)) @ nd.array(np.ones(right))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int8"])
+def test_floor_division_is_numpys(dtype):
+    a, b = (side.ravel().astype(dtype) for side in np.meshgrid([-7, -6, -1, 0, 1, 5, 7], [-3, -1, 1, 2]))
+    close(nd.array(a, dtype=dtype) // nd.array(b, dtype=dtype), a // b)
+    close(nd.array(a, dtype=dtype) // 3, a // 3)
+    close(7 // nd.array(b, dtype=dtype), 7 // b)
+
+
+def test_floor_division_does_not_round_up():
+    a, b = np.float32([1, 0.3, 6, 1e7]), np.float32([0.1, 0.1, 0.2, 3])
+    close(nd.array(a) // nd.array(b), a // b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_conditions_combine(dtype):
+    values = np.arange(5)
+    x = nd.array(values, dtype=dtype)
+    close((x > 1) & (x < 4), (values > 1) & (values < 4))
+    close((x < 1) | (x > 3) | False, (values < 1) | (values > 3))
+    close(~(x > 2) ^ (x == 4), ~(values > 2) ^ (values == 4))
+    close((x > 1) & (values < 3), (values > 1) & (values < 3))
+    close((x > 1).astype("bool") & (x < 4), (values > 1) & (values < 4))
+    assert x[((x > 1) & (x < 4)).astype("bool")].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])
+@pytest.mark.parametrize(
+    "call", [lambda x: x & x, lambda x: (x > 1) | x, lambda x: ~x, lambda x: (x > 1) ^ 6]
+)
+def test_bits_of_numbers_are_refused(call, dtype):
+    with pytest.raises(DTypeError, match=r"expected bools.*astype\('bool'\)"):
+        call(nd.array([1, 2], dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda x, **o: x.flatten(**o), (2, 3)), (lambda x, **o: x.squeeze(**o), (2, 3)),
+        (lambda x, **o: x.squeeze(axis=1, **o), (2, 3)), (lambda x, **o: x.expand_dims(0, **o), (1, 2, 1, 3)),
+        (lambda x, **o: x.expand_dims(axis=-1, **o), (2, 1, 3, 1)),
+    ],
+)  # fmt: skip
+def test_a_new_shape_in_place_is_a_view(call, shape):
+    x = nd.array(X[:, None])
+    copy, view = call(x), call(x, inplace=True)
+    assert copy.shape == view.shape == shape
+    view[:] = 7
+    assert (x.asnumpy() == 7).all()
+    assert not (copy.asnumpy() == 7).any()
+
+
+@pytest.mark.parametrize(
+    "shape", [np.zeros((2, 3)).shape, (np.int64(2), np.int32(3)), [2, 3], np.array([2, 3])]
+)
+def test_a_shape_may_be_of_numpys_numbers(shape):
+    for x in ([[1], [2]], [1, 2, 3], 1):
+        close(nd.array(x).broadcast_to(shape), np.broadcast_to(x, shape))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nd.ones(2, 3), lambda: nd.zeros((2,), ctx="cpu"), lambda: nd.full((2,), 1, "gpu"),
+        lambda: nd.arange(3, ctx=-1), lambda: nd.eye(3, ctx=0), lambda: nd._arange(start=0, stop=3, ctx=-1),
+        lambda: nd._zeros(shape=(2,), ctx="cpu"),
+    ],
+)  # fmt: skip
+def test_what_is_no_context_is_refused_by_functions_that_make_arrays(call):
+    with pytest.raises(ContextError, match=r"^\w+: ctx is .*expected a Context.*operad\.cpu\(\).*one shape"):
+        call()
