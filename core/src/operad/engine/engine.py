@@ -194,11 +194,11 @@ class Engine:
             var.version += 1
         if is_blocked and (bulk := local.state.bulk) and bulk.owner.in_force() is self and bulk.join(block):
             return
-        queue, limit, size_bytes = self._queue, self._run_ahead, block.size_bytes
+        queue, limit, size_bytes, notes = self._queue, self._run_ahead, block.size_bytes, len(lock.inbox)
         if (
             queue.pending >= limit.max_pending
-            or queue.pending_bytes + size_bytes > limit.max_bytes
-            or len(lock.inbox) >= MAX_NOTES
+            or queue.pending_bytes + size_bytes * (notes + 1) > limit.max_bytes  # notes are not counted yet
+            or notes >= MAX_NOTES
         ):
             limit.wait_for_room(size_bytes)
         self.submit(block)
