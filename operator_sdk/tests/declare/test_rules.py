@@ -446,6 +446,19 @@ def test_a_ufunc_is_called_itself() -> None:
     assert op().create_operator(cpu(), [(2,)], [np.dtype("f4")]).direct is np.sqrt
 
 
+def test_a_function_is_brief_if_it_says_that_it_only_calls_ufuncs() -> None:
+    class Root:
+        only_ufuncs = True
+
+        def __call__(self, data: Any, output: Any) -> None:
+            np.sqrt(data, output)
+
+    def is_brief(forward: Any) -> bool:
+        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).is_brief
+
+    assert [is_brief(forward) for forward in (np.sqrt, Root(), lambda data: data**0.5)] == [True, True, False]
+
+
 def test_a_kernel_names_what_it_wants_as_forward_does() -> None:
     op = unary("twice")(lambda data: data * 2)
 

@@ -13,7 +13,8 @@ A plan that `is_brief` runs under the engine's lock, any other one with its vari
 # invariant: under the lock, with an empty inbox, a variable without holders is named by no operation
 # pushed so far. So inputs that are idle and clean hold their final values, and an idle output, which
 # nobody else knows, may be written. The inbox is read after the block was found dead, so what its last
-# owner pushed is in the queue by then.
+# owner pushed is in the queue by then; or in a group that a `bulk` scope still collects, and then there is a
+# blocker, which is asked for after the block was found, too.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         out: What to write into; None for a new array.
     """
     engine, mode = current._engine, thread.mode
-    if engine.__class__ is not ThreadedEngine or thread.inside or engine.lock.blockers:
+    if engine.__class__ is not ThreadedEngine or thread.inside:
         return None
     if values:
         if mode >= RECORDING:

@@ -66,18 +66,18 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         BindError: The value does not fit, or a gradient would be lost.
         IndexOutOfRangeError: An index lies outside its axis.
     """
-    if is_recording() and (array._is_recorded or (_is_array(value) and value._is_recorded)):
-        _recorded_assignment(array, _plain_key(key), value)
-        return
-    if is_recording():
-        refuse_aliases("assignment", [array, value] if _is_array(value) else [array])
     key = _plain_key(key)
+    source = value if _is_array(value) else array._like(value)
+    if is_recording():
+        if array._is_recorded or source._is_recorded:
+            _recorded_assignment(array, key, source)
+            return
+        refuse_aliases("assignment", [array, source])
     if _is_basic(key):
         target = get_item(array, key)
-        source = value if _is_array(value) else array._like(value, dtype=array.dtype)
         copy_into(target, _fitted(source, target.shape))
         return
-    source = value.as_in_context(array.ctx) if _is_array(value) else array._like(value, dtype=array.dtype)
+    source = source.as_in_context(array.ctx)
     const = () if source._chunk is array._chunk else (source._chunk.var,)
     args = (array._data, key, _fitted(source, _index_shape(array, key))._data)
     execute(_scatter, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
@@ -87,10 +87,10 @@ def _is_array(value: object) -> TypeGuard[NDArray]:
     return isinstance(value, Array)
 
 
-def _recorded_assignment(array: NDArray, key: Any, value: Any) -> None:
-    """`array[key] = value` by the operator `_slice_assign`, whose result `array` then is.
+def _recorded_assignment(array: NDArray, key: Any, source: NDArray) -> None:
+    """`array[key] = source` by the operator `_slice_assign`, whose result `array` then is.
 
-    The gradient of `value` is the part; that of what `array` was before is 0 there.
+    The gradient of `source` is the part; that of what `array` was before is 0 there.
     """
     if isinstance(array._autograd and array._autograd[0], Marked):
         raise BindError(
@@ -102,7 +102,6 @@ def _recorded_assignment(array: NDArray, key: Any, value: Any) -> None:
             "assignment by masks or index arrays is not recorded, and would lose the gradient; build the "
             "result with operators (where, scatter_nd), or assign value.detach()"
         )
-    source = value if _is_array(value) else array._like(value, dtype=array.dtype)
     refuse_lost("assignment", [array, source], [array])
     target = _index_shape(array, key)
     bounds, part = _bounds(array, key)

@@ -34,6 +34,9 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
+    A forward function whose attribute `only_ufuncs` is true does nothing but call ufuncs of the array module,
+    so that on few elements it may run while the engine's lock is held, as a ufunc itself may.
+
     Attributes:
         xp: The array module of its arrays.
 
