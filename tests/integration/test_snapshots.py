@@ -102,7 +102,8 @@ UNCHANGEABLE = {
     "sym": "NameManager Prefix Symbol Variable apply load load_json",
     "Symbol": "__abs__ __add__ __bool__ __copy__ __deepcopy__ __eq__ __ge__ __getitem__ __gt__ __hash__ "
     "__init__ __iter__ __le__ __len__ __lt__ __mod__ __mul__ __ne__ __neg__ __pow__ __radd__ __reduce__ "
-    "__repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ attr attr_dict debug_str entries "
+    "__repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ attr attr_dict "
+    "debug_str entries "
     "get_children get_internals graph infer_type infer_type_partial list_arguments list_attr "
     "list_auxiliary_states list_inputs list_outputs name save tojson",
     "Executor": "__init__ arg_arrays aux_arrays debug_str grad_arrays memory_plan output_dict outputs pool "
