@@ -243,6 +243,16 @@ class TestRecorded:
         with autograd.record(), pytest.raises(IndexOutOfRangeError):
             x[[4]]
 
+    def test_rows_are_those_that_an_array_named_at_the_call(self):
+        x, index = nd.array(VALUES), np.array([2, 0])
+        x.attach_grad()
+        with autograd.record():
+            y = x[index]
+        index[:] = 1
+        y.backward()
+        np.testing.assert_array_equal(y.asnumpy(), VALUES[[2, 0]])
+        np.testing.assert_array_equal(x.grad.asnumpy()[:, 0, 0], [1, 0, 1, 0])
+
     def test_masks_are_refused(self):
         x = nd.array(VALUES)
         x.attach_grad()

@@ -57,7 +57,6 @@ class Executor:
     """Runs a graph forward and backward over its arrays. Made by `bind` or `simple_bind`.
 
     Attributes:
-        outputs: The arrays that `forward` fills, in `list_outputs` order; overwritten by the next run.
         arg_dict: Arguments by name.
         grad_dict: Gradients by argument name; None where none is computed.
         aux_dict: Auxiliary states by name.
@@ -119,7 +118,7 @@ class Executor:
             if entry not in bound:
                 kept = None if old is None else part_of(old, program.spec(entry).shape)
                 bound[entry] = kept if kept is not None else _empty_like(program, entry)
-        self.outputs = [bound[entry] for entry in program.outputs]
+        self._outputs = [bound[entry] for entry in program.outputs]
         steps = [*program.forward, *program.backward]
         self._binding = Binding(program, bound, program.operators(steps), pool)
         self._forward = segments(self._binding, program.forward)
@@ -128,6 +127,11 @@ class Executor:
 
     def _started_forward(self) -> Collection[Var]:
         return self._forward[-1].started if self._forward else ()
+
+    @property
+    def outputs(self) -> list[NDArray]:
+        """The arrays that `forward` fills, in `list_outputs` order; overwritten by the next run."""
+        return list(self._outputs)
 
     @property
     def arg_arrays(self) -> list[NDArray]:
