@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, ParamSpec, TypeVar
 
 from operad.config import settings
-from operad.errors import OperadError, OperatorError, class_of_both
+from operad.errors import ConfigError, OperadError, OperatorError, class_of_both
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,9 +54,16 @@ def leaving(error: Exception) -> Exception:
     """`error` as it leaves: an `OperadError`, without the frames it has passed."""
     if not isinstance(error, OperadError):
         error = _as_operad_error(error)
-    if not settings().debug:
+    if not _keeps_frames():
         _shorten(error)
     return error
+
+
+def _keeps_frames() -> bool:
+    try:
+        return settings().debug
+    except ConfigError:  # which may be what is leaving
+        return False
 
 
 def _as_operad_error(error: Exception) -> OperadError:

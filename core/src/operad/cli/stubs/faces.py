@@ -29,7 +29,8 @@ def names_of(module: ModuleType) -> set[str]:
     tree = ast.parse(inspect.getsource(module))
     names = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     imports = [node for node in tree.body if isinstance(node, (ast.ImportFrom, ast.Import))]
-    return names | {alias.asname or alias.name for node in imports for alias in node.names}
+    imported = {alias.asname or alias.name for node in imports for alias in node.names}
+    return {name for name in names | imported if not name.startswith("__")}
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:
@@ -44,7 +45,7 @@ def _without_private(node: ast.stmt, used: set[str]) -> ast.stmt | None:
     """An import without the private names that the stub does not use; None if nothing is left."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         names = [(alias, alias.asname or alias.name) for alias in node.names]
-        node.names = [alias for alias, name in names if name in used or not _is_private(name)]
+        node.names = [alias for alias, name in names if name in used or not name.startswith("_")]
         return node if node.names else None
     return node
 
