@@ -141,3 +141,22 @@ def test_gpu_operations_run_on_a_stream_of_their_kind_and_end_with_it(threaded: 
     streams = {id(stream): stream for _, stream in contexts}
     assert len(streams) == 2, "kernels share one stream, copies have their own"
     assert sum(stream.log.count("synchronized") for stream in streams.values()) == 3
+
+
+@pytest.mark.usefixtures("fake_cupy")
+def test_operations_of_a_device_that_cannot_be_used_fail_and_nothing_hangs(
+    threaded: ThreadedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pool's worker makes its stream first."""
+
+    def no_stream(**_: object) -> None:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr(sys.modules["cupy"].cuda, "Stream", no_stream)
+    var = threaded.new_variable()
+    for _ in range(3):
+        threaded.push_sync(lambda _: None, Context("gpu", 0), (), (var,))
+        with pytest.raises(RuntimeError, match="gone"):
+            threaded.wait_for_var(var)
+    threaded.push_sync(lambda _: None, CTX, (), (var,))
+    threaded.wait_for_var(var)

@@ -34,6 +34,12 @@ _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
 
 
+def _dismiss(pool: WorkerPool, _: object) -> None:
+    """Count one worker out; under the lock."""
+    pool.workers -= 1
+    pool.is_waking = False
+
+
 @final
 class _Worker:
     """One thread's place in a pool: its event, its run context, and whether it holds a budget slot."""
@@ -128,7 +134,11 @@ class ThreadedRunner(Runner):
 
     def _serve(self, pool: WorkerPool) -> None:
         local.state.inside = OPERATION
-        worker = _Worker(pool)
+        try:
+            worker = _Worker(pool)
+        except Exception as error:  # noqa: BLE001 - it is the operations' own, and waits raise it
+            self._refuse(pool, error)
+            return
         pool.is_waking = False
         while True:
             block = self._take(worker)
@@ -144,6 +154,16 @@ class ThreadedRunner(Runner):
                 return
             worker.event.acquire()
             pool.is_waking = False
+
+    def _refuse(self, pool: WorkerPool, error: Exception) -> None:
+        """Fail what is ready in a pool that has no device to serve it on: else waits would never end."""
+        self._dispatcher.lock.do(_dismiss, pool)
+        while pool.ready:
+            try:
+                block = heappop(pool.ready)[3]
+            except IndexError:  # another worker was faster
+                return
+            self._dispatcher.finish(block, self._dispatcher.failed(block, error))
 
     def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool
