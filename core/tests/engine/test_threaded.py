@@ -160,3 +160,7 @@ def test_operations_of_a_device_that_cannot_be_used_fail_and_nothing_hangs(
             threaded.wait_for_var(var)
     threaded.push_sync(lambda _: None, CTX, (), (var,))
     threaded.wait_for_var(var)
+    deleted = []
+    threaded.delete_variable(deleted.append, Context("gpu", 0), var)
+    threaded.wait_for_all()
+    assert len(deleted) == 1

@@ -25,7 +25,7 @@ from typing import Final, final
 from operad.context import cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import OprBlock, RunContext
+from operad.engine.operation import DELETE, OprBlock, RunContext
 from operad.engine.pools import WorkerPool, WorkerPools
 from operad.engine.stream import StreamCompletions
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
@@ -156,14 +156,20 @@ class ThreadedRunner(Runner):
             pool.is_waking = False
 
     def _refuse(self, pool: WorkerPool, error: Exception) -> None:
-        """Fail what is ready in a pool that has no device to serve it on: else waits would never end."""
+        """Fail what is ready in a pool that has no device to serve it on: else waits would never end.
+
+        Deletions are run, for they need no stream, and nobody waits for them who could be told.
+        """
         self._dispatcher.lock.do(_dismiss, pool)
         while pool.ready:
             try:
                 block = heappop(pool.ready)[3]
             except IndexError:  # another worker was faster
                 return
-            self._dispatcher.finish(block, self._dispatcher.failed(block, error))
+            if block.opr.kind == DELETE:
+                self._dispatcher.run(block, RunContext(block.ctx))
+            else:
+                self._dispatcher.finish(block, self._dispatcher.failed(block, error))
 
     def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool
