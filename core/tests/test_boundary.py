@@ -101,14 +101,30 @@ def test_errors_of_the_users_own_code_pass_through_what_calls_it_back():
     assert type(caught.value) is OwnError
 
 
-def test_a_class_that_cannot_be_made_again_is_told_in_the_message():
+def test_an_error_with_a_constructor_of_its_own_keeps_its_class():
     class AwkwardError(Exception):
         def __init__(self, one, two):
-            super().__init__()
+            super().__init__(f"{one} and {two}")
+            self.one = one
 
     @boundary
     def fails():
         raise AwkwardError(1, 2)
 
-    with pytest.raises(OperadError, match="AwkwardError"):
+    with pytest.raises(AwkwardError, match=r"^1 and 2$") as caught:
+        fails()
+    assert isinstance(caught.value, OperadError)
+    assert caught.value.one == 1
+
+
+def test_a_class_that_cannot_be_derived_from_is_told_in_the_message():
+    class FinalError(Exception):
+        def __init_subclass__(cls):
+            raise TypeError("not to be derived from")
+
+    @boundary
+    def fails():
+        raise FinalError("no")
+
+    with pytest.raises(OperadError, match=r"^FinalError: no$"):
         fails()

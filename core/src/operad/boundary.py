@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, ParamSpec, TypeVar
 
 from operad.config import settings
-from operad.errors import ConfigError, OperadError, OperatorError, class_of_both
+from operad.errors import ConfigError, OperadError, OperatorError, as_one_of_ours
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,7 +53,7 @@ def shortened(function: Callable[P, R]) -> Callable[P, R]:
 def leaving(error: Exception) -> Exception:
     """`error` as it leaves: an `OperadError`, without the frames it has passed."""
     if not isinstance(error, OperadError):
-        error = _as_operad_error(error)
+        error = as_one_of_ours(OperadError, error)
     if not _keeps_frames():
         _shorten(error)
     return error
@@ -64,17 +64,6 @@ def _keeps_frames() -> bool:
         return settings().debug
     except ConfigError:  # which may be what is leaving
         return False
-
-
-def _as_operad_error(error: Exception) -> OperadError:
-    wanted = class_of_both(OperadError, type(error))
-    try:
-        made = wanted(*error.__reduce__()[1])  # for `OSError`, more than `args`
-    except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
-        made = OperadError(f"{type(error).__name__}: {error}")
-    made.__cause__ = error
-    made.__notes__ = list(getattr(error, "__notes__", ()))
-    return made
 
 
 def _shorten(error: BaseException) -> None:

@@ -145,6 +145,7 @@ class OperatorNotFoundError(OperadError, AttributeError):
 _classes: Final[dict[tuple[type[OperadError], type[Exception]], Any]] = {}
 
 E = TypeVar("E", bound=OperadError)
+X = TypeVar("X", bound=BaseException)
 
 
 def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:
@@ -162,6 +163,42 @@ def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:
             found = ours
         _classes[ours, raised] = found
     return found
+
+
+def as_one_of_ours(ours: type[OperadError], error: Exception) -> OperadError:
+    """`error` as an instance of `ours` that is also one of its own class, with its notes, caused by it."""
+    wanted = class_of_both(ours, type(error))
+    made = None if wanted is ours else copied_as(wanted, error)
+    if made is None:
+        made = ours(f"{type(error).__name__}: {error}")
+    made.__cause__ = error
+    made.__notes__ = list(getattr(error, "__notes__", ()))
+    return made
+
+
+def copied_as(wanted: type[X], error: BaseException) -> X | None:
+    """A copy of `error` as an instance of `wanted`, without traceback and causes; None if there is none."""
+    for make in (_called, _without_init):
+        try:
+            made = make(wanted, error)
+            made.args = error.args
+            if type(made) is wanted and str(made) == str(error):
+                made.__dict__.update(error.__dict__)
+                return made
+        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
+            continue
+    return None
+
+
+def _called(wanted: type[X], error: BaseException) -> X:
+    return wanted(*error.__reduce__()[1])  # for `OSError`, more than `args`
+
+
+def _without_init(wanted: type[X], error: BaseException) -> X:
+    """For classes whose `__init__` does not take `args`."""
+    made = wanted.__new__(wanted, *error.args)
+    made.__dict__.update(error.__dict__)
+    return made
 
 
 def _remade(

@@ -25,7 +25,7 @@ from types import FrameType
 from typing import Final, final
 
 from operad.config import settings
-from operad.errors import OperadError, OperatorError, OperatorGroupError, class_of_both
+from operad.errors import OperadError, OperatorError, OperatorGroupError, as_one_of_ours, copied_as
 
 alive: Final[dict[int, weakref.ref[Failure]]] = {}
 """Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
@@ -129,43 +129,14 @@ def as_operator_error(error: BaseException) -> BaseException:
     """
     if isinstance(error, OperadError) or not isinstance(error, Exception):
         return error
-    wanted = class_of_both(OperatorError, type(error))
-    made = None if wanted is OperatorError else _copied_as(wanted, error)
-    if made is None:
-        made = OperatorError(f"{type(error).__name__}: {error}")
+    made = as_one_of_ours(OperatorError, error)
     made.__cause__ = _from_plugin(error)
-    made.__notes__ = list(getattr(error, "__notes__", ()))
-    return made
-
-
-def _copied_as(wanted: type[BaseException], error: BaseException) -> BaseException | None:
-    """A copy of `error` as an instance of `wanted`, without traceback and causes; None if there is none."""
-    for make in (_called, _without_init):
-        try:
-            made = make(wanted, error)
-            made.args = error.args
-            if type(made) is wanted and str(made) == str(error):
-                made.__dict__.update(error.__dict__)
-                return made
-        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
-            continue
-    return None
-
-
-def _called(wanted: type[BaseException], error: BaseException) -> BaseException:
-    return wanted(*error.__reduce__()[1])  # for `OSError`, more than `args`
-
-
-def _without_init(wanted: type[BaseException], error: BaseException) -> BaseException:
-    """For classes whose `__init__` does not take `args`."""
-    made = wanted.__new__(wanted, *error.args)
-    made.__dict__.update(error.__dict__)
     return made
 
 
 def _bare(error: BaseException) -> BaseException:
     """A copy of `error` and of its causes without tracebacks; `error` itself where no copy succeeds."""
-    made = _copied_as(type(error), error)
+    made = copied_as(type(error), error)
     if made is None:
         return error.with_traceback(None)
     if notes := getattr(error, "__notes__", None):
