@@ -95,7 +95,7 @@ OPTIONS: Final = (
     Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
            "Bytes a device's pool may hold idle; beyond it freed memory goes back to the system."),
     Option("debug", "OPERAD_DEBUG", _flag, lambda: False,
-           "Extra checks: storage use after free, poisoned fresh memory, push sites in errors."),
+           "Extra checks: storage use after free, poisoned fresh memory, whole tracebacks."),
     Option("block", "OPERAD_BLOCK", _names, tuple,
            "Distributions (comma-separated) whose plugins are not used."),
     Option("prefer", "OPERAD_PREFER", _names, tuple,

@@ -37,7 +37,6 @@ class Engine:
     Args:
         runner: Decides who runs the functions.
         budget: The threads that operations may use together.
-        keeps_sites: Whether failures say where their operation was pushed.
 
     Attributes:
         lock: The queue's lock, for the imperative hot path; see its module.
@@ -50,11 +49,10 @@ class Engine:
     Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
     """
 
-    def __init__(self, runner: Runner, budget: ThreadBudget, keeps_sites: bool) -> None:
+    def __init__(self, runner: Runner, budget: ThreadBudget) -> None:
         options = settings()
         self._runner = runner
         self._budget = budget
-        self._keeps_sites = keeps_sites
         self._dispatcher = Dispatcher(runner)
         self._queue = self._dispatcher.queue
         self.lock = self._dispatcher.lock
@@ -179,8 +177,7 @@ class Engine:
         self._push(OprBlock(opr, ctx, priority, False, size_bytes))
 
     def _push(self, block: OprBlock) -> None:
-        if self._keeps_sites:
-            block.site = push_site()
+        block.site = push_site()
         lock, opr = self.lock, block.opr
         is_blocked = bool(lock.blockers)
         if is_blocked and not self._admits(block):

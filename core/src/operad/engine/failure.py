@@ -21,8 +21,8 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
-from types import FrameType
-from typing import Final, final
+from types import CodeType, FrameType
+from typing import Final, Self, TypeAlias, final
 
 from operad.config import settings
 from operad.errors import OperadError, OperatorError, OperatorGroupError, as_one_of_ours, copied_as
@@ -172,22 +172,61 @@ def _innermost(error: BaseException) -> str | None:
     return f"{code.co_filename}:{traceback.tb_lineno}, in {code.co_name}"
 
 
-def note_on(title: str, site: str | None, other_thread: bool) -> str:
+@final
+class OperatorName(str):
+    """The name of an operation that is one operator.
+
+    Attributes:
+        provider: The plugin that provides the operator, for messages about its failure.
+    """
+
+    __slots__ = ("provider",)
+    provider: str
+
+    def __new__(cls, name: str, provider: str) -> Self:
+        """A name with what it says beyond."""
+        made = super().__new__(cls, name)
+        made.provider = provider
+        return made
+
+
+def note_on(title: str, site: Site | None, other_thread: bool) -> str:
     """The line added to an error: which operation failed, where it was pushed, what to try."""
-    if not other_thread:
-        return f"{title} failed (pushed at {site})" if site else f"{title} failed"
-    retry = "set OPERAD_ENGINE=naive to run it in the calling thread"
-    if site:
-        return f"{title} failed (pushed at {site}); {retry}"
-    return f"{title} failed; {retry}, or OPERAD_DEBUG=1 to learn where it was pushed"
+    provider = f" ({title.provider})" if isinstance(title, OperatorName) and title.provider else ""
+    pushed = f" (pushed at {_written(site)})" if site else ""
+    retry = "; set OPERAD_ENGINE=naive to run it in the calling thread" if other_thread else ""
+    return f"{title}{provider} failed{pushed}{retry}"
 
 
-def push_site() -> str | None:
-    """`file:line` of the innermost caller that is neither operad nor one of its distributions."""
+Site: TypeAlias = tuple[CodeType, int]
+"""Where something was pushed: what ran there, and the index of its instruction."""
+
+_is_internal: Final[dict[str, bool]] = {}
+"""By the name of a source file, whether it is operad's or of one of its distributions."""
+
+
+def push_site() -> Site | None:
+    """The innermost caller that is neither operad nor one of its distributions.
+
+    Every push asks, so the line is worked out only for a message; and a frame, which would answer later,
+    would keep the caller's arrays alive.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package != "operad" and not package.startswith("operad_"):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        code = frame.f_code
+        is_internal = _is_internal.get(code.co_filename)
+        if is_internal is None:
+            package = frame.f_globals.get("__name__", "").partition(".")[0]
+            is_internal = package == "operad" or package.startswith("operad_")
+            _is_internal[code.co_filename] = is_internal
+        if not is_internal:
+            return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def _written(site: Site) -> str:
+    """`file:line`."""
+    code, instruction = site
+    lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
+    return f"{code.co_filename}:{next(lines, code.co_firstlineno)}"

@@ -21,12 +21,12 @@ class ThreadedEngine(Engine):
 
     def __init__(self, num_threads: int | None = None) -> None:
         budget = ThreadBudget(num_threads or settings().num_threads)
-        super().__init__(ThreadedRunner(budget), budget, settings().debug)
+        super().__init__(ThreadedRunner(budget), budget)
 
 
 @final
 class NaiveEngine(Engine):
-    """Runs operations at push, in the pushing thread; failures always say where they were pushed.
+    """Runs operations at push, in the pushing thread.
 
     Args:
         num_threads: Size of the thread budget; default: the setting.
@@ -34,4 +34,4 @@ class NaiveEngine(Engine):
 
     def __init__(self, num_threads: int | None = None) -> None:
         budget = ThreadBudget(num_threads or settings().num_threads)
-        super().__init__(NaiveRunner(budget), budget, True)
+        super().__init__(NaiveRunner(budget), budget)

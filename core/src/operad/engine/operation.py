@@ -15,6 +15,7 @@ from operad.context import Context
 from operad.errors import DuplicateVarError, EngineError
 
 if TYPE_CHECKING:
+    from operad.engine.failure import Site
     from operad.engine.var import Var
 
 
@@ -194,7 +195,7 @@ class OprBlock:
         is_gpu: Whether `ctx` is a GPU.
         size_bytes: Memory that the push keeps in use until it is done.
         waiting: Variables not granted yet; the block is ready at 0.
-        site: `file:line` of the push, kept in debug mode only.
+        site: Where it was pushed, for messages.
 
     Raises:
         EngineError: The context or the priority is none. Found here, before any queue holds the block.
@@ -219,4 +220,4 @@ class OprBlock:
         self.profiling = profiling
         self.seq = 0
         self.waiting = 0
-        self.site: str | None = None
+        self.site: Site | None = None

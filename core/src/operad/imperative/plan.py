@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
-from operad import engine, resource
+from operad import engine, registry, resource
 from operad.config import settings
 from operad.context import Context
 from operad.errors import ShapeError
@@ -90,7 +90,7 @@ class Plan(Recordable):
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
         self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
-        super().__init__(prop.name, prop, out_specs)
+        super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), prop, out_specs)
         self.ctx = ctx
         self.in_specs = tuple(specs)
         self.num_args = num_args

@@ -69,6 +69,7 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__apply": apply, "__apply_small": apply_small, "__call": self.call,
             "__cls": self.cls, "__plans": self._plans, "__local": local, "__typed": _typed,
+            "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -107,10 +108,10 @@ class OperatorFunction:
             f"        __key = ({', '.join(keys)},)",
             "        __plan = __plans[__key]",
             "    except KeyError:",
-            f"        return __call(__key, {call})",
+            "        __plan = None",
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
-            f"        return __call(None, {call})",
-            f"    if {rest}__others:",
+            "        __key = __plan = None",
+            f"    if __plan is None or {rest}__others:",
             f"        return __call(__key, {call})",
             f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
         ]

@@ -208,6 +208,5 @@ def describe(node: Node) -> str:
     """A node in words for an error: `in backward of Convolution 'conv2' (operad-convolution 0.1.0)`."""
     direction, forward = ("backward", node.forward) if isinstance(node, BackwardNode) else ("forward", node)
     assert isinstance(forward, OpNode)
-    record = registry.find(forward.op.name)
-    provider = f" ({record.distribution} {record.version})" if record is not None else ""
-    return f"in {direction} of {forward.op.name} {forward.name!r}{provider}"
+    provider = registry.provider(forward.op.name)
+    return f"in {direction} of {forward.op.name} {forward.name!r}" + (f" ({provider})" if provider else "")

@@ -11,6 +11,7 @@ from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get
 from operad.registry.operators import list_operators as list_operators
 from operad.registry.operators import operators as operators
+from operad.registry.operators import provider as provider
 from operad.registry.operators import refresh as refresh
 from operad.registry.operators import register as register
 from operad.registry.operators import unregister as unregister

@@ -64,6 +64,12 @@ def find(name: str) -> OperatorRecord | None:
     return operators().get(name)
 
 
+def provider(name: str) -> str:
+    """The distribution that provides the operator `name`, and its version; "" where there is none."""
+    record = find(name)
+    return f"{record.distribution} {record.version}".rstrip() if record is not None else ""
+
+
 def operators() -> Mapping[str, OperatorRecord]:
     """Every operator name that is not switched off, aliases included, sorted; imports no plugin."""
     global _records
