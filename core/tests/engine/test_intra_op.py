@@ -81,7 +81,7 @@ def test_an_operation_has_its_parts_computed_with_one_blas_thread(
     kind: type[Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: [(told.append, 8)])
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
     engine = kind(num_threads=3)  # type: ignore[call-arg]
     seen: list[tuple[int, int]] = []
 

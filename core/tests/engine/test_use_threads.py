@@ -19,7 +19,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 def limits(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What the BLAS libraries are told from now on."""
     told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: [(told.append, 8)])
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
     return told
 
 
@@ -55,7 +55,7 @@ def test_an_operation_may_change_its_mind_while_it_runs(
 
 def test_the_library_is_told_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: [(told.append, 8)])
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
     budget = ThreadBudget(4)
     for is_worth in (False, False, True, True, False):
         budget.use(is_worth)

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from operad import registry
 from operad.errors import BrokenPluginError
@@ -181,6 +182,24 @@ assert not other.is_alive(), "deadlock"
 """,
     )
     assert registry.get("acme_one").name == "acme_one"
+
+
+def test_an_import_leaves_the_threads_of_blas(site):
+    def threads():
+        pools = threadpoolctl.ThreadpoolController().select(user_api="blas")
+        return [pool.num_threads for pool in pools.lib_controllers]
+
+    before = threads()
+    assert before
+    greedy = f"import threadpoolctl\nthreadpoolctl.threadpool_limits({max(before) + 1})\n"
+    site.install(
+        "acme-ops",
+        operators={"acme_one": "greedy_acme:acme_one"},
+        modules={"greedy_acme": greedy + site.properties("acme_one")},
+    )
+    registry.refresh()
+    assert registry.get("acme_one").name == "acme_one"
+    assert threads() == before
 
 
 CARELESS = "import locale, warnings, numpy\nnumpy.seterr(all='raise')\nwarnings.simplefilter('error')\n"

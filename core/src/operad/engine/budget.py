@@ -21,8 +21,10 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable
-from typing import Any, final
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
@@ -40,7 +42,7 @@ class ThreadBudget:
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("_applying", "_lock", "applied", "is_worth", "running", "share", "total")
+    __slots__ = ("__weakref__", "_applying", "_lock", "applied", "is_worth", "running", "share", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -50,6 +52,7 @@ class ThreadBudget:
         self.is_worth = True
         self._lock = threading.Lock()
         self._applying = threading.Lock()
+        _budgets.add(self)
 
     @property
     def is_full(self) -> bool:
@@ -113,7 +116,7 @@ class ThreadBudget:
         with self._applying:
             share = self.share if self.is_worth else 1
             if share != self.applied:
-                for set_num_threads, most in _blas_pools():
+                for set_num_threads, most in list(_blas_pools().values()):
                     set_num_threads(min(share, most))
                 self.applied = share
 
@@ -121,7 +124,7 @@ class ThreadBudget:
         """Give the BLAS libraries back the threads they had before any budget."""
         with self._applying:
             if self.applied:
-                for set_num_threads, most in _blas_pools():
+                for set_num_threads, most in list(_blas_pools().values()):
                     set_num_threads(most)
                 self.applied = 0
 
@@ -138,13 +141,41 @@ class ThreadBudget:
         self.share = self.total
 
 
-@functools.cache
-def _blas_pools() -> list[tuple[Callable[[int], object], int]]:
-    """Setters of the loaded BLAS libraries, each with the threads it had before any budget."""
-    import threadpoolctl  # noqa: PLC0415 - 5 ms, paid when the first worker starts
+_budgets: Final[weakref.WeakSet[ThreadBudget]] = weakref.WeakSet()
 
-    found = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
-    return [(_setter(pool), pool.num_threads or 1) for pool in found]
+
+@contextmanager
+def kept_blas_threads() -> Iterator[None]:
+    """Around an import: undo what it does to the BLAS libraries' threads, and limit what it loads."""
+    known = _blas_pools()
+    before = [(pool, pool.num_threads) for pool in _loaded_blas()]
+    try:
+        yield
+    finally:
+        for pool, num_threads in before:
+            if pool.num_threads != num_threads:
+                _setter(pool)(num_threads)
+        added = {pool.filepath: _limits(pool) for pool in _loaded_blas() if pool.filepath not in known}
+        if added:
+            known.update(added)
+            for budget in list(_budgets):
+                budget.applied = 0  # so that the next operation gives them their limit
+
+
+@functools.cache
+def _blas_pools() -> dict[str, tuple[Callable[[int], object], int]]:
+    """By file, the setters of the BLAS libraries, each with the threads it had before any budget."""
+    return {pool.filepath: _limits(pool) for pool in _loaded_blas()}
+
+
+def _loaded_blas() -> list[Any]:
+    import threadpoolctl  # noqa: PLC0415 - 5 ms, paid when the first plugin is imported
+
+    return list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _limits(pool: Any) -> tuple[Callable[[int], object], int]:
+    return _setter(pool), pool.num_threads or 1
 
 
 def _setter(pool: Any) -> Callable[[int], object]:

@@ -24,6 +24,7 @@ from typing import Final, NoReturn, final
 
 import numpy as np
 
+from operad.engine.budget import kept_blas_threads
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS
@@ -187,13 +188,13 @@ def _resolve(entry: Entry) -> object:
 
 @contextmanager
 def _kept_settings() -> Iterator[None]:
-    """Undo what a module's import does to NumPy's error state, the warning filters and the locale.
+    """Undo what an import does to NumPy's error state, the warning filters, the locale and BLAS's threads.
 
     They are the program's, and would change the results of operators that have nothing to do with it.
     """
     before = locale.setlocale(locale.LC_ALL)
     try:
-        with np.errstate(), warnings.catch_warnings():
+        with np.errstate(), warnings.catch_warnings(), kept_blas_threads():
             yield
     finally:
         if locale.setlocale(locale.LC_ALL) != before:
