@@ -94,6 +94,13 @@ def test_seeding_waits_for_earlier_draws(engine: Engine) -> None:
     assert before == after != between
 
 
+def test_seeding_needs_no_device(engine: Engine) -> None:
+    manager = ResourceManager(engine, Storage())
+    manager.request(Context("gpu", 63), RANDOM)  # which no machine has
+    manager.seed(1)
+    engine.wait_for_all()
+
+
 def test_the_same_seed_repeats_the_stream(engine: Engine) -> None:
     draws = Draws(engine)
     for seed in (5, 6, 5):

@@ -10,7 +10,7 @@ from typing import Final, Literal, final
 
 from operad import engine as engines
 from operad import storage as storages
-from operad.context import Context
+from operad.context import Context, cpu
 from operad.engine import Engine, Var
 from operad.errors import ContextError, ParamError
 from operad.locks import new_lock
@@ -168,7 +168,8 @@ class ResourceManager:
 
     def _push_restart(self, device: _DeviceResources, seed: StreamSeed) -> None:
         used = (device.random.var, device.parallel.var)
-        self.engine.push_sync(lambda _: device.restart(seed), device.random.ctx, (), used, name="seed")
+        # On a CPU, since it only drops generators: a device that cannot be used any more fails nothing.
+        self.engine.push_sync(lambda _: device.restart(seed), cpu(), (), used, name="seed")
 
 
 def mutable_vars_of(resources: Iterable[Resource]) -> tuple[Var, ...]:
