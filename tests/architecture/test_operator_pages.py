@@ -1,0 +1,23 @@
+"""The reference of the operators says what they declare."""
+
+from __future__ import annotations
+
+import re
+
+from operad import registry
+from tools.operator_pages import FOLDER, pages
+from tools.workspace import ROOT
+
+
+def test_the_pages_are_what_the_operators_declare() -> None:
+    there = {path.name: path.read_text() for path in (ROOT / FOLDER).glob("*.md")}
+    assert there == pages(ROOT), f"{FOLDER} is stale; run `make format`"
+
+
+def test_every_operator_has_an_entry_with_an_example() -> None:
+    entries = {}
+    for text in pages(ROOT).values():
+        for entry in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+            entries[entry.partition("\n")[0]] = entry
+    assert entries.keys() == {registry.get(name).name for name in registry.list_operators()}
+    assert [name for name, entry in entries.items() if "\n```python\n" not in entry] == []
