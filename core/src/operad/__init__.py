@@ -65,5 +65,13 @@ def __getattr__(name: str) -> _Any:
     return _import_module("operad.registry").namespace(name)
 
 
+def _on_face(face: str, name: str) -> _Any:
+    """What a plugin adds to `operad.<face>`, for the faces that stand below the registry."""
+    found = _import_module("operad.registry").on_face(face, name)
+    if found is None:
+        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}, and no plugin adds it")
+    return found
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY_FACES, *_LAZY_NAMES})
