@@ -32,4 +32,4 @@ def __getattr__(name: str) -> _Any:
     """What plugins add, such as `CustomOp`; the package knows them, as it knows what they add to it."""
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.operator' has no attribute {name!r}")
-    return _sys.modules["operad"]._on_face("operator", name)
+    return _sys.modules["operad.faces"].on_face("operator", name)
