@@ -73,6 +73,7 @@ RULES = (_imports_by_name, _own_imports_in_functions, _injected, _runtime_checks
 # Modules above every layer, which reach down or sideways, and the one that loads installed plugins.
 EXEMPT = {
     "__init__.py": _imports_by_name,  # faces, on first use
+    "faces.py": _imports_by_name,  # likewise
     "registry/loading.py": _imports_by_name,  # what an entry point names
     "__main__.py": _own_imports_in_functions,  # once the libraries of the command line are found
     "cli/listing.py": _runtime_checks_of_protocols,  # values of any class that lists itself

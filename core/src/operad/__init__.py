@@ -5,10 +5,11 @@ imported when they are first used, and so are those that plugins add (`od.optimi
 """
 
 from importlib import import_module as _import_module
-from importlib.util import find_spec as _find_spec
+from importlib.machinery import PathFinder as _PathFinder
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
+from operad import faces as faces
 from operad.context import Context as Context
 from operad.context import cpu as cpu
 from operad.context import cpu_pinned as cpu_pinned
@@ -59,7 +60,7 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"operad.{name}")
     if name in _LAZY_NAMES:
         return getattr(_import_module(_LAZY_NAMES[name]), name)
-    if name.startswith("__") or _find_spec(f"operad.{name}"):
+    if name.startswith("__") or _PathFinder.find_spec(f"operad.{name}", __path__):
         # `from operad import storage` asks here first, and imports the module when told there is none.
         raise AttributeError(f"module 'operad' has no attribute {name!r}")
     return _import_module("operad.registry").namespace(name)

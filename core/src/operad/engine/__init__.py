@@ -4,6 +4,7 @@ from operad.engine.current import get, set, stop
 from operad.engine.dispatch import ProfileHook
 from operad.engine.engine import Engine
 from operad.engine.failure import OperatorName
+from operad.engine.inline import nested
 from operad.engine.kinds import NaiveEngine, ThreadedEngine
 from operad.engine.operation import AsyncFn, FnProperty, OnComplete, Opr, RunContext, SyncFn
 from operad.engine.var import Var
@@ -22,6 +23,7 @@ __all__ = [
     "ThreadedEngine",
     "Var",
     "get",
+    "nested",
     "set",
     "stop",
 ]

@@ -18,7 +18,7 @@ from operad.engine.lock import BULK, DELETION, PROFILER, STOP
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
 from operad.engine.run_ahead import MAX_NOTES, RunAhead
 from operad.engine.standstill import StandStill
-from operad.engine.thread import OUTSIDE, local
+from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
 
@@ -42,6 +42,7 @@ class Engine:
         lock: The queue's lock, for the imperative hot path; see its module.
         submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
+        run_nested: Runs a function inside an operation that calls operators; see `InlinePath.run_nested`.
         fail_inline: Stores the error of a function that the hot path ran; see `InlinePath.fail`.
         use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
         parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
@@ -58,8 +59,8 @@ class Engine:
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        inline = InlinePath(self._dispatcher, self._delete_deferred)
-        self.run_inline, self.fail_inline = inline.run, inline.fail
+        self._inline = inline = InlinePath(self._dispatcher, self._delete_deferred)
+        self.run_inline, self.run_nested, self.fail_inline = inline.run, inline.run_nested, inline.fail
         self.use_threads = budget.use
         self.parallel = budget.parallel
         self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
@@ -302,6 +303,9 @@ class Engine:
         self._wait(var, True)
 
     def _wait(self, var: Var, write: bool) -> None:
+        if local.state.inside == NESTED:
+            self._inline.wait_nested(var, write)
+            return
         self._prepare_to_wait("waiting for", var)
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")

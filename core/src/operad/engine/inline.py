@@ -7,7 +7,8 @@ without it: no conflicting operation can start meanwhile, and other threads' pus
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import final
 
 from operad.context import Context
@@ -15,8 +16,9 @@ from operad.engine.dispatch import Dispatcher, without_first_frame
 from operad.engine.failure import Failure, note_on, push_site
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import PROFILER
-from operad.engine.thread import OPERATION, OUTSIDE, STEP, local
+from operad.engine.thread import NESTED, OPERATION, OUTSIDE, STEP, local, new_event, wait_for
 from operad.engine.var import Var, settle
+from operad.errors import BlockingInOperatorError
 
 
 @final
@@ -106,6 +108,58 @@ class InlinePath:
             raise KeyboardInterrupt
         return True
 
+    def run_nested(
+        self,
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        name: str | None,
+    ) -> None:
+        """Run `fn(*args)` at once, for an operation that calls operators; its errors are raised here.
+
+        Its variables are claimed as `run` does. Nothing that stands in a push's way counts: the operation
+        below on the stack must end for anything to go on.
+
+        Raises:
+            BlockingInOperatorError: A variable is named by work that is pending.
+            BaseException: A variable has no value, or `fn` failed.
+        """
+        dispatcher = self._dispatcher
+        if not self._claim(const_vars, mutable_vars):
+            for var in (*const_vars, *mutable_vars):
+                if var.failure is not None:
+                    raise dispatcher.queue.failures.error_of(var.failure)
+            raise BlockingInOperatorError(
+                f"{_title(fn, name)} inside an operation names an array that pending work reads or writes, "
+                "and waiting for it could wait for the operation itself; hand the array to the operation as "
+                "an input"
+            )
+        thread = local.state
+        thread.inside = OPERATION
+        try:
+            fn(*args)
+        finally:
+            thread.inside = NESTED
+            dispatcher.lock.do(dispatcher.end_claim, (const_vars, mutable_vars), None)
+
+    def _claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
+        """Claim under the lock, whoever holds it."""
+        claimed, event = [], new_event()
+
+        def claim(_: object, __: object) -> None:
+            claimed.append(self._dispatcher.queue.claim(const_vars, mutable_vars))
+            event.release()
+
+        self._dispatcher.lock.do(claim, None)
+        if not claimed:  # the holder does it before it lets go
+            wait_for(event)
+        return claimed[0]
+
+    def wait_nested(self, var: Var, write: bool) -> None:
+        """Wait inside an operation that calls operators: only what is idle can be waited for."""
+        self.run_nested(_nothing, (), () if write else (var,), (var,) if write else (), "a wait")
+
     def fail(
         self, fn: Callable[..., object], mutable_vars: Sequence[Var], name: str | None, error: BaseException
     ) -> None:
@@ -123,3 +177,22 @@ def _title(fn: Callable[..., object], name: str | None) -> str:
 
 def _failure(fn: Callable[..., object], name: str | None, error: BaseException, seq: int) -> Failure:
     return Failure(without_first_frame(error), seq, note_on(_title(fn, name), push_site(), False))
+
+
+def _nothing() -> None:
+    """What a wait inside an operation runs."""
+
+
+@contextmanager
+def nested() -> Iterator[None]:
+    """Inside an operation: the operators that it calls run at once, in its thread.
+
+    Without this they are pushed, and run when the operation is over.
+    """
+    thread = local.state
+    before = thread.inside
+    thread.inside = NESTED
+    try:
+        yield
+    finally:
+        thread.inside = before

@@ -19,7 +19,7 @@ import threading
 import weakref
 
 from operad.engine.standstill import StandStill
-from operad.engine.thread import OPERATION, local
+from operad.engine.thread import NESTED, OPERATION, local
 
 _engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
 _forking = threading.Lock()
@@ -56,7 +56,7 @@ def _in_child() -> None:
     _forking = threading.Lock()
     while _held:
         _held.pop().renew_after_fork()
-    if local.state.inside == OPERATION:  # the child is free of it, and may wait
+    if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
         local.state.renew()
 
 

@@ -18,6 +18,7 @@ _SLICE_S: Final = 0.2
 OUTSIDE: Final = 0
 OPERATION: Final = 1
 STEP: Final = 2
+NESTED: Final = 3
 
 
 @final
@@ -25,10 +26,10 @@ class ThreadState:
     """What all engines know of one thread; get the calling thread's by `local.state`.
 
     Attributes:
-        inside: OUTSIDE the engine, inside an OPERATION (workers always are), or in a STEP that holds a
-            queue's lock or is about to take it. Whoever sets it restores what it was. It is set before
-            the lock is tried: a signal handler or finalizer may run between any two bytecodes, and
-            must learn that it interrupted a step.
+        inside: OUTSIDE the engine, inside an OPERATION (workers always are), NESTED in one that calls
+            operators, or in a STEP that holds a queue's lock or is about to take it. Whoever sets it
+            restores what it was. It is set before the lock is tried: a signal handler or finalizer may
+            run between any two bytecodes, and must learn that it interrupted a step.
         bulk: The group the thread is collecting.
         mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so
             that a call reads one thread-local value.

@@ -175,8 +175,10 @@ class _Reader:
             error.add_note(f"asked for by {where}")
             raise
         declared = prop.params
+        takes_more = prop.takes_more_params
+        params = {k: v for k, v in attrs.items() if k in declared or (takes_more and not k.startswith("__"))}
         try:
-            op = _made(prop, {key: value for key, value in attrs.items() if key in declared}, len(inputs))
+            op = _made(prop, params, len(inputs))
             arguments, states = op.list_arguments(), op.list_auxiliary_states()
         except ParamError as error:
             raise FormatError(f"{where}: {error}") from error

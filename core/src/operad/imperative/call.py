@@ -91,9 +91,8 @@ class Invoker:
                 inputs = [inputs[place] for place in places]
             self._check_inputs(inputs)
             plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
-            if not self.prop.is_stateful:
-                keep(self._plans, key, plan)
-        return plan
+            keep(self._plans, key, plan)
+        return plan.with_own_operator() if self.prop.is_stateful else plan
 
     def _check_inputs(self, inputs: Sequence[Array]) -> None:
         names = self._input_names

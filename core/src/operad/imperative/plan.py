@@ -135,6 +135,21 @@ class Plan(Recordable):
         chosen = operator.direct if self.run_time is None else operator.direct_with_values
         self.direct = chosen if self.num_inputs == self.num_args else None
 
+    def with_own_operator(self) -> Plan:
+        """The same plan with an operator of its own, for a call of one that keeps something."""
+        made = self._copy()
+        made.operator = self.prop.create_operator(self.ctx, self.in_shapes, self._in_types)
+        made.state_var = engine.get().new_variable()
+        made._resource_vars = (*self._resource_vars[:-1], made.state_var)
+        made.structure = made
+        return made
+
+    def _copy(self) -> Plan:
+        made = object.__new__(Plan)
+        made.__dict__.update(self.__dict__)
+        made.name, made.out_specs, made.prop = self.name, self.out_specs, self.prop
+        return made
+
     def bound(self, given: tuple[Any, ...]) -> Plan:
         """The same plan with an operator that has these run-time values; the last one is kept.
 
@@ -146,9 +161,8 @@ class Plan(Recordable):
         if made is not None and self.run_time.are_alike(last, given):
             return made
         prop = self.prop.rebound(self.run_time.named(given))
-        made = object.__new__(Plan)
-        made.__dict__.update(self.__dict__)
-        made.name, made.out_specs, made.prop = self.name, self.out_specs, prop
+        made = self._copy()
+        made.prop = prop
         made.operator = self.operator.rebound(prop) or prop.create_operator(
             self.ctx, self.in_shapes, self._in_types
         )

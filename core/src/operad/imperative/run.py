@@ -8,6 +8,7 @@ from typing import Any
 from operad import engine
 from operad.context import Context
 from operad.engine import Var
+from operad.engine.thread import NESTED, local
 
 
 def execute(
@@ -38,6 +39,9 @@ def execute(
     """
     current = engine.get()
     if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
+        return
+    if local.state.inside == NESTED:
+        current.run_nested(function, args, const_vars, mutable_vars, name)
         return
     current.push_sync(
         lambda _: function(*args), ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable,

@@ -7,7 +7,6 @@ with `_` work too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any, Final, final
 
 from operad import registry
@@ -87,11 +86,12 @@ class _Found:
         return vars(sys.modules["operad.ndarray"])
 
     @boundary
-    def find(self, name: str) -> Callable[..., Any]:
-        """The function of the operator called `name`, which the module has from now on."""
+    def find(self, name: str) -> Any:
+        """What a plugin adds to the face, or the function of an operator; the module has it from now on."""
         if name.startswith("__"):
             raise AttributeError(f"module 'operad.nd' has no attribute {name!r}")
-        function = self._namespace[name] = operator_function(name, NDArray)
+        found = registry.on_face("nd", name)
+        function = self._namespace[name] = operator_function(name, NDArray) if found is None else found
         self._names.add(name)
         return function
 
@@ -104,9 +104,10 @@ class _Found:
 _found: Final = registry.follow(_Found())
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     return _found.find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*vars(sys.modules["operad.ndarray"]), *registry.list_operators()})
+    own = vars(sys.modules["operad.ndarray"])
+    return sorted({*own, *registry.names_on_face("nd"), *registry.list_operators()})

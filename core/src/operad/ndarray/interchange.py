@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from operad import engine
 from operad.context import Context, cpu, current_context
-from operad.dtypes import as_dtype
 from operad.errors import ArgumentError
-from operad.imperative import Chunk, spec_of
-from operad.ndarray.ndarray import NDArray
+from operad.imperative import Chunk
+from operad.ndarray.ndarray import NDArray, wrap
 
 _DLPACK_CUDA: Final = 2
 
@@ -34,9 +33,12 @@ def from_dlpack(source: Any) -> NDArray:
             f"from_dlpack: {type(source).__name__} does not follow the DLPack protocol; use nd.array"
         )
     ctx = _context_of(*source.__dlpack_device__())
-    data = ctx.xp.from_dlpack(source)
-    chunk = Chunk(ctx, engine.get().new_variable(), None, owner=data)
-    return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), ctx))
+    return over(ctx.xp.from_dlpack(source), ctx)
+
+
+def over(data: Any, ctx: Context) -> NDArray:
+    """An array over the memory of a plain array of `ctx`, which nothing else may change meanwhile."""
+    return wrap(data, Chunk(ctx, engine.get().new_variable(), None, owner=data))
 
 
 def _context_of(device_type: int, device_id: int) -> Context:

@@ -1,5 +1,8 @@
 """What an operator is: contracts only, over plain arrays."""
 
+import sys as _sys
+from typing import Any as _Any
+
 from operad.operator.context import OpContext as OpContext
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
@@ -23,3 +26,10 @@ from operad.operator.property import is_known as is_known
 from operad.operator.property import unify_shapes as unify_shapes
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
+
+
+def __getattr__(name: str) -> _Any:
+    """What plugins add, such as `CustomOp`; the package knows them, as it knows what they add to it."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad.operator' has no attribute {name!r}")
+    return _sys.modules["operad.faces"].on_face("operator", name)

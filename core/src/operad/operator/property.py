@@ -148,6 +148,7 @@ class OperatorProperty(ABC):
             parameters; a call may then give None for one that is absent. None: there are no such tensors.
         initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
             the tensor's name.
+        takes_more_params: True: a call or file may give parameters that are not declared, as `Custom` takes.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -157,6 +158,7 @@ class OperatorProperty(ABC):
     kernels: ClassVar[list[Kernel]] = []
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
+    takes_more_params: ClassVar[bool] = False
     key_var_num_args: ClassVar[str | None] = None
     initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None

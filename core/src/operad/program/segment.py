@@ -16,6 +16,7 @@ from typing import Any, Final, final
 from operad import engine, registry, resource
 from operad.config import settings
 from operad.engine import Opr, RunContext, Var
+from operad.engine.thread import NESTED, local
 from operad.graph import BackwardNode, Node, OpNode, cut, estimated_us
 from operad.imperative import distinct
 from operad.operator import OpContext, OpReq
@@ -102,7 +103,9 @@ class Segment:
                 is_parallel=self._is_parallel(self.steps[0]),
             )
             self._by_mode[is_train] = (current, opr)
-        if not (alone and self._is_light and self._run_inline(current, opr)):
+        if local.state.inside == NESTED:
+            current.run_nested(opr.fn, (None,), self._const, self._mutable, opr.name)
+        elif not (alone and self._is_light and self._run_inline(current, opr)):
             current.push(opr, self.ctx)
 
     def _run_inline(self, current: engine.Engine, opr: Opr) -> bool:

@@ -3,7 +3,9 @@
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
 from operad.registry.entries import load_all as load_all
+from operad.registry.entries import names_on_face as names_on_face
 from operad.registry.entries import namespace as namespace
+from operad.registry.entries import on_face as on_face
 from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
 from operad.registry.operators import find as find

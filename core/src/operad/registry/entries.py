@@ -6,7 +6,7 @@ from types import ModuleType
 
 from operad.registry import loading
 from operad.registry.hooks import hooks
-from operad.registry.plugins import NAMESPACES, PluginRecord
+from operad.registry.plugins import FACES, NAMESPACES, PluginRecord
 from operad.registry.policy import usable
 
 
@@ -32,6 +32,20 @@ def namespace(name: str) -> ModuleType:
     module = entry(NAMESPACES, name)
     assert isinstance(module, ModuleType)
     return module
+
+
+def on_face(face: str, name: str) -> object | None:
+    """What a plugin adds to the module `operad.<face>` as `name`; None where none does.
+
+    The entry point is called `nd.random`, say. Raises what `get` raises for operators that cannot be used.
+    """
+    full_name = f"{face}.{name}"
+    return entry(FACES, full_name) if full_name in loading.current().manifest.entries(FACES) else None
+
+
+def names_on_face(face: str) -> list[str]:
+    """The sorted names that plugins add to the module `operad.<face>`; imports nothing."""
+    return [name.removeprefix(f"{face}.") for name in entry_names(FACES) if name.startswith(f"{face}.")]
 
 
 def plugins() -> list[PluginRecord]:

@@ -5,7 +5,6 @@ Every installed operator is a function of `od.sym`, found when it is first asked
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from operad import registry
@@ -29,11 +28,12 @@ def ones(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
     return symbol_function("_ones")(shape=shape, dtype=dtype, **attrs)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.sym' has no attribute {name!r}")
-    return symbol_function(name)
+    found = registry.on_face("sym", name)
+    return symbol_function(name) if found is None else found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.list_operators()})
+    return sorted({*globals(), *registry.names_on_face("sym"), *registry.list_operators()})

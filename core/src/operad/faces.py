@@ -1,0 +1,75 @@
+"""What plugins add to operad's modules, importable under operad's names.
+
+`operad.optimizer` and `operad.nd.contrib` are modules of plugins. Attributes find them; this makes `import`
+statements find them too, and gives modules that stand below the registry their added names.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+
+def on_face(face: str, name: str) -> Any:
+    """What a plugin adds to `operad.<face>`, for the faces that stand below the registry."""
+    found = import_module("operad.registry").on_face(face, name)
+    if found is None:
+        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}, and no plugin adds it")
+    return found
+
+
+class _InPlugins:
+    """Imports `operad.optimizer.updater` as what it is: a module of the plugin behind `operad.optimizer`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """How to import it; asked first, for the importer of files would make a second module of it."""
+        if not name.startswith("operad."):
+            return None
+        _, first, *inner = name.split(".")
+        real = getattr(sys.modules.get(f"operad.{first}"), "__name__", "")
+        if not inner or not real or real.startswith("operad."):
+            return None
+        return _OnFaces.spec(name, import_module(".".join([real, *inner])))
+
+
+class _OnFaces:
+    """Imports what plugins add: `operad.optimizer`, `operad.nd.contrib`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """How to import it; asked last, so that files of the core come first."""
+        root, _, rest = name.partition(".")
+        if root != "operad" or not rest:
+            return None
+        first, _, inner = rest.partition(".")
+        registry = import_module("operad.registry")
+        if inner:
+            found = registry.on_face({"ndarray": "nd", "symbol": "sym"}.get(first, first), inner)
+        else:
+            found = registry.namespace(first) if first in registry.entry_names("operad.namespaces") else None
+        return None if found is None else _OnFaces.spec(name, found)
+
+    @staticmethod
+    def spec(name: str, found: Any) -> ModuleSpec:
+        """A specification that gives `found`."""
+        return ModuleSpec(name, _Found(found))  # type: ignore[arg-type]  # a loader by its methods
+
+
+class _Found:
+    """Gives a module that exists under another name, as it is."""
+
+    def __init__(self, module: Any) -> None:
+        self._module, self._own = module, getattr(module, "__spec__", None)
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        return self._module
+
+    def exec_module(self, module: Any) -> None:
+        module.__spec__ = self._own  # the importer has put its own there
+
+
+sys.meta_path.insert(0, _InPlugins)
+sys.meta_path.append(_OnFaces)

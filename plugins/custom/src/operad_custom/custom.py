@@ -1,0 +1,190 @@
+"""The operator `Custom`: what a program registered, by its name.
+
+Source: src/operator/custom/custom.cc. Differs: it runs in the engine's own threads, and what it calls
+runs at once, so that nothing it does can wait for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from operad.context import Context
+from operad.dtypes import DType, as_dtype
+from operad.errors import ArgumentError, ShapeError
+from operad.operator import (
+    InferredShapes,
+    InferredTypes,
+    Kernel,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    PartialShape,
+    Shape,
+    param,
+)
+from operad_custom.registered import registered
+from operad_custom.user import CustomOp, CustomOpProp
+
+
+class Custom(OperatorProperty):
+    """An operator that the program registered with `operator.register(op_type)`.
+
+    All other parameters go to the registered class, as text.
+
+    Source: CustomParam, src/operator/custom/custom.cc.
+    """
+
+    op_type = param(str, doc="The name that the operator was registered by.")
+    is_stateful: ClassVar[bool] = True
+    takes_more_params: ClassVar[bool] = True
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{key: value for key, value in params.items() if key == "op_type"})
+        self._given = {key: str(value) for key, value in params.items() if key != "op_type"}
+        make: Callable[..., CustomOpProp] = registered(self.op_type)
+        self._prop = make(**self._given)
+
+    def get_params(self) -> dict[str, str]:
+        """With those of the registered class."""
+        return {"op_type": self.op_type, **self._given}
+
+    def list_arguments(self) -> list[str]:
+        """What the registered class says."""
+        return list(self._prop.list_arguments())
+
+    def list_outputs(self) -> list[str]:
+        """What the registered class says."""
+        return list(self._prop.list_outputs())
+
+    def list_auxiliary_states(self) -> list[str]:
+        """What the registered class says."""
+        return list(self._prop.list_auxiliary_states())
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """What the registered class says; what it makes of unknown shapes is tried, and may fail."""
+        known = all(shape is not None and None not in shape for shape in in_shapes)
+        asked = [[] if shape is None else [axis or 0 for axis in shape] for shape in in_shapes]
+        if known:
+            asked = [list(shape) for shape in in_shapes]  # type: ignore[arg-type]  # tested above
+        counts = (len(in_shapes), len(self.list_outputs()), len(self.list_auxiliary_states()))
+        try:
+            found = self._three("infer_shape", self._prop.infer_shape(asked), counts)
+        except Exception:
+            if known:
+                raise
+            return list(in_shapes), [None] * counts[1], [None] * counts[2]
+        ins, outs, aux = ([_shape(shape) for shape in shapes] for shapes in found)
+        for name, given, said in zip(self.list_arguments(), in_shapes, ins, strict=True):
+            if known and said != given:
+                raise ShapeError(f"Custom {self.op_type!r}: {name} has shape {given}, expected {said}")
+        return ins, outs, aux
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """What the registered class says, once the first argument's type is known."""
+        counts = (len(in_types), len(self.list_outputs()), len(self.list_auxiliary_states()))
+        if in_types and in_types[0] is None:
+            return list(in_types), [None] * counts[1], [None] * counts[2]
+        asked = [None if dtype is None else np.dtype(dtype).type for dtype in in_types]
+        found = self._three("infer_type", self._prop.infer_type(asked), counts)
+        ins, outs, aux = ([*map(as_dtype, dtypes)] for dtypes in found)
+        return [*ins], [*outs], [*aux]
+
+    def _three(self, method: str, found: Any, counts: tuple[int, ...]) -> list[list[Any]]:
+        """Arguments, outputs and states, of which the last may be left out where there are none."""
+        parts = [list(part) for part in found]
+        if len(parts) == 2 and not counts[2]:
+            parts.append([])
+        if tuple(map(len, parts)) != counts:
+            raise ArgumentError(
+                f"Custom {self.op_type!r}: {method} gave {tuple(map(len, parts))} arguments, outputs and "
+                f"states, expected {counts}"
+            )
+        return parts
+
+    def declare_backward_dependency(
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[Any]:
+        """What the registered class says of their numbers."""
+        entries = [*out_grad, *in_data, *out_data]
+        numbers = iter(range(len(entries)))
+        groups = [[next(numbers) for _ in group] for group in (out_grad, in_data, out_data)]
+        return [entries[number] for number in self._prop.declare_backward_dependency(*groups)]
+
+    def made(self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> CustomOp:
+        """The program's operator for one node."""
+        made = self._prop.create_operator(ctx, [tuple(shape) for shape in in_shapes], list(in_types))
+        if not (callable(getattr(made, "forward", None)) and callable(getattr(made, "backward", None))):
+            raise ArgumentError(
+                f"Custom {self.op_type!r}: create_operator returned {made!r}, expected a CustomOp"
+            )
+        return made
+
+
+class _Adapter(Operator):
+    """Calls a `CustomOp` with arrays over the plain ones."""
+
+    def __init__(
+        self, prop: Custom, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> None:
+        self._op = prop.made(ctx, in_shapes, in_types)
+        self._ins = [*zip(in_shapes, in_types, strict=True)]
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Any],
+        req: Sequence[OpReq],
+        out_data: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """See `CustomOp.forward`."""
+        from operad.ndarray import nested  # noqa: PLC0415 - see `_arrays`
+
+        ins, outs, aux = (_arrays(datas, op_ctx.ctx) for datas in (in_data, out_data, aux_states))
+        with nested(op_ctx.is_train):
+            self._op.forward(op_ctx.is_train, _words(req), ins, outs, aux)
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """See `CustomOp.backward`. A gradient that nobody asked for has memory of its own."""
+        from operad.ndarray import nested  # noqa: PLC0415 - see `_arrays`
+
+        xp = op_ctx.ctx.xp
+        wanted = [
+            xp.empty(shape, dtype) if grad is None else grad
+            for grad, (shape, dtype) in zip(in_grad, self._ins, strict=True)
+        ]
+        groups = [_arrays(datas, op_ctx.ctx) for datas in (out_grad, in_data, out_data, wanted, aux_states)]
+        with nested(op_ctx.is_train):
+            self._op.backward(_words(req), *groups)
+
+
+def _arrays(datas: Sequence[Any], ctx: Context) -> list[Any]:
+    from operad.ndarray import over  # noqa: PLC0415 - a graph is read and planned without arrays
+
+    return [None if data is None else over(data, ctx) for data in datas]
+
+
+def _words(req: Sequence[OpReq]) -> list[str]:
+    return [each.name.lower() for each in req]
+
+
+def _shape(shape: Any) -> PartialShape:
+    """Empty means unknown, and so does a 0, as in MXNet's inference."""
+    lengths = tuple(int(axis) for axis in shape)
+    return tuple(axis or None for axis in lengths) if lengths else None
+
+
+Custom.kernels.append(Kernel("python", _Adapter))

@@ -1,0 +1,24 @@
+"""`operad run-mxnet`: a program written for MXNet, run with operad in its place."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "run-mxnet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def run_mxnet(script: Path, args: tuple[str, ...]) -> None:
+    """Run SCRIPT with ARGS; `import mxnet` means operad in it."""
+    from operad_mxnet import as_mxnet  # noqa: PLC0415 - importing it changes the process
+
+    as_mxnet.install()
+    sys.argv = [str(script), *args]
+    sys.path.insert(0, str(script.resolve().parent))
+    runpy.run_path(str(script), run_name="__main__")
