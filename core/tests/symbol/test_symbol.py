@@ -487,3 +487,11 @@ def test_deep_symbols_do_not_recurse():
     exe.forward(is_train=True, x=[1, 2])
     exe.backward(nd.array([1, 1]))
     assert exe.grad_dict["x"].asnumpy().all()
+
+
+def test_operators_are_methods() -> None:
+    x = sym.var("x", shape=(2, 3))
+    assert x.tanh(name="act").list_outputs() == ["act_output"]
+    assert x.astype("float16").infer_type(x="float32")[1] == [np.dtype("float16")]
+    with pytest.raises(AttributeError, match="works on arrays"):
+        _ = x.asnumpy

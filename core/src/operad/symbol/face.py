@@ -13,26 +13,31 @@ from operad.symbol.symbol import Group as Group
 from operad.symbol.symbol import Symbol as Symbol
 from operad.symbol.symbol import load as load
 from operad.symbol.symbol import load_json as load_json
-from operad.symbol.symbol import var as var
+from operad.symbol.variable import var as var
 
 Variable = var
 
 
 def zeros(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
     """A symbol of zeros, where a length of 0 is unknown; the operator `_zeros` of operad-init."""
-    return symbol_function("_zeros")(shape=shape, dtype=dtype, **attrs)
+    return _made("_zeros", shape=shape, dtype=dtype, **attrs)
 
 
 def ones(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
     """A symbol of ones, where a length of 0 is unknown; the operator `_ones` of operad-init."""
-    return symbol_function("_ones")(shape=shape, dtype=dtype, **attrs)
+    return _made("_ones", shape=shape, dtype=dtype, **attrs)
+
+
+def _made(op: str, **params: Any) -> Symbol:
+    made: Symbol = symbol_function(op, Symbol)(**params)
+    return made
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.sym' has no attribute {name!r}")
     found = registry.on_face("sym", name)
-    return symbol_function(name) if found is None else found
+    return symbol_function(name, Symbol) if found is None else found
 
 
 def __dir__() -> list[str]:

@@ -13,38 +13,37 @@ from operad.ndarray import split_arguments
 from operad.operator import OperatorProperty
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply
-from operad.symbol.symbol import Symbol
 
-_functions: Final[dict[str, Callable[..., Any]]] = {}
+_functions: Final[dict[tuple[str, type], Callable[..., Any]]] = {}
 
 
 @boundary
-def symbol_function(name: str) -> Callable[..., Symbol]:
-    """The symbolic function of the operator called `name`.
+def symbol_function(name: str, cls: type) -> Callable[..., Any]:
+    """The symbolic function of the operator called `name`, over symbols of the class `cls`.
 
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
     op = registry.get(name)
-    found = _functions.get(name)
+    found = _functions.get((name, cls))
     if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
-        found = _functions[name] = _make_function(name, op)
+        found = _functions[name, cls] = _make_function(name, op, cls)
     return found
 
 
-def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symbol]:
+def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     @boundary
     def function(
         *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
-    ) -> Symbol:
+    ) -> Any:
         hidden = {
             key: str(named.pop(key)) for key in list(named) if is_attribute(key) and key not in op.params
         }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
-        inputs, params = _split(op, args, named)
+        inputs, params = _split(op, args, named, cls)
         prop = op(**params)
         node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
-        return Symbol([Entry(node, i) for i in range(prop.num_visible_outputs)])
+        return cls([Entry(node, i) for i in range(prop.num_visible_outputs)])
 
     function.__name__ = function.__qualname__ = label
     function.__doc__ = op.__doc__
@@ -53,9 +52,9 @@ def _make_function(label: str, op: type[OperatorProperty]) -> Callable[..., Symb
 
 
 def _split(
-    op: type[OperatorProperty], args: tuple[Any, ...], named: dict[str, Any]
+    op: type[OperatorProperty], args: tuple[Any, ...], named: dict[str, Any], cls: type
 ) -> tuple[dict[str, Entry], dict[str, Any]]:
-    positional, by_name, params = split_arguments(op, args, named, Symbol, "Symbol")
+    positional, by_name, params = split_arguments(op, args, named, cls, "Symbol")
     prop = op(**params)
     names = prop.list_inputs()
     if len(positional) > len(names):
@@ -69,10 +68,11 @@ def _split(
     return {key: _single(op, key, symbol) for key, symbol in {**chosen, **by_name}.items()}, params
 
 
-def _single(op: type[OperatorProperty], key: str, symbol: Symbol) -> Entry:
+def _single(op: type[OperatorProperty], key: str, symbol: Any) -> Entry:
     if len(symbol.entries) != 1:
         raise ArgumentError(
             f"{op.name}: argument {key!r} got a symbol of {len(symbol.entries)} outputs, expected one; "
             f"choose one of {', '.join(symbol.list_outputs())} by index"
         )
-    return symbol.entries[0]
+    entry: Entry = symbol.entries[0]
+    return entry

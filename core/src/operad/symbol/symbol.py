@@ -10,12 +10,14 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, final
 
+from operad import registry
 from operad.boundary import boundary
 from operad.context import Context, as_context
-from operad.dtypes import DType, as_dtype, type_flag
+from operad.dtypes import DType, as_dtype
 from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
@@ -37,6 +39,7 @@ from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import renamed, substitute, with_distinct_names
+from operad.symbol.function import symbol_function
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,7 +208,7 @@ class Symbol(SymbolArithmetic):
         return shown(table.arguments), shown(table.outputs), shown(table.auxiliary)
 
     def _known_shapes(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, PartialShape]:
-        return {key: _shape(value) for key, value in self._by_name("infer_shape", args, named).items()}
+        return {key: known_shape(value) for key, value in self._by_name("infer_shape", args, named).items()}
 
     def _by_name(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         if args and named:
@@ -274,7 +277,7 @@ class Symbol(SymbolArithmetic):
 
         Names of no argument are ignored, as in MXNet.
         """
-        known = {key: _shape(value) for key, value in shapes.items() if value is not None}
+        known = {key: known_shape(value) for key, value in shapes.items() if value is not None}
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = as_context(ctx, "simple_bind")
         return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
@@ -296,6 +299,20 @@ class Symbol(SymbolArithmetic):
         """The outputs and nodes with inputs and attributes, as MXNet prints them."""
         return describe(self.graph)
 
+    def astype(self, dtype: object) -> Symbol:
+        """The elements cast to `dtype`: the operator `Cast`."""
+        made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Operators as methods: `x.tanh()` is `sym.tanh(x)`."""
+        if name.startswith("_") or registry.find(name) is None:
+            raise AttributeError(
+                f"Symbol has no attribute {name!r}, and no installed plugin provides an operator of that "
+                "name; what needs values (asnumpy, backward) works on arrays, such as an executor's outputs"
+            )
+        return partial(symbol_function(name, Symbol), self)
+
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)
 
@@ -313,55 +330,13 @@ def _visible(node: Any) -> int:
     return node.op.num_visible_outputs if isinstance(node, OpNode) else 1
 
 
-def _shape(value: Any) -> PartialShape:
+def known_shape(value: Any) -> PartialShape:
     """A shape as MXNet gives it: 0 and None stand for an unknown axis, () for an unknown shape."""
     try:
         axes = value if isinstance(value, Iterable) else (value,)
         return tuple(None if axis is None else index(axis) or None for axis in axes) or None
     except TypeError as error:
         raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
-
-
-@boundary
-def var(
-    name: str,
-    attr: dict[str, str] | None = None,
-    shape: Sequence[int] | None = None,
-    lr_mult: float | None = None,
-    wd_mult: float | None = None,
-    dtype: object = None,
-    init: Any = None,
-    **attrs: object,
-) -> Symbol:
-    """A variable: an argument of the graph.
-
-    Args:
-        name: Its name, unique in the graph.
-        attr: Attributes, strings; `attrs` whose names begin and end with `__` likewise, of any type.
-        shape: Its shape, where known beforehand; 0 for an unknown axis.
-        lr_mult: Factor on its learning rate; `wd_mult` on its weight decay.
-        dtype: Its element type.
-        init: Its initializer: a name, or an object with `dumps()`.
-    """
-    if not isinstance(name, str):
-        raise ArgumentError(f"var: the name is {name!r}, expected a string")
-    for key in attrs:
-        if not (key.startswith("__") and key.endswith("__")):
-            raise ArgumentError(
-                f"var {name!r}: unknown argument {key!r}; extra attributes are named like __my_attr__"
-            )
-    given: dict[str, Any] = {
-        "__shape__": None if shape is None else str(tuple(axis or 0 for axis in _shape(shape) or ())),
-        "__lr_mult__": lr_mult,
-        "__wd_mult__": wd_mult,
-        "__dtype__": None if dtype is None else type_flag(as_dtype(dtype)),
-        "__init__": init.dumps() if hasattr(init, "dumps") else init,
-    }
-    own = {hidden_key(key): value for key, value in (attr or {}).items()}
-    attribute.check(f"var {name!r}", own)
-    own.update({key: str(value) for key, value in attrs.items()})
-    own.update({key: str(value) for key, value in given.items() if value is not None})
-    return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
 
 
 @boundary
