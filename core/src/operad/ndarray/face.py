@@ -1,7 +1,7 @@
 """What `od.nd` has beside its operators, and how it finds those.
 
 Every installed operator is a function of `od.nd`, found when it is first asked for. Names that begin
-with `_` work too.
+with `_` work too. Plugins may add modules beside them, such as `od.nd.random`.
 """
 
 from __future__ import annotations
@@ -104,9 +104,12 @@ class _Found:
 _found: Final = registry.follow(_Found())
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    return _found.find(name)
+def __getattr__(name: str) -> Any:
+    # Python asks for names like `__path__` at imports, which must not read what is installed.
+    module = None if name.startswith("__") else registry.find_namespace("nd", name)
+    return _found.find(name) if module is None else module
 
 
 def __dir__() -> list[str]:
-    return sorted({*vars(sys.modules["operad.ndarray"]), *registry.list_operators()})
+    names = {*registry.list_operators(), *registry.namespaces_of("nd")}
+    return sorted({*vars(sys.modules["operad.ndarray"]), *names})

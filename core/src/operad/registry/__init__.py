@@ -2,8 +2,10 @@
 
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
+from operad.registry.entries import find_namespace as find_namespace
 from operad.registry.entries import load_all as load_all
 from operad.registry.entries import namespace as namespace
+from operad.registry.entries import namespaces_of as namespaces_of
 from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
 from operad.registry.operators import find as find

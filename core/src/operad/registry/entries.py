@@ -27,11 +27,29 @@ def entry_names(group: str) -> list[str]:
 def namespace(name: str) -> ModuleType:
     """The module that a plugin adds to operad's face as `operad.<name>`.
 
+    A name with a dot, such as `nd.random`, is added to the face before the dot. Where the core has a module
+    of the name, as `operad.random`, what that module lacks is looked up in the plugin's.
+
     Raises what `get` raises for operators.
     """
     module = entry(NAMESPACES, name)
     assert isinstance(module, ModuleType)
     return module
+
+
+def namespaces_of(face: str) -> list[str]:
+    """The sorted names of what plugins add to a face: `random`, of `nd.random`; imports nothing."""
+    begin = f"{face}."
+    return [name.removeprefix(begin) for name in entry_names(NAMESPACES) if name.startswith(begin)]
+
+
+def find_namespace(face: str, name: str) -> ModuleType | None:
+    """The module that a plugin adds to a face as `operad.<face>.<name>`; None where no plugin does.
+
+    Raises what `get` raises for operators, where one does and it cannot be used.
+    """
+    is_there = f"{face}.{name}" in loading.current().manifest.entries(NAMESPACES)
+    return namespace(f"{face}.{name}") if is_there else None
 
 
 def plugins() -> list[PluginRecord]:

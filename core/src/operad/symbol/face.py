@@ -1,11 +1,11 @@
 """What `od.sym` has beside its operators, and how it finds those.
 
-Every installed operator is a function of `od.sym`, found when it is first asked for.
+Every installed operator is a function of `od.sym`, found when it is first asked for. Plugins may add
+modules beside them, such as `od.sym.random`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from operad import registry
@@ -29,11 +29,12 @@ def ones(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
     return symbol_function("_ones")(shape=shape, dtype=dtype, **attrs)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.sym' has no attribute {name!r}")
-    return symbol_function(name)
+    module = registry.find_namespace("sym", name)
+    return symbol_function(name) if module is None else module
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.list_operators()})
+    return sorted({*globals(), *registry.list_operators(), *registry.namespaces_of("sym")})
