@@ -79,7 +79,7 @@ class _OfNumbers(Drawing):
 
 def _check_range(prop: Any) -> None:
     if not prop.low <= prop.high:
-        raise ParamError(f"{prop.name}: high is {prop.high}, expected at least low, {prop.low}")
+        raise ParamError(f"{prop.name}: low is {prop.low}, expected at most high, {prop.high}")
     largest = float(np.finfo(np.float64 if getattr(prop, "dtype", None) == "float64" else np.float32).max)
     if not prop.high - prop.low <= largest:
         raise ParamError(f"{prop.name}: high - low is {prop.high - prop.low}, expected at most {largest:g}")
