@@ -21,7 +21,7 @@ def are_all(kind: type, values: Mapping[str, object], function: str) -> bool:
     if len({*flags.values()}) > 1:
         odd = next(name for name, flag in flags.items() if not flag)
         raise ParamError(
-            f"{function}: {odd} is {values[odd]!r}, expected a {kind.__name__} as its other parameters are; "
+            f"{function}: {odd} is {values[odd]!r}, expected {kind.__name__}, as its other parameters are; "
             "give all as numbers or none"
         )
     return all(flags.values())

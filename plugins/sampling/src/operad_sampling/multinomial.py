@@ -132,7 +132,7 @@ class SampleMultinomial(OperatorProperty):
         rows, target = data.reshape(count, data.shape[-1]), data_grad.reshape(count, data.shape[-1])
         places = output0.astype(np.intp).reshape(count, output0.size // max(count, 1))
         numbers = op_ctx.xp.arange(count)[:, None]
-        np.add.at(target, (numbers, places), output1_grad.reshape(places.shape) / rows[numbers, places])
+        op_ctx.xp.add.at(target, (numbers, places), output1_grad.reshape(places.shape) / rows[numbers, places])
         if not data_grad.flags.c_contiguous:
             data_grad[...] = target.reshape(data_grad.shape)
 
@@ -149,8 +149,8 @@ def _check_rows(name: str, rows: Array, totals: Array) -> None:
 
 def _first_above(sums: Array, values: Array) -> Array:
     """For each value the first place of its row whose sum is above it, by bisection."""
-    low = np.zeros(values.shape, np.intp, like=values)
-    high = np.full(values.shape, sums.shape[1] - 1, np.intp, like=values)
+    low = np.zeros_like(values, np.intp)
+    high = np.full_like(low, sums.shape[1] - 1)
     for _ in range((sums.shape[1] - 1).bit_length()):
         middle = (low + high) // 2
         is_below = np.take_along_axis(sums, middle, 1) <= values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import Any, Final
 
@@ -49,7 +50,6 @@ class SampleUniqueZipfian(OperatorProperty):
 
     spec = "-> output0:int64(*shape), output1:int64(shape[0])"
     resource = ResourceRequest.RANDOM
-    device = "cpu"
     element_cost = 100
     contract = Contract(
         params={"range_max": (4, 1000), "shape": ((2, 3), (1, 4))},
@@ -71,20 +71,25 @@ class SampleUniqueZipfian(OperatorProperty):
             )
 
     def forward(output0: Array, output1: Array, op_ctx: OpContext, range_max: int) -> None:
-        """Fill row by row."""
+        """Fill row by row, on the host; what differs in size from row to row is nothing for a device."""
+        xp, is_gpu = op_ctx.xp, op_ctx.ctx.is_gpu
         generator = op_ctx.requested[0].generator
-        for row in range(len(output0)):
-            output1[row] = _fill_row(generator, range_max, output0[row])
+
+        def evenly(count: int) -> Array:
+            numbers = generator.random(count)
+            return xp.asnumpy(numbers) if is_gpu else numbers
+
+        found = np.empty(output0.shape, np.int64)
+        num_tries = np.array([_fill_row(evenly, range_max, row) for row in found], np.int64)
+        output0[...], output1[...] = xp.asarray(found), xp.asarray(num_tries)
 
 
-def _fill_row(generator: Any, range_max: int, row: Array) -> int:
+def _fill_row(evenly: Callable[[int], Array], range_max: int, row: Array) -> int:
     """Fill a row with different numbers in the order in which they were drawn; how many were drawn."""
     drawn = np.empty(0, np.int64)
     found, firsts = drawn, drawn
     while len(found) < len(row):
-        more = (
-            np.exp(generator.random(len(row) - len(found) + _MORE) * log(range_max + 1)).astype(np.int64) - 1
-        )
+        more = np.exp(evenly(len(row) - len(found) + _MORE) * log(range_max + 1)).astype(np.int64) - 1
         drawn = np.concatenate([drawn, np.minimum(more, range_max - 1)])
         found, firsts = np.unique(drawn, return_index=True)
     firsts = np.sort(firsts)[: len(row)]
