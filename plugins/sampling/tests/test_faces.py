@@ -81,9 +81,7 @@ def test_numbers_are_made_on_the_device_that_is_given() -> None:
 
 
 def test_mixed_parameters_are_refused() -> None:
-    with pytest.raises(
-        ParamError, match="normal: scale is 1, expected NDArray, as its other parameters are"
-    ):
+    with pytest.raises(ParamError, match="normal: scale is 1, expected NDArray, as its other parameters are"):
         od.random.normal(od.nd.array([0.0]), 1)
     with pytest.raises(ParamError, match="normal: scale is 1, expected Symbol, as its other parameters are"):
         od.sym.random.normal(od.sym.var("loc"), 1)

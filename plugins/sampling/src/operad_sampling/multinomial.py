@@ -132,7 +132,8 @@ class SampleMultinomial(OperatorProperty):
         rows, target = data.reshape(count, data.shape[-1]), data_grad.reshape(count, data.shape[-1])
         places = output0.astype(np.intp).reshape(count, output0.size // max(count, 1))
         numbers = op_ctx.xp.arange(count)[:, None]
-        op_ctx.xp.add.at(target, (numbers, places), output1_grad.reshape(places.shape) / rows[numbers, places])
+        slopes = output1_grad.reshape(places.shape) / rows[numbers, places]
+        op_ctx.xp.add.at(target, (numbers, places), slopes)
         if not data_grad.flags.c_contiguous:
             data_grad[...] = target.reshape(data_grad.shape)
 
