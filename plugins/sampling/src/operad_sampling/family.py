@@ -29,11 +29,11 @@ class Family:
         tensors: Names of the parameters as arrays; None: those of `params`.
         domains: Where the contract checks take values of arrays from.
         fill: Draws; see `operad_sampling.draws`.
+        finish: Called with draws of the target's type, which may have been rounded; None: nothing is to do.
         mean: Of one draw, as a function of the parameters.
         variance: Likewise.
         cdf: `cdf(x, *params)`; None where it takes more than NumPy.
         example: Values of the parameters for the documentation.
-        is_count: Whether draws are whole numbers.
     """
 
     name: str
@@ -42,11 +42,11 @@ class Family:
     tensors: Sequence[str] = ()
     domains: Sequence[Domain]
     fill: Callable[..., None]
+    finish: Callable[..., None] | None = None
     mean: Callable[..., Any]
     variance: Callable[..., Any]
     cdf: Callable[..., Any] | None = None
     example: Mapping[str, float]
-    is_count: bool = False
 
     @property
     def tensor_names(self) -> Sequence[str]:
@@ -60,8 +60,8 @@ class Family:
         self.fill(generator, out, *values)
         if not is_direct:
             target[...] = out
-        if self.name == "uniform":
-            _keep_below(target, *values)
+        if self.finish is not None:
+            self.finish(target, *values)
 
 
 def _wide(dtype: Any) -> Any:
@@ -92,6 +92,7 @@ UNIFORM: Final = Family(
     },
     domains=(Real(above=-2, below=0), Real(above=0, below=2)),
     fill=draws.fill_uniform,
+    finish=_keep_below,
     mean=lambda low, high: (low + high) / 2,
     variance=lambda low, high: (high - low) ** 2 / 12,
     cdf=lambda x, low, high: np.clip((x - low) / (high - low), 0, 1),
@@ -145,7 +146,6 @@ POISSON: Final = Family(
     mean=lambda lam: lam,
     variance=lambda lam: lam,
     example={"lam": 4},
-    is_count=True,
 )
 NEGATIVE_BINOMIAL: Final = Family(
     name="negative_binomial",
@@ -159,7 +159,6 @@ NEGATIVE_BINOMIAL: Final = Family(
     mean=lambda k, p: k * (1 - p) / p,
     variance=lambda k, p: k * (1 - p) / p**2,
     example={"k": 4, "p": 0.5},
-    is_count=True,
 )
 GENERALIZED_NEGATIVE_BINOMIAL: Final = Family(
     name="generalized_negative_binomial",
@@ -173,5 +172,4 @@ GENERALIZED_NEGATIVE_BINOMIAL: Final = Family(
     mean=lambda mu, alpha: mu,
     variance=lambda mu, alpha: mu + alpha * mu**2,
     example={"mu": 4, "alpha": 0.5},
-    is_count=True,
 )
