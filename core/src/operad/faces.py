@@ -14,9 +14,12 @@ from typing import Any
 
 def on_face(face: str, name: str) -> Any:
     """What a plugin adds to `operad.<face>`, for the faces that stand below the registry."""
-    found = import_module("operad.registry").on_face(face, name)
+    registry = import_module("operad.registry")
+    found = registry.on_face(face, name)
     if found is None:
-        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}, and no plugin adds it")
+        known = registry.packages("operad.faces").get(f"{face}.{name}")
+        how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
+        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}{how}")
     return found
 
 

@@ -1,13 +1,13 @@
-"""Random numbers: seeding. The samplers are operators of the `operad-sampling` plugin.
+"""Random numbers: seeding, and the functions that a plugin adds, such as `od.random.uniform`.
 
 Source: python/mxnet/random.py.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from operad import resource
+from operad import faces, registry, resource
 from operad.context import Context
 
 
@@ -27,3 +27,13 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
         ContextError: `ctx` is neither a context nor "all".
     """
     resource.get().seed(seed_state, ctx)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad.random' has no attribute {name!r}")
+    return faces.on_face("random", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *registry.names_on_face("random")})

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from core.tests.devices import streams
-from core.tests.devices.arrays import Array, adopted, functions
+from core.tests.devices.arrays import Array, adopted, functions, host_of
 from operad import engine
 from operad.imperative.chunk import bury
 
@@ -32,8 +32,16 @@ class _Generator:
         self._host = np.random.Generator(bit_generator)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        draw = getattr(self._host, name)
-        return lambda *args, **keywords: adopted(np.asarray(draw(*args, **keywords)))
+        function = getattr(self._host, name)
+
+        def draw(*args: Any, **keywords: Any) -> Any:
+            out = keywords.get("out")
+            values = [host_of(arg) if isinstance(arg, Array) else arg for arg in args]
+            given = {key: host_of(arg) if isinstance(arg, Array) else arg for key, arg in keywords.items()}
+            drawn = function(*values, **given)
+            return adopted(np.asarray(drawn)) if out is None else out
+
+        return draw
 
 
 def _asarray(a: Any, dtype: Any = None, order: str | None = None, blocking: bool = False) -> Any:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+import operad as od
 from operad import registry
 from operad.errors import BrokenPluginError, DuplicateOperatorError, OperatorNotFoundError
 
@@ -86,3 +87,55 @@ def test_load_all_finds_every_fault_and_raises_none(acme):
 def test_the_word_for_an_entry_fits_its_group(acme):
     with pytest.raises(OperatorNotFoundError, match="provides pass 'fusion'"):
         registry.entry("operad.passes", "fusion")
+
+
+@pytest.fixture
+def parts(site):
+    site.install(
+        "acme-draw",
+        faces={
+            "random.value": "draw_acme.arrays:value",
+            "operator.value": "draw_acme.arrays:value",
+            "nd.draw": "draw_acme.arrays",
+            "sym.draw": "draw_acme.symbols",
+        },
+        modules={
+            "draw_acme.__init__": "",
+            "draw_acme.arrays": "value = 7",
+            "draw_acme.symbols": "value = 8",
+        },
+    )
+    registry.refresh()
+    return site
+
+
+def test_a_plugin_adds_to_the_faces_of_arrays_and_symbols(parts):
+    assert not parts.is_imported("draw_acme.arrays")
+    assert (od.nd.draw.value, od.sym.draw.value) == (7, 8)
+    assert "draw" in dir(od.nd)
+    assert "draw" in dir(od.sym)
+
+
+def test_a_part_of_a_face_goes_with_its_plugin(parts):
+    assert od.nd.draw.value == 7
+    parts.uninstall("acme-draw")
+    registry.refresh()
+    for face in (od.nd, od.sym):
+        with pytest.raises(OperatorNotFoundError, match="no installed plugin provides operator 'draw'"):
+            _ = face.draw
+
+
+def test_a_plugin_adds_to_the_random_face_of_the_core(parts):
+    assert od.random.value == od.operator.value == 7
+    assert "value" in dir(od.random)
+    assert callable(od.random.seed)
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = od.random.other
+
+
+def test_missing_parts_of_faces_say_what_to_install(site):
+    for part in (lambda: od.nd.random, lambda: od.sym.random):
+        with pytest.raises(OperatorNotFoundError, match=r"pip install .*sampling"):
+            part()
+    with pytest.raises(AttributeError, match=r"pip install .*sampling"):
+        _ = od.random.uniform

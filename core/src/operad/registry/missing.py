@@ -8,7 +8,7 @@ from typing import Final
 from operad import config
 from operad.errors import OperatorNotFoundError
 from operad.registry.packages import names_elsewhere, packages, standard_line, unwritten
-from operad.registry.plugins import OPERATORS, Broken, kind_of
+from operad.registry.plugins import FACES, OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
 """How many names are still worth listing in full."""
@@ -37,6 +37,9 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     known, future = packages(group), unwritten(group)
     if name in known:
         return known[name].install_line()
+    part = packages(FACES).get(f"nd.{name}") if group == OPERATORS else None
+    if part is not None:
+        return f"a plugin adds it to od.nd: {part.install_line()}"
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
     elsewhere = names_elsewhere().get(name) if group == OPERATORS else None

@@ -95,6 +95,11 @@ class _IsOff(_Around):
 class _IsFarOff(_IsOff):
     part = 0.25
 
+    def change(self, req: OpReq, old: Array, new: Array) -> None:
+        if new.dtype.kind in "iu":
+            add(new, 1)
+        super().change(req, old, new)
+
 
 class _Counts(_Around):
     calls = 0
@@ -233,7 +238,12 @@ FORWARD: Final = (
         applies=lambda trial: not is_random(trial),
         may_be_equal=True,
     ),
-    Fault("draws are too far apart by a quarter", ("F218", "B302", "B301"), _IsFarOff, applies=is_random),
+    Fault(
+        "draws are too far apart by a quarter, or whole numbers one too large",
+        ("F218", "B302", "B301"),
+        _IsFarOff,
+        applies=is_random,
+    ),
     Fault("outputs depend on how often the operator ran", ("F209",), _Counts),
     Fault("forward writes behind the end of outputs", ("M405",), _RunsOver),
     Fault("forward changes its inputs", ("F207",), _SpoilsInput, applies=lambda trial: bool(trial.arguments)),
