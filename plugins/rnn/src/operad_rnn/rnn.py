@@ -1,0 +1,269 @@
+"""`RNN`: whole networks of recurrent layers over whole sequences, in one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from operad_rnn.cell import Bounds, Saved
+from operad_rnn.layout import GATES, PackedLayout
+from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
+from operad_rnn.reference import unrolled
+from operad_sdk import (
+    Array,
+    Contract,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    ResourceRequest,
+    Shape,
+    operator,
+    param,
+)
+
+
+@operator("RNN")
+class RNN(OperatorProperty):
+    """Recurrent layers, one upon another, in one direction or both.
+
+    The data has the time steps first. `parameters` holds all weights and then all biases, as
+    `operad_rnn.PackedLayout` lays them out. With D = 2 directions if `bidirectional`, else 1, and R =
+    `projection_size`, or `state_size` where there is none:
+
+    Shapes:
+        data: (T, N, I), steps, batch and features.
+        parameters: As many as `PackedLayout(...).size`.
+        state: (num_layers * D, N, R), the hidden states before the first step.
+        state_cell: (num_layers * D, N, state_size), of an LSTM alone.
+        sequence_length: (N,), with `use_sequence_length`.
+        output: (T, N, D * R), the hidden states of the last layer; 0 where a sequence has ended.
+        state_output: As state, after the last step, with `state_outputs`.
+        statecell_output: As state_cell, likewise, of an LSTM alone.
+
+    Example:
+        >>> import operad as od
+        >>> data, state = od.nd.array([[[1.0]], [[2.0]]]), od.nd.array([[[0.5]]])
+        >>> parameters = od.nd.array([1, -1, 0.5, 0])  # i2h and h2h weights, i2h and h2h biases
+        >>> od.nd.RNN(data, parameters, state, mode="rnn_relu", state_size=1, num_layers=1).asnumpy()
+        array([[[1. ]],
+        <BLANKLINE>
+               [[1.5]]], dtype=float32)
+
+    Source: RNNParam and RNNOp, src/operator/rnn-inl.h.
+    Differs: sequences that end early and clipped states are computed, which MXNet does on GPUs alone.
+    """
+
+    state_size = param(int, ge=1, doc="Units of a layer, in each direction.")
+    num_layers = param(int, ge=1, doc="How many layers there are.")
+    bidirectional = param(bool, False, doc="Whether each layer goes through the sequence backwards too.")
+    mode = param(str, choices=tuple(GATES), doc="What a layer is made of.")
+    p = param(float, 0.0, ge=0, le=1, doc="Share of a layer's output that the next does not see, in training.")
+    state_outputs = param(bool, False, doc="Whether the last states are outputs.")
+    projection_size = param(
+        int, None, ge=1, optional=True, doc="Length that an LSTM's hidden states are projected to."
+    )
+    lstm_state_clip_min = param(float, None, optional=True, doc="Least value of an LSTM's cell states.")
+    lstm_state_clip_max = param(float, None, optional=True, doc="Largest value of an LSTM's cell states.")
+    lstm_state_clip_nan = param(bool, False, doc="Whether clipping also makes bounds of NaN.")
+    use_sequence_length = param(bool, False, doc="Whether each sequence has a length of its own.")
+
+    spec = (
+        "data:(T, N, I), parameters:(first_rows*I + other_parameters), state:(cells, N, recurrent_size), "
+        "state_cell:(cells, N, state_size) if is_lstm, sequence_length:any(N) if use_sequence_length "
+        "-> output:(T, N, directions*recurrent_size), "
+        "state_output:(cells, N, recurrent_size) if state_outputs, "
+        "statecell_output:(cells, N, state_size) if returns_state_cell, "
+        "hidden gates:(cells, T, N, gates_size) if is_gated, "
+        "hidden inner:(cells, T, N, state_size) if is_gated, "
+        "hidden between:(num_layers - 1, T, N, directions*recurrent_size) if num_layers > 1, "
+        "hidden mask:uint8(num_layers - 1, T, N, directions*recurrent_size) if drops, "
+        "hidden scale:(1) if drops"
+    )
+    accepts = {"data": "floating", "sequence_length": "number"}
+    compute_dtype = "float32"
+    contract = Contract(reference=unrolled, params={"p": (0.0,)})
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        lstm_only = ("projection_size", "lstm_state_clip_min", "lstm_state_clip_max")
+        for name in lstm_only:
+            if not self.is_lstm and getattr(self, name) is not None:
+                raise ParamError(
+                    f"{self.name}: {name} is {getattr(self, name)}, but mode is {self.mode!r}; only lstm has it"
+                )
+        lower, upper = self.lstm_state_clip_min, self.lstm_state_clip_max
+        if (lower is None) != (upper is None) or (lower is not None and lower > upper):
+            raise ParamError(
+                f"{self.name}: lstm_state_clip_min is {lower} and lstm_state_clip_max {upper}; "
+                "expected both or neither, the smaller one first"
+            )
+
+    @property
+    def is_lstm(self) -> bool:
+        """Whether there are cell states."""
+        return bool(self.mode == "lstm")
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether the hidden states alone are not enough for the gradient."""
+        return self.mode in ("lstm", "gru")
+
+    @property
+    def returns_state_cell(self) -> bool:
+        """Whether the last cell states are an output."""
+        return bool(self.state_outputs and self.is_lstm)
+
+    @property
+    def drops(self) -> bool:
+        """Whether a layer may not see all of the one below."""
+        return bool(self.p > 0 and self.num_layers > 1)
+
+    @property
+    def directions(self) -> int:
+        """Of each layer."""
+        return 2 if self.bidirectional else 1
+
+    @property
+    def cells(self) -> int:
+        """Directions of all layers."""
+        return int(self.num_layers * self.directions)
+
+    @property
+    def recurrent_size(self) -> int:
+        """Length of a hidden state."""
+        return self.layout(0).recurrent_size
+
+    @property
+    def gates_size(self) -> int:
+        """Units of all gates of a cell."""
+        return len(GATES[self.mode]) * int(self.state_size)
+
+    @property
+    def first_rows(self) -> int:
+        """Rows of the matrices that are as long as the data has features."""
+        return self.directions * self.gates_size
+
+    @property
+    def other_parameters(self) -> int:
+        """Parameters that do not depend on the features of the data."""
+        return self.layout(0).size
+
+    def layout(self, input_size: int) -> PackedLayout:
+        """Where everything lies in `parameters`, for data of so many features."""
+        return PackedLayout(
+            self.mode, input_size, self.state_size, self.num_layers, self.bidirectional, self.projection_size
+        )
+
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Scratch memory, and random numbers where something may be dropped."""
+        return [ResourceRequest.TEMP_SPACE, ResourceRequest.RANDOM] if self.drops else []
+
+    def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Scratch memory."""
+        return [ResourceRequest.TEMP_SPACE]
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+        """Multiplications and additions: each weight is used once for every step of every row."""
+        return 2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1])
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        parameters: Array,
+        state: Array,
+        state_cell: Array | None,
+        sequence_length: Array | None,
+        output: Array,
+        state_output: Array | None,
+        statecell_output: Array | None,
+        gates: Array | None,
+        inner: Array | None,
+        between: Array | None,
+        mask: Array | None,
+        scale: Array | None,
+    ) -> None:
+        """Draw what is dropped, and go through the layers."""
+        layout, dropped, memory = self.layout(data.shape[2]), None, None
+        if self.drops:
+            dropped = Dropped(mask, scale)
+            dropped.draw(op_ctx.requested[1].generator, self.p if is_train else 0.0)
+            size = forward_memory(layout, data.shape)
+            memory = op_ctx.requested[0].get_space((size,), data.dtype)
+        network = Network(
+            op_ctx,
+            layout,
+            parameters,
+            self._bounds(),
+            initial=(state, state_cell),
+            runs=_runs(op_ctx.xp, sequence_length, len(data)),
+            data=data,
+            output=output,
+            saved=Saved(gates, inner),
+            between=between,
+            dropped=dropped,
+            memory=memory,
+        )
+        network.forward((state_output, statecell_output))
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        wanted: frozenset[str],
+        data: Array,
+        parameters: Array,
+        state: Array,
+        state_cell: Array | None,
+        sequence_length: Array | None,
+        output: Array,
+        gates: Array | None,
+        inner: Array | None,
+        between: Array | None,
+        mask: Array | None,
+        scale: Array | None,
+        output_grad: Array,
+        state_output_grad: Array | None,
+        statecell_output_grad: Array | None,
+        data_grad: Array,
+        parameters_grad: Array,
+        state_grad: Array,
+        state_cell_grad: Array | None,
+    ) -> None:
+        """Go through the layers from the last; see the cells for the formulas."""
+        layout = self.layout(data.shape[2])
+        size = backward_memory(layout, self.drops, data.shape)
+        network = Network(
+            op_ctx,
+            layout,
+            parameters,
+            self._bounds(),
+            initial=(state, state_cell),
+            runs=_runs(op_ctx.xp, sequence_length, len(data)),
+            data=data,
+            output=output,
+            saved=Saved(gates, inner),
+            between=between,
+            dropped=Dropped(mask, scale) if self.drops else None,
+            memory=op_ctx.requested[0].get_space((size,), data.dtype),
+        )
+        for grad, head in ((state_grad, state_output_grad), (state_cell_grad, statecell_output_grad)):
+            if grad is not None:
+                grad[...] = 0 if head is None else head
+        network.backward(
+            output_grad,
+            (state_grad, state_cell_grad),
+            parameters_grad if "parameters_grad" in wanted else None,
+            data_grad if "data_grad" in wanted else None,
+        )
+
+    def _bounds(self) -> Bounds | None:
+        if self.lstm_state_clip_min is None:
+            return None
+        return Bounds(self.lstm_state_clip_min, self.lstm_state_clip_max, self.lstm_state_clip_nan)
+
+
+def _runs(xp: Any, sequence_length: Array | None, steps: int) -> Array | None:
+    """(steps, rows, 1), whether each row has not ended."""
+    return None if sequence_length is None else (xp.arange(steps)[:, None] < sequence_length)[..., None]
