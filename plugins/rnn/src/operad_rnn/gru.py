@@ -28,9 +28,8 @@ class GRU(Cell):
         kinds = Gates(xp, (True, True, False), self.units, i2h.dtype)
         self._kinds = Gates(xp, (True, True), self.units, i2h.dtype)
         np.matmul(flat(inputs), kinds.halved(i2h).T, out=flat(self.gates))
-        self._h2h = xp.ascontiguousarray(kinds.halved(h2h).T)
+        self._h2h, self._product = self._recurrent_product(kinds.halved(h2h), inputs.shape[1])
         self._i2h_bias, self._h2h_bias = kinds.halved(i2h_bias), kinds.halved(h2h_bias)
-        self._product = xp.empty((inputs.shape[1], 3 * self.units), i2h.dtype)
 
     def step(self, t: int, hidden: Array, state: Array | None) -> None:
         """Two gates and a candidate, and from them the hidden state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,13 +22,12 @@ class LSTM(Cell):
 
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory."""
-        xp, (i2h, h2h, h2r, i2h_bias, h2h_bias) = self.xp, self.weights
+        xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
         dtype, batch = i2h.dtype, inputs.shape[1]
         self._kinds = Gates(xp, (True, True, False, True), self.units, dtype)
         np.matmul(flat(inputs), self._kinds.halved(i2h).T, out=flat(self.gates))
-        self._h2h = xp.ascontiguousarray(self._kinds.halved(h2h).T)
+        self._h2h, self._product = self._recurrent_product(self._kinds.halved(h2h), batch)
         self._bias = self._kinds.halved(i2h_bias + h2h_bias)
-        self._product = xp.empty((batch, 4 * self.units), dtype)
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 

@@ -20,9 +20,8 @@ class _Plain(Cell):
         """Multiply the inputs into the hidden states' memory."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
         np.matmul(flat(inputs), i2h.T, out=flat(self.out))
-        self._h2h = self.xp.ascontiguousarray(h2h.T)
+        self._h2h, self._product = self._recurrent_product(h2h, inputs.shape[1])
         self._bias = i2h_bias + h2h_bias
-        self._product = self.xp.empty((inputs.shape[1], self.units), i2h.dtype)
 
     def step(self, t: int, hidden: Array, state: Array | None) -> None:
         """One sum and its activation."""

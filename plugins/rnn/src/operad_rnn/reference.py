@@ -18,9 +18,7 @@ def unrolled(
     data: Array,
     parameters: Array,
     state: Array,
-    state_cell: Array | None = None,
-    sequence_length: Array | None = None,
-    *,
+    *others: Array,
     mode: str,
     state_size: int,
     num_layers: int,
@@ -30,13 +28,14 @@ def unrolled(
     lstm_state_clip_min: float | None,
     lstm_state_clip_max: float | None,
     lstm_state_clip_nan: bool,
+    use_sequence_length: bool,
 ) -> Any:
-    """All outputs that callers see."""
+    """All outputs that callers see; `others` are the cell states and the lengths, those that there are."""
     layout = PackedLayout(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
     weights = layout.unpack(parameters)
     steps, batch = data.shape[:2]
-    cells = np.zeros((len(state), batch, state_size)) if state_cell is None else state_cell
-    lengths = [steps] * batch if sequence_length is None else [int(n) for n in sequence_length]
+    cells = others[0] if mode == "lstm" else np.zeros((len(state), batch, state_size))
+    lengths = [int(length) for length in others[-1]] if use_sequence_length else [steps] * batch
     bounds = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan)
     directions = 2 if bidirectional else 1
     last, last_cells = state.astype(np.float64), cells.astype(np.float64)
@@ -46,7 +45,9 @@ def unrolled(
         for direction in range(directions):
             number = layer * directions + direction
             name = layout.cell_names()[number]
-            own = {key.removeprefix(f"{name}_"): w for key, w in weights.items() if key.startswith(f"{name}_")}
+            own = {
+                key.removeprefix(f"{name}_"): w for key, w in weights.items() if key.startswith(f"{name}_")
+            }
             columns = slice(direction * layout.recurrent_size, (direction + 1) * layout.recurrent_size)
             for sample, length in enumerate(lengths):
                 now = (last[number, sample], last_cells[number, sample])
@@ -72,8 +73,10 @@ def _lstm(x: Array, now: State, own: dict[str, Array], bounds: Any) -> State:
     i, f, g, o = np.split(_inputs(x, own) + _recurrent(now[0], own), 4)
     cell = _sigmoid(f) * now[1] + _sigmoid(i) * np.tanh(g)
     lower, upper, stops_nan = bounds
-    if lower is not None:
-        cell = np.where(np.isnan(cell) & stops_nan, lower, np.clip(cell, lower, upper))
+    if lower is not None or upper is not None:
+        cell = np.clip(cell, lower, upper)
+    if stops_nan and lower is not None:
+        cell = np.where(np.isnan(cell), lower, cell)
     hidden = _sigmoid(o) * np.tanh(cell)
     return own["h2r_weight"] @ hidden if "h2r_weight" in own else hidden, cell
 

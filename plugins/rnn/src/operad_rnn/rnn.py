@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from operad_rnn.cell import Bounds, Saved
 from operad_rnn.layout import GATES, PackedLayout
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled
+from operad_rnn.scratch import Targets
 from operad_sdk import (
     Array,
     Contract,
+    DType,
+    InferredTypes,
+    Integers,
     OpContext,
     OperatorProperty,
     ParamError,
+    Real,
     ResourceRequest,
     Shape,
+    as_dtype,
     operator,
     param,
 )
@@ -58,7 +64,9 @@ class RNN(OperatorProperty):
     num_layers = param(int, ge=1, doc="How many layers there are.")
     bidirectional = param(bool, False, doc="Whether each layer goes through the sequence backwards too.")
     mode = param(str, choices=tuple(GATES), doc="What a layer is made of.")
-    p = param(float, 0.0, ge=0, le=1, doc="Share of a layer's output that the next does not see, in training.")
+    p = param(
+        float, 0.0, ge=0, le=1, doc="Share of a layer's output that the next does not see, in training."
+    )
     state_outputs = param(bool, False, doc="Whether the last states are outputs.")
     projection_size = param(
         int, None, ge=1, optional=True, doc="Length that an LSTM's hidden states are projected to."
@@ -74,29 +82,45 @@ class RNN(OperatorProperty):
         "-> output:(T, N, directions*recurrent_size), "
         "state_output:(cells, N, recurrent_size) if state_outputs, "
         "statecell_output:(cells, N, state_size) if returns_state_cell, "
-        "hidden gates:(cells, T, N, gates_size) if is_gated, "
-        "hidden inner:(cells, T, N, state_size) if is_gated, "
-        "hidden between:(num_layers - 1, T, N, directions*recurrent_size) if num_layers > 1, "
+        "hidden gates:W(cells, T, N, gates_size) if is_gated, "
+        "hidden inner:W(cells, T, N, state_size) if is_gated, "
+        "hidden between:W(num_layers - 1, T, N, directions*recurrent_size) if num_layers > 1, "
         "hidden mask:uint8(num_layers - 1, T, N, directions*recurrent_size) if drops, "
-        "hidden scale:(1) if drops"
+        "hidden scale:W(1) if drops"
     )
     accepts = {"data": "floating", "sequence_length": "number"}
     compute_dtype = "float32"
-    contract = Contract(reference=unrolled, params={"p": (0.0,)})
+    contract = Contract(
+        reference=unrolled,
+        # Sums of large numbers overflow with both signs, and are anything then, which a relu makes a number of.
+        inputs={
+            **dict.fromkeys(("data", "parameters", "state", "state_cell"), Real()),
+            "sequence_length": Integers(0, 4),
+        },
+        params={
+            "state_size": (2, 3, 1),
+            "num_layers": (2, 1, 3),
+            "projection_size": (None, 2, 1),
+            "lstm_state_clip_min": (None, -0.5),
+            "lstm_state_clip_max": (None, 0.75),
+            "mode": ("lstm", "gru", "rnn_tanh", "rnn_relu"),
+            "p": (0.0,),  # dropped elements are drawn; tests/test_dropout.py has them
+            "lstm_state_clip_nan": (False,),  # it is there to hide a NaN
+        },
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        lstm_only = ("projection_size", "lstm_state_clip_min", "lstm_state_clip_max")
-        for name in lstm_only:
-            if not self.is_lstm and getattr(self, name) is not None:
-                raise ParamError(
-                    f"{self.name}: {name} is {getattr(self, name)}, but mode is {self.mode!r}; only lstm has it"
-                )
-        lower, upper = self.lstm_state_clip_min, self.lstm_state_clip_max
-        if (lower is None) != (upper is None) or (lower is not None and lower > upper):
+        if not self.is_lstm and self.projection_size is not None:
             raise ParamError(
-                f"{self.name}: lstm_state_clip_min is {lower} and lstm_state_clip_max {upper}; "
-                "expected both or neither, the smaller one first"
+                f"{self.name}: projection_size is {self.projection_size}, but mode is {self.mode!r}; only an "
+                "lstm is projected"
+            )
+        bounds = self.bounds()
+        if bounds is not None and bounds.lower > bounds.upper:
+            raise ParamError(
+                f"{self.name}: lstm_state_clip_min is {bounds.lower}, expected at most lstm_state_clip_max, "
+                f"{bounds.upper}"
             )
 
     @property
@@ -155,6 +179,27 @@ class RNN(OperatorProperty):
             self.mode, input_size, self.state_size, self.num_layers, self.bidirectional, self.projection_size
         )
 
+    def bounds(self) -> Bounds | None:
+        """Where cell states are clipped; a bound that is not given is infinite."""
+        lower, upper = self.lstm_state_clip_min, self.lstm_state_clip_max
+        if lower is None and upper is None:
+            return None
+        return Bounds(
+            -inf if lower is None else lower, inf if upper is None else upper, self.lstm_state_clip_nan
+        )
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """What forward leaves for backward has the type in which it is computed: single for half precision."""
+        arguments, outputs, states = super().infer_type(in_types)
+        common = arguments[0]
+        if common is not None:
+            wide = as_dtype("float32") if common == as_dtype("float16") else common
+            hidden = self.list_outputs()[self.num_visible_outputs :]
+            outputs[self.num_visible_outputs :] = [
+                as_dtype("uint8") if name == "mask" else wide for name in hidden
+            ]
+        return arguments, outputs, states
+
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Scratch memory, and random numbers where something may be dropped."""
         return [ResourceRequest.TEMP_SPACE, ResourceRequest.RANDOM] if self.drops else []
@@ -186,6 +231,7 @@ class RNN(OperatorProperty):
         scale: Array | None,
     ) -> None:
         """Draw what is dropped, and go through the layers."""
+        targets = Targets(op_ctx.xp)
         layout, dropped, memory = self.layout(data.shape[2]), None, None
         if self.drops:
             dropped = Dropped(mask, scale)
@@ -196,17 +242,18 @@ class RNN(OperatorProperty):
             op_ctx,
             layout,
             parameters,
-            self._bounds(),
+            self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
-            output=output,
-            saved=Saved(gates, inner),
-            between=between,
+            output=targets.contiguous(output),
+            saved=Saved(targets.contiguous(gates), targets.contiguous(inner)),
+            between=targets.contiguous(between),
             dropped=dropped,
             memory=memory,
         )
         network.forward((state_output, statecell_output))
+        targets.write_back()
 
     def backward(
         self,
@@ -232,13 +279,14 @@ class RNN(OperatorProperty):
         state_cell_grad: Array | None,
     ) -> None:
         """Go through the layers from the last; see the cells for the formulas."""
+        targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
         size = backward_memory(layout, self.drops, data.shape)
         network = Network(
             op_ctx,
             layout,
             parameters,
-            self._bounds(),
+            self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
@@ -254,14 +302,10 @@ class RNN(OperatorProperty):
         network.backward(
             output_grad,
             (state_grad, state_cell_grad),
-            parameters_grad if "parameters_grad" in wanted else None,
-            data_grad if "data_grad" in wanted else None,
+            targets.contiguous(parameters_grad) if "parameters_grad" in wanted else None,
+            targets.contiguous(data_grad) if "data_grad" in wanted else None,
         )
-
-    def _bounds(self) -> Bounds | None:
-        if self.lstm_state_clip_min is None:
-            return None
-        return Bounds(self.lstm_state_clip_min, self.lstm_state_clip_max, self.lstm_state_clip_nan)
+        targets.write_back()
 
 
 def _runs(xp: Any, sequence_length: Array | None, steps: int) -> Array | None:
