@@ -1,8 +1,8 @@
 """What the cells have in common: one direction of one layer, forward and backward, step by step.
 
-The inputs of all steps are multiplied at once; what is left to do in a step is the product of the hidden state
-and the activation of the gates. Backward, a step computes the gradient of the gates' sums alone; the gradients of
-weights and inputs are products over all steps afterwards.
+The inputs of all steps are multiplied at once; what is left to do in a step is the product of the hidden
+state, and the activation of the gates. Backward, a step computes the gradient of the gates' sums alone; the
+gradients of weights and inputs are products over all steps afterwards.
 
 What backward needs of each step, forward leaves in arrays that the caller gives (`Saved`). Only the `tanh` of
 an LSTM's cell states is computed a second time.
@@ -32,7 +32,7 @@ class Weights(NamedTuple):
 
     i2h: Array
     h2h: Array
-    h2r: Array | None
+    h2r: Array  # None where there is no projection
     i2h_bias: Array
     h2h_bias: Array
 
@@ -52,8 +52,8 @@ class Saved(NamedTuple):
         inner: An LSTM's cell states; a GRU's product of the hidden state for the candidate.
     """
 
-    gates: Array | None
-    inner: Array | None
+    gates: Array
+    inner: Array
 
 
 @final
@@ -105,36 +105,37 @@ class Cell(ABC):
         """Multiply `inputs`, (steps, batch, features), and get ready for `step`."""
 
     @abstractmethod
-    def step(self, t: int, hidden: Array, state: Array | None) -> Array | None:
-        """Compute `out[t]` from the hidden state and the cell state before; the new cell state is returned."""
+    def step(self, t: int, hidden: Array, state: Array) -> Array:
+        """Compute `out[t]` from the hidden and the cell state before; the new cell state is returned."""
 
     @abstractmethod
     def begin_backward(self, scratch: Scratch) -> Array:
         """Get ready for `step_back`.
 
         Returns:
-            (steps, batch, gates), where `step_back` writes the gradient of the products with the hidden state.
+            (steps, batch, gates), where `step_back` writes the gradient of the recurrent products: those of
+            `h2h` with the hidden state.
         """
 
     @abstractmethod
-    def step_back(
-        self, t: int, grad: Array, before: Array, state_grad: Array | None, state: Array | None
-    ) -> None:
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """Compute what a step gives to the gates' sums, and to the state before.
 
         Args:
-            grad: The gradient of the hidden state at `t`. Where `passes_directly`, the part of the gradient of
-                the state before is left here that does not come through the gates.
+            grad: The gradient of the hidden state at `t`. Where `passes_directly`, that part of the gradient
+                of the state before is left here which does not come through the gates.
             before: The hidden state before `t`.
-            state_grad: The gradient of the cell state at `t`; becomes that of the one before.
+            state_grad: The gradient of the cell state at `t`; becomes that of the one before. None, as is
+                `state`, where there are no cell states.
             state: The cell state before `t`.
         """
 
-    def to_inputs(self, sums: Array) -> None:
-        """Turn the gradient of the products with the hidden state into that of the products with the inputs."""
+    def to_inputs(self, sums: Array) -> None:  # noqa: B027  # most cells add up both products
+        """Turn the gradient of the recurrent products into that of the products with the inputs."""
 
     def projection_grad(self, h2r_grad: Array) -> None:
         """Write the gradient of the projection's matrix."""
+        raise NotImplementedError
 
     def forward(self, inputs: Array, hidden: Array, state: Array | None) -> tuple[Array, Array | None]:
         """Fill `out`, beginning with `hidden` and the cell state `state`; the last ones are returned.
@@ -158,7 +159,7 @@ class Cell(ABC):
 
     def backward(
         self,
-        out_grad: Array | None,
+        out_grad: Array,
         hidden: Array,
         state: Array | None,
         hidden_grad: Array,
@@ -168,11 +169,11 @@ class Cell(ABC):
         """Go through all steps from the last.
 
         Args:
-            out_grad: As `out`; None: zeros.
+            out_grad: As `out`, 0 where rows do not run.
             hidden: The hidden state that forward began with, and `state` the cell state.
             hidden_grad: The gradient of the last hidden state; becomes that of the first. `state_grad` alike.
         Returns:
-            The gradient of the products with the hidden state, for `finish`.
+            The gradient of the recurrent products, for `finish`.
         """
         sums = self.begin_backward(scratch)
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
@@ -180,24 +181,17 @@ class Cell(ABC):
             t = self._order[number]
             before, state_before = self._before(number, hidden, state)
             runs = None if self.runs is None else self.runs[t]
-            ended = (
-                None
-                if runs is None
-                else (hidden_grad.copy(), None if state_grad is None else state_grad.copy())
-            )
-            if out_grad is None:
-                np.copyto(grad, hidden_grad)
-            else:
-                np.add(hidden_grad, out_grad[t], out=grad)
+            ended = None if runs is None else _copies(hidden_grad, state_grad)
+            np.add(hidden_grad, out_grad[t], out=grad)
             self.step_back(t, grad, before, state_grad, state_before)
             np.matmul(sums[t], self.weights.h2h, out=hidden_grad)
             if self.passes_directly:
                 np.add(hidden_grad, grad, out=hidden_grad)
             if ended is not None:
                 _keep(runs, sums[t], 0)
-                _keep(runs, hidden_grad, ended[0])
-                if state_grad is not None:
-                    _keep(runs, state_grad, ended[1])
+                for new, old in zip((hidden_grad, state_grad), ended, strict=True):
+                    if new is not None:
+                        _keep(runs, new, old)
         return sums
 
     def finish(
@@ -224,8 +218,8 @@ class Cell(ABC):
     def _recurrent_product(self, h2h: Array, batch: int) -> tuple[Array, Array]:
         """What to multiply a hidden state with, and an array for the product, (batch, gates).
 
-        BLAS copies the matrix in pieces at each product. Where it is large, it does so faster as it lies, and for
-        a product that is transposed: 0.42 ms in place of 0.71 for 16 rows of 512 units, and 2048 gates.
+        BLAS copies the matrix in pieces at each product. A large one it copies faster as it lies, for a
+        product that is transposed: 0.42 ms in place of 0.71 for 16 rows of 512 units and 2048 gates.
         """
         xp = self.xp
         if h2h.size >= _LARGE:
@@ -259,6 +253,10 @@ class Cell(ABC):
 def flat(array: Array) -> Array:
     """(steps, batch, n) as the matrix (steps * batch, n)."""
     return array.reshape(array.shape[0] * array.shape[1], array.shape[2])
+
+
+def _copies(*arrays: Array | None) -> list[Array | None]:
+    return [None if array is None else array.copy() for array in arrays]
 
 
 def _keep(runs: Array, new: Array, old: Any) -> None:

@@ -31,7 +31,7 @@ class GRU(Cell):
         self._h2h, self._product = self._recurrent_product(kinds.halved(h2h), inputs.shape[1])
         self._i2h_bias, self._h2h_bias = kinds.halved(i2h_bias), kinds.halved(h2h_bias)
 
-    def step(self, t: int, hidden: Array, state: Array | None) -> None:
+    def step(self, t: int, hidden: Array, state: Array) -> None:
         """Two gates and a candidate, and from them the hidden state."""
         gates, product, inner, out = self.gates[t], self._product, self.inner[t], self.out[t]
         both, units = 2 * self.units, self.units
@@ -59,12 +59,11 @@ class GRU(Cell):
         self._work = self.xp.empty((batch, 2 * self.units), self.gates.dtype)
         return self._sums
 
-    def step_back(
-        self, t: int, grad: Array, before: Array, state_grad: Array | None, state: Array | None
-    ) -> None:
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """The gradients of `h' = (1 - z) n + z h` and `n = tanh(a + r b)`.
 
-        `dz = dh' (h - n)`, `da = dh' (1 - z) (1 - n^2)`, `db = da r`, `dr = da b`, and `dh' z` goes to `h` directly.
+        `dz = dh' (h - n)`, `da = dh' (1 - z) (1 - n^2)`, `db = da r` and `dr = da b`;
+        `dh' z` goes to `h` directly.
         """
         gates, sums, inner, candidates = self.gates[t], self._sums[t], self.inner[t], self._candidates[t]
         units, both = self.units, 2 * self.units

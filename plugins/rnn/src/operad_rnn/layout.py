@@ -4,10 +4,11 @@ A network has `num_layers` layers of one or two directions, each of which is a *
 by cell (both directions of a layer before the next layer), the matrix of the inputs, the matrix of the
 hidden state and, where there is one, the projection's; then, in the same order, the two biases of each cell::
 
-    l0_i2h_weight l0_h2h_weight [l0_h2r_weight] r0_i2h_weight ... l1_i2h_weight ... l0_i2h_bias l0_h2h_bias ...
+    l0_i2h_weight l0_h2h_weight [l0_h2r_weight] r0_i2h_weight ... l1_i2h_weight ...
+    l0_i2h_bias l0_h2h_bias r0_i2h_bias ...
 
-`l` is the forward direction and `r` the reverse one. The rows of weights and biases are those of the gates, in
-the order of `GATES`, `state_size` rows for each.
+`l` is the forward direction and `r` the reverse one. The rows of weights and biases are those of the gates,
+in the order of `GATES`, `state_size` rows for each.
 
 Source: FusedRNNCell.unpack_weights, python/mxnet/rnn/rnn_cell.py, and GetRnnParamSize,
 src/operator/rnn-inl.h. Differs: a projection has a name, and gates are not cut apart.

@@ -31,7 +31,7 @@ class LSTM(Cell):
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 
-    def step(self, t: int, hidden: Array, state: Array | None) -> Array:
+    def step(self, t: int, hidden: Array, state: Array) -> Array:
         """Four gates, and from them both states."""
         gates, product, work, new = self.gates[t], self._product, self._work, self.inner[t]
         np.matmul(hidden, self._h2h, out=product)
@@ -64,9 +64,7 @@ class LSTM(Cell):
         self._work, self._other = (self.xp.empty((batch, self.units), dtype) for _ in range(2))
         return self._sums.reshape(self.gates.shape)
 
-    def step_back(
-        self, t: int, grad: Array, before: Array, state_grad: Array | None, state: Array | None
-    ) -> None:
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """The gradients of `c' = f c + i g` and `h' = o tanh(c')`.
 
         `dc' += dh' o (1 - tanh(c')^2)`, `do = dh' tanh(c')`, `di = dc' g`, `df = dc' c`, `dg = dc' i`, and
@@ -103,6 +101,7 @@ class LSTM(Cell):
         np.matmul(flat(self._projected).T, flat(unprojected), out=h2r_grad)
 
     def _clip(self, states: Array) -> None:
+        assert self.bounds is not None
         lower, upper, stops_nan = self.bounds
         np.maximum(states, lower, out=states)
         np.minimum(states, upper, out=states)

@@ -214,7 +214,7 @@ def backward_memory(layout: PackedLayout, drops: bool, data: Shape) -> int:
 
 
 def _cell_memory(layout: PackedLayout) -> int:
-    """Elements of scratch memory that a cell's `backward` needs, for each step and row: five units at most."""
+    """Elements of scratch memory that a cell's `backward` needs, for each step and row."""
     return 4 * layout.state_size + (layout.projection_size or 0)
 
 

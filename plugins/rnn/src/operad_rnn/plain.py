@@ -23,7 +23,7 @@ class _Plain(Cell):
         self._h2h, self._product = self._recurrent_product(h2h, inputs.shape[1])
         self._bias = i2h_bias + h2h_bias
 
-    def step(self, t: int, hidden: Array, state: Array | None) -> None:
+    def step(self, t: int, hidden: Array, state: Array) -> None:
         """One sum and its activation."""
         product, out = self._product, self.out[t]
         np.matmul(hidden, self._h2h, out=product)
@@ -36,9 +36,7 @@ class _Plain(Cell):
         self._sums = scratch.take(*self.out.shape)
         return self._sums
 
-    def step_back(
-        self, t: int, grad: Array, before: Array, state_grad: Array | None, state: Array | None
-    ) -> None:
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """`dh' f'`, where `f'` is found from `h'`."""
         self.multiply_slope(self.out[t], grad, self._sums[t])
 

@@ -44,10 +44,8 @@ def unrolled(
         outputs = np.zeros((steps, batch, directions * layout.recurrent_size))
         for direction in range(directions):
             number = layer * directions + direction
-            name = layout.cell_names()[number]
-            own = {
-                key.removeprefix(f"{name}_"): w for key, w in weights.items() if key.startswith(f"{name}_")
-            }
+            prefix = f"{layout.cell_names()[number]}_"
+            own = {key.removeprefix(prefix): w for key, w in weights.items() if key.startswith(prefix)}
             columns = slice(direction * layout.recurrent_size, (direction + 1) * layout.recurrent_size)
             for sample, length in enumerate(lengths):
                 now = (last[number, sample], last_cells[number, sample])

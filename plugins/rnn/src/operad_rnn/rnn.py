@@ -65,7 +65,7 @@ class RNN(OperatorProperty):
     bidirectional = param(bool, False, doc="Whether each layer goes through the sequence backwards too.")
     mode = param(str, choices=tuple(GATES), doc="What a layer is made of.")
     p = param(
-        float, 0.0, ge=0, le=1, doc="Share of a layer's output that the next does not see, in training."
+        float, 0.0, ge=0, le=1, doc="Share of a layer's output that is dropped for the next, in training."
     )
     state_outputs = param(bool, False, doc="Whether the last states are outputs.")
     projection_size = param(
@@ -92,7 +92,8 @@ class RNN(OperatorProperty):
     compute_dtype = "float32"
     contract = Contract(
         reference=unrolled,
-        # Sums of large numbers overflow with both signs, and are anything then, which a relu makes a number of.
+        # Sums of large numbers overflow with both signs; they are anything then, of which a relu makes a
+        # number that looks right.
         inputs={
             **dict.fromkeys(("data", "parameters", "state", "state_cell"), Real()),
             "sequence_length": Integers(0, 4),
@@ -189,7 +190,7 @@ class RNN(OperatorProperty):
         )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What forward leaves for backward has the type in which it is computed: single for half precision."""
+        """What forward leaves for backward is single where the rest is half: a GRU's products overflow."""
         arguments, outputs, states = super().infer_type(in_types)
         common = arguments[0]
         if common is not None:

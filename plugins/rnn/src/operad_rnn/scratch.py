@@ -31,8 +31,8 @@ class Scratch:
 class Targets:
     """Arrays to be filled, as their matrices of all steps need them.
 
-    A view of several axes as one, into which a product is written, is there only where memory is contiguous. An
-    array that is not gets a stand-in, which is copied at the end.
+    There is a view of several axes as one, into which a product can be written, only where memory is
+    contiguous. An array that is not gets a stand-in, which is copied at the end.
     """
 
     def __init__(self, xp: Any) -> None:

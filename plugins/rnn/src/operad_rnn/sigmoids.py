@@ -1,8 +1,8 @@
 """Gates of both kinds at once, in the memory where they lie side by side.
 
-A sigmoid is a `tanh` of half its argument: `1 / (1 + e^-x) = tanh(x / 2) / 2 + 1 / 2`. So where the rows of weights
-and biases that belong to sigmoids are halved beforehand (which is exact), one `tanh` over all gates does,
-then a product with 1/2 or 1 and a sum with 1/2 or 0. The slope is a product in both cases too:
+A sigmoid is a `tanh` of half its argument: `1 / (1 + e^-x) = tanh(x / 2) / 2 + 1 / 2`. So where the rows of
+weights and biases that belong to sigmoids are halved beforehand (which is exact), one `tanh` over all gates
+does, then a product with 1/2 or 1 and a sum with 1/2 or 0. The slope is a product in both cases too:
 `(1 - y) (y + 0)` of a sigmoid, `(1 - y) (y + 1)` of a `tanh`.
 """
 
