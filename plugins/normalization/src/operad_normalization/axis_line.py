@@ -1,0 +1,10 @@
+"""Shape lines of operators that have one vector along an axis of any number."""
+
+from __future__ import annotations
+
+
+def along(axis: int, name: str) -> str:
+    """The axes of an array whose axis `axis`, from the end if negative, is `name`: for 2 `a0, a1, C, *S`."""
+    if axis >= 0:
+        return ", ".join([*(f"a{place}" for place in range(axis)), name, "*S"])
+    return ", ".join(["*S", name, *(f"a{place}" for place in range(-1 - axis))])
