@@ -103,7 +103,13 @@ class BatchNorm(OperatorProperty):
     initializers = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
     contract = Contract(
         reference=_normalized,
-        params={"axis": (1, -1, 0, 2, -2)},
+        # What is ignored only makes variants, which would have to be told apart.
+        params={
+            "axis": (1, -1, 0, 2, -2),
+            "cudnn_off": (False,),
+            "min_calib_range": (None,),
+            "max_calib_range": (None,),
+        },
         no_numeric_gradient=lambda prop: (
             "gradients of mean and var are ignored, as in MXNet" if prop.output_mean_var else ""
         ),
@@ -161,8 +167,10 @@ class BatchNorm(OperatorProperty):
             np.divide(1, np.sqrt(moving_var + self.eps), out=var)
             apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
 
-    @gradient(inplace="output_grad -> data_grad", when=lambda prop: not _is_affine(prop))
-    def backward(
+    @gradient(
+        "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma
+    )
+    def gradients(
         self,
         op_ctx: OpContext,
         is_train: bool,
@@ -179,21 +187,37 @@ class BatchNorm(OperatorProperty):
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
         groups = self.groups(data.shape)
         gain, m, r = (vector.reshape(groups.vector) for vector in (gamma, mean, var))
+        target = data_grad if "data_grad" in wanted else None
+        is_given = self.use_global_stats or not is_train
         standardize_gradients(
-            op_ctx,
-            groups,
-            output_grad,
-            data,
-            None if self.fix_gamma else gain,
-            m,
-            r,
-            data_grad if "data_grad" in wanted else None,
-            gamma_grad,
-            beta_grad,
-            is_given=self.use_global_stats or not is_train,
+            op_ctx, groups, output_grad, data, gain, m, r, target, gamma_grad, beta_grad, is_given=is_given
         )
-        if self.fix_gamma:
-            gamma_grad[...] = 0
+
+    @gradient(
+        "data",
+        "beta",
+        inplace="output_grad -> data_grad",
+        when=lambda prop: prop.fix_gamma and not prop.use_global_stats,
+    )
+    def gradients_without_gamma(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        output_grad: Array,
+        data: Array,
+        mean: Array,
+        var: Array,
+        data_grad: Array,
+        beta_grad: Array,
+        wanted: frozenset[str],
+    ) -> None:
+        """The same with a gamma of 1."""
+        groups = self.groups(data.shape)
+        m, r = mean.reshape(groups.vector), var.reshape(groups.vector)
+        target = data_grad if "data_grad" in wanted else None
+        standardize_gradients(
+            op_ctx, groups, output_grad, data, None, m, r, target, None, beta_grad, is_given=not is_train
+        )
 
     @gradient("data", inplace="output_grad", when=_is_affine)
     def affine_data_gradient(self, output_grad: Array, var: Array, data_grad: Array) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from operad_sdk import Array, OpContext, Shape
 
@@ -19,6 +19,20 @@ _BLOCK: Final = 1 << 15
 """Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
 _RUN: Final = 256
 """Elements of a block that lie side by side, at least: NumPy's loops over shorter rows are slow."""
+_SEGMENT: Final = 8
+"""Elements of a segment, at least, for which compiled loops pay."""
+
+
+class Segments(NamedTuple):
+    """Data as (N, G, K), of which every group is one [:, g, :].
+
+    Attributes:
+        shape: N, G and K.
+        is_by_element: Whether gain and offset differ along K, and not along G.
+    """
+
+    shape: tuple[int, int, int]
+    is_by_element: bool
 
 
 @final
@@ -61,6 +75,26 @@ class Groups:
         """The axis along which blocks are cut: the longest that no group spans, or else any."""
         free = [axis for axis in range(len(self.shape)) if axis not in self.axes]
         return max(free, key=lambda axis: self.shape[axis], default=0)
+
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
+        first, last, ndim = min(self.axes, default=0), max(self.axes, default=0), len(self.shape)
+        if last < ndim - 1 or not self.axes:
+            return None
+        if self.axes == tuple(range(first, ndim)):  # groups are rows
+            shape = (1, prod(self.shape[:first]), prod(self.shape[first:]))
+            if self.place in self.axes and len(self.axes) > 1:
+                return None
+        else:  # all axes but one
+            shape = (
+                prod(self.shape[: self.place]),
+                self.shape[self.place],
+                prod(self.shape[self.place + 1 :]),
+            )
+            if len(self.axes) != ndim - 1:
+                return None
+        return Segments(shape, self.place in self.axes) if shape[2] >= _SEGMENT else None
 
     def blocks(self, op_ctx: OpContext) -> list[slice]:
         """The blocks, as parts of the axis `cut`. On a GPU the data is one block."""

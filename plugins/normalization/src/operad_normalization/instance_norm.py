@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operad_normalization.groups import Groups
 from operad_normalization.layers import LayerProperty, normalized
-from operad_sdk import Array, Contract, Shape, operator, param
+from operad_sdk import Array, Contract, Real, Shape, operator, param
 
 
 def _groups(shape: Shape) -> Groups:
@@ -38,7 +38,8 @@ class InstanceNorm(LayerProperty):
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
     spec = "data:(N, C, *S), gamma:(C), beta:(C) -> output:(N, C, *S), hidden mean:(N, C), hidden std:(N, C)"
-    contract = Contract(reference=_normalized)
+    # Squares beyond the type's range have no mean.
+    contract = Contract(reference=_normalized, inputs={"data": Real(above=-16, below=16)})
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each sample and channel."""

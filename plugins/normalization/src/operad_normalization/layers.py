@@ -10,7 +10,17 @@ import numpy as np
 
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import standardize, standardize_gradients
-from operad_sdk import Array, Contract, DType, InferredTypes, OpContext, OperatorProperty, Shape, as_dtype
+from operad_sdk import (
+    Array,
+    Contract,
+    DType,
+    InferredTypes,
+    OpContext,
+    OperatorProperty,
+    Real,
+    Shape,
+    as_dtype,
+)
 from operad_sdk import gradient as gradient_of
 
 
@@ -31,6 +41,7 @@ def contract(reference: Any, **params: Any) -> Contract:
     return Contract(
         reference=reference,
         params=params,
+        inputs={"data": Real(above=-16, below=16)},  # squares beyond the type's range have no mean
         no_numeric_gradient=lambda prop: (
             "gradients of mean and std are ignored, as in MXNet" if prop.output_mean_var else ""
         ),

@@ -10,12 +10,15 @@ The variance is the mean of `d^2`, never the difference of two large means. A me
 type is off by up to half a unit in the last place, which is much of a small deviation: around 10000
 float32 has steps of 0.001. The differences from the rounded mean are exact, or nearly, so their own mean is
 what rounding lost, and is subtracted too. The gradient does the same with the mean that it is given.
+
+These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from operad_normalization import segments as compiled
 from operad_normalization.groups import Groups
 from operad_sdk import Array, OpContext
 
@@ -44,6 +47,10 @@ def standardize(
         mean: To be written; of the groups' statistics shape, as `variance`.
         variance: To be written, without eps.
     """
+    segments = compiled.segments_of(groups, data, output)
+    if segments is not None:
+        compiled.standardize(op_ctx, groups, segments, data, gamma, beta, eps, output, mean, variance)
+        return
     blocks = groups.blocks(op_ctx)
 
     def run(part: int, slot: int) -> None:
@@ -70,6 +77,10 @@ def apply_statistics(
     inverse: Array,
 ) -> None:
     """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
+    segments = compiled.segments_of(groups, data, output)
+    if segments is not None:
+        compiled.apply_statistics(op_ctx, groups, segments, data, gamma, beta, output, mean, inverse)
+        return
     blocks = groups.blocks(op_ctx)
 
     def run(part: int, slot: int) -> None:
@@ -92,7 +103,7 @@ def standardize_gradients(
     mean: Array,
     inverse: Array,
     data_grad: Array | None,
-    gamma_grad: Array,
+    gamma_grad: Array | None,
     beta_grad: Array,
     *,
     is_given: bool = False,
@@ -108,10 +119,37 @@ def standardize_gradients(
         mean: Of the groups' statistics shape, as `inverse`.
         inverse: `1 / sqrt(variance + eps)`.
         data_grad: To be written, and may be the memory of `output_grad`; None: not wanted.
-        gamma_grad: To be written; of one axis, as `beta_grad`.
+        gamma_grad: To be written, of one axis as `beta_grad`; None: not wanted.
         beta_grad: To be written.
         is_given: Whether mean and deviation did not depend on the data.
     """
+    arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
+    segments = compiled.segments_of(groups, *arrays)
+    if segments is not None:
+        sums = compiled.standardize_gradients(
+            op_ctx, groups, segments, output_grad, data, gamma, mean, inverse, data_grad, is_given
+        )
+    else:
+        sums = _gradients_by_blocks(
+            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
+        )
+    for target, total in zip((gamma_grad, beta_grad), sums, strict=True):
+        if target is not None:
+            target[...] = total.reshape(target.shape)
+
+
+def _gradients_by_blocks(
+    op_ctx: OpContext,
+    groups: Groups,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    inverse: Array,
+    data_grad: Array | None,
+    is_given: bool,
+) -> Array:
+    """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
     blocks = groups.blocks(op_ctx)
     # A row of sums for each block; one for all where they are cut between gains, and write different parts.
     rows = [0] * len(blocks) if groups.cut == groups.place else list(range(len(blocks)))
@@ -146,8 +184,7 @@ def standardize_gradients(
             dx *= r
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
-    for target, total in zip((gamma_grad, beta_grad), sums.sum(1), strict=True):
-        target[...] = total.reshape(target.shape)
+    return sums.sum(1)
 
 
 def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:
