@@ -20,7 +20,7 @@ from operad_normalization.groups import Groups, Segments
 from operad_sdk import Array, OpContext
 from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
 
-_BLOCK: Final = 1 << 15
+_BLOCK: Final = 1 << 17
 """Elements of the groups that one part has, at least."""
 
 
@@ -102,7 +102,7 @@ def standardize_gradients(
         sums = np.zeros((_part_count(segments), 2, segments.shape[2]))
 
         def run(first: int, last: int, part: int) -> None:
-            loops.gradients_by_element(g, x, gain, r, dx, sums[part], first, last)
+            loops.gradients_by_element(g, x, gain, m, r, dx, sums[part], first, last)
 
         _each_part(op_ctx, segments, run)
         return sums.sum(0).reshape(2, *groups.vector)
