@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+MAX_AXES: Final = 32
+"""How many axes an array has at most, as in MXNet: a line for more would be as long as anybody asks."""
+
 
 def along(axis: int, name: str) -> str:
     """The axes of an array whose axis `axis`, from the end if negative, is `name`: for 2 `a0, a1, C, *S`."""

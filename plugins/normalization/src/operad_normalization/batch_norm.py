@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_normalization.axis_line import along
+from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import apply_statistics, standardize, standardize_gradients
 from operad_sdk import (
@@ -42,7 +42,8 @@ def _normalized(
     """One channel at a time: the outputs, and the new states."""
     channels = np.moveaxis(data, axis, 0).reshape(data.shape[axis], -1)
     learns = is_train and not use_global_stats and data.size > 0
-    mean = np.array([row.mean() for row in channels]) if learns else moving_mean
+    # The mean of equal values is their value, without rounding.
+    mean = np.array([row[0] + (row - row[0]).mean() for row in channels]) if learns else moving_mean
     var = np.array([row.var() for row in channels]) if learns else moving_var
     output = np.empty_like(np.moveaxis(data, axis, 0))
     for channel, row in enumerate(np.moveaxis(data, axis, 0)):
@@ -91,7 +92,7 @@ class BatchNorm(OperatorProperty):
     fix_gamma = param(bool, True, doc="Take 1 for gamma, and give it no gradient.")
     use_global_stats = param(bool, False, doc="Take the moving statistics in training too.")
     output_mean_var = param(bool, False, doc="Show the outputs mean and var.")
-    axis = param(int, 1, doc="The axis of the channels.")
+    axis = param(int, 1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis of the channels.")
     cudnn_off = param(bool, False, ignored="Accepted for MXNet's files; there is no cuDNN here.")
     min_calib_range = param(float, None, ignored="Accepted for MXNet's files; nothing is quantized here.")
     max_calib_range = param(float, None, ignored="Accepted for MXNet's files; nothing is quantized here.")

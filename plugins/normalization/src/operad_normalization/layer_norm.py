@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad_normalization.axis_line import along
+from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.layers import LayerProperty, contract, normalized
 from operad_sdk import Array, Shape, operator, param
@@ -39,7 +39,7 @@ class LayerNorm(LayerProperty):
     Source: LayerNormParam, src/operator/nn/layer_norm-inl.h.
     """
 
-    axis = param(int, -1, doc="The axis along which data is normalized.")
+    axis = param(int, -1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis along which data is normalized.")
     eps = param(float, 1e-5, ge=0, doc="Added to the variance.")
     output_mean_var = param(bool, False, doc="Show the outputs mean and std.")
     contract = contract(_normalized, axis=(-1, 0, 1, -2))

@@ -29,7 +29,8 @@ def normalized(groups: Groups, data: Array, gamma: Array, beta: Array, eps: floa
     kept = [axis for axis in range(data.ndim) if axis not in groups.axes]
     rows = np.moveaxis(data, kept, range(len(kept))).reshape(*[data.shape[axis] for axis in kept], -1)
     count = max(1, rows.shape[-1])
-    mean = rows.sum(-1) / count
+    first = rows[..., :1].sum(-1)  # the mean of equal values is their value, without rounding
+    mean = first + (rows - first[..., None]).sum(-1) / count
     deviation = np.sqrt(((rows - mean[..., None]) ** 2).sum(-1) / count + eps)
     mean, deviation = mean.reshape(groups.statistics), deviation.reshape(groups.statistics)
     output = (data - mean) / deviation * gamma.reshape(groups.vector) + beta.reshape(groups.vector)
