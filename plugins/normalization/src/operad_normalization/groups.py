@@ -79,22 +79,15 @@ class Groups:
     @cached_property
     def segments(self) -> Segments | None:
         """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
-        first, last, ndim = min(self.axes, default=0), max(self.axes, default=0), len(self.shape)
-        if last < ndim - 1 or not self.axes:
+        shape, axes, place = self.shape, self.axes, self.place
+        first = len(shape) - len(axes)
+        if axes == tuple(range(first, len(shape))) and (place not in axes or len(axes) == 1):  # rows
+            found = (1, prod(shape[:first]), prod(shape[first:]))
+        elif place not in axes and len(axes) == len(shape) - 1:  # channels
+            found = (prod(shape[:place]), shape[place], prod(shape[place + 1 :]))
+        else:
             return None
-        if self.axes == tuple(range(first, ndim)):  # groups are rows
-            shape = (1, prod(self.shape[:first]), prod(self.shape[first:]))
-            if self.place in self.axes and len(self.axes) > 1:
-                return None
-        else:  # all axes but one
-            shape = (
-                prod(self.shape[: self.place]),
-                self.shape[self.place],
-                prod(self.shape[self.place + 1 :]),
-            )
-            if len(self.axes) != ndim - 1:
-                return None
-        return Segments(shape, self.place in self.axes) if shape[2] >= _SEGMENT else None
+        return Segments(found, place in axes) if found[2] >= _SEGMENT else None
 
     def blocks(self, op_ctx: OpContext) -> list[slice]:
         """The blocks, as parts of the axis `cut`. On a GPU the data is one block."""
