@@ -1,0 +1,273 @@
+"""`sort`, `argsort` and `topk`: elements in order, and their numbers.
+
+Of equal elements the one with the lower number comes first, ascending or descending; NaN is larger than
+any number. Numbers are those along the axis, or among the elements in order where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from operad_sdk import (
+    Array,
+    Contract,
+    DType,
+    InferredShapes,
+    OpContext,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    ShapeError,
+    as_dtype,
+    gradient,
+    operator,
+    param,
+)
+
+_AXIS: Final = param(int, -1, optional=True, doc="The axis, from the last if negative; None: the elements in order.")
+_INDEX_DTYPE: Final = param("dtype", "float32", doc="Element type of the numbers.")
+_SOURCE: Final = "src/operator/tensor/ordering_op-inl.h"
+_SELECT_FROM_LENGTH: Final = 128
+"""Elements along the axis from which a few are selected first, and only those are sorted."""
+
+
+def _first(shape: Shape, axis: int | None, k: int) -> Shape:
+    """The shape of the first `k` elements along an axis; all of them if `k` is below 1."""
+    if axis is None:
+        shape, axis = (prod(shape),), 0
+    if not -len(shape) <= axis < len(shape):
+        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+    axis %= len(shape)
+    if k > shape[axis]:
+        raise ShapeError(f"k is {k}, expected at most {shape[axis]}, the elements along axis {axis} of data {shape}")
+    return (*shape[:axis], k if k >= 1 else shape[axis], *shape[axis + 1 :])
+
+
+def _order(data: Array, axis: int | None, k: int, is_ascend: bool) -> Array:
+    """The numbers of the first `k` elements along an axis, in order."""
+    if axis is None:
+        data, axis = data.reshape(-1), 0
+    rows = np.moveaxis(data, axis, -1)
+    length = rows.shape[-1]
+    if 1 <= k <= length // 8 and length >= _SELECT_FROM_LENGTH and isinstance(data, np.ndarray):
+        order = _selected(rows.reshape(-1, length), k, is_ascend).reshape(*rows.shape[:-1], k)
+    else:
+        order = _sorted(rows, is_ascend)[..., : k if k >= 1 else length]
+    return np.moveaxis(order, -1, axis)
+
+
+def _sorted(rows: Array, is_ascend: bool) -> Array:
+    """Numbers along the last axis; descending, read from the end, where equal ones must be turned first."""
+    if is_ascend:
+        return np.argsort(rows, axis=-1, kind="stable")
+    turned = np.argsort(rows[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    return rows.shape[-1] - 1 - turned
+
+
+def _selected(rows: Array, k: int, is_ascend: bool) -> Array:
+    """`_sorted(rows)[:, :k]`: those up to the k-th, if that has no equals beyond; rows with such in full."""
+    last = k - 1 if is_ascend else rows.shape[1] - k
+    limit = np.partition(rows, last, axis=1)[:, last, None]
+    row, column = np.nonzero(rows <= limit if is_ascend else rows >= limit)
+    if len(row) != len(rows) * k:  # equals, or NaN, which no comparison finds
+        return np.stack([_sorted(one, is_ascend)[:k] for one in rows]) if len(rows) else rows[:, :k]
+    chosen = column.reshape(len(rows), k)
+    inner = _sorted(np.take_along_axis(rows, chosen, 1), is_ascend)
+    return np.take_along_axis(chosen, inner, 1)
+
+
+def _elements(xp: Any, order: Array, shape: Shape, axis: int | None) -> Any:
+    """An index of the elements of an array of `shape` that have the numbers `order`."""
+    if axis is None:
+        return xp.unravel_index(order, shape)
+    index = list(xp.ogrid[tuple(slice(length) for length in order.shape)])
+    index[axis] = order
+    return tuple(index)
+
+
+def _check_precision(name: str, dtype: DType, length: int) -> None:
+    """Raise ShapeError if a type cannot hold all numbers below `length`."""
+    limit = np.iinfo(dtype).max if dtype.kind in "iu" else 1 << (np.finfo(dtype).nmant + 1)
+    if length - 1 > limit:
+        raise ShapeError(
+            f"{name}: dtype is {dtype}, which holds numbers up to {limit}, expected {length - 1}, the largest "
+            "number; ask for dtype='int64'"
+        )
+
+
+class _Ordering(OperatorProperty):
+    """What the three have in common."""
+
+    functions: ClassVar = {"first": _first}
+    writes_numbers: ClassVar[bool] = True
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """As the line says, where the type of the numbers can hold them."""
+        inferred = super().infer_shape(in_shapes)
+        shape = inferred[0][0]
+        if self.writes_numbers and shape is not None and None not in shape:
+            length = prod(shape) if self.axis is None else shape[self.axis]  # type: ignore[arg-type]
+            _check_precision(self.name, as_dtype(self.dtype), length)
+        return inferred
+
+
+def _sorted_values(data: Array, axis: int | None, is_ascend: bool) -> Array:
+    """By pairwise comparison, for the contract checks: how many come before each."""
+    order = _numbers(data, axis, is_ascend)
+    return np.take_along_axis(data.reshape(-1) if axis is None else data, order, axis or 0)
+
+
+def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
+    rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
+    mine, other = rows[..., :, None], rows[..., None, :]
+    number = np.arange(rows.shape[-1])
+    is_before = np.less(other, mine) if is_ascend else np.greater(other, mine)
+    rank = (is_before | ((other == mine) & (number < number[:, None]))).sum(-1)
+    order = np.zeros(rows.shape, np.int64)
+    np.put_along_axis(order, rank, np.broadcast_to(number, rows.shape), -1)
+    order = order[..., : k if k >= 1 else rows.shape[-1]]
+    return order.reshape(-1) if axis is None else np.moveaxis(order, -1, axis)
+
+
+@operator("sort")
+class sort(_Ordering):
+    """Elements in order along an axis.
+
+    `d output / d data` is 1 between an element and its place.
+
+    Shapes:
+        data: (...)
+        output0: As data; (size,) without an axis.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.sort(od.nd.array([[3, 1, 2], [4, 6, 5]]), is_ascend=False).asnumpy()
+        array([[3., 2., 1.],
+               [6., 5., 4.]], dtype=float32)
+
+    Source: SortParam, src/operator/tensor/ordering_op-inl.h.
+    """
+
+    axis = _AXIS
+    is_ascend = param(bool, True, doc="Whether the smallest comes first.")
+    spec = "data:(*S) -> output0:(*first(S, axis, 0)), hidden train output1:int64(*first(S, axis, 0))"
+    element_cost = 20
+    writes_numbers = False
+    contract = Contract(reference=_sorted_values)
+
+    def forward(
+        op_ctx: OpContext, is_train: bool, data: Array, axis: int | None, is_ascend: bool, output0: Array,
+        output1: Array, wanted: frozenset[str],
+    ) -> None:  # fmt: skip
+        """Sort; with the numbers, which the gradient reads, in training."""
+        if is_train and "output1" in wanted:
+            output1[...] = _order(data, axis, 0, is_ascend)
+            output0[...] = data[_elements(op_ctx.xp, output1, data.shape, axis)]
+            return
+        values = np.sort(data.reshape(-1) if axis is None else data, axis=axis or 0)
+        output0[...] = values if is_ascend else np.flip(values, axis or 0)
+
+    @gradient(accumulate=True)
+    def data_grad(
+        op_ctx: OpContext, output0_grad: Array, output1: Array, axis: int | None, data_grad: Array
+    ) -> None:
+        """Back to where each element came from."""
+        data_grad[_elements(op_ctx.xp, output1, data_grad.shape, axis)] += output0_grad
+
+
+@operator("argsort")
+class argsort(_Ordering):
+    """The numbers of elements in order along an axis.
+
+    Shapes:
+        data: (...)
+        output: As data; (size,) without an axis. Of type `dtype`.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.argsort(od.nd.array([3, 1, 2])).asnumpy()
+        array([1., 2., 0.], dtype=float32)
+
+    Source: ArgSortParam, src/operator/tensor/ordering_op-inl.h.
+    """
+
+    axis = _AXIS
+    is_ascend = param(bool, True, doc="Whether the smallest comes first.")
+    dtype = _INDEX_DTYPE
+    spec = "data:(*S) -> output:dtype(*first(S, axis, 0))"
+    element_cost = 20
+    contract = Contract(reference=_numbers)
+
+    def forward(data: Array, axis: int | None, is_ascend: bool, output: Array) -> None:
+        """Sort the numbers."""
+        output[...] = _order(data, axis, 0, is_ascend)
+
+
+@operator("topk")
+class topk(_Ordering):
+    """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them.
+
+    `d value / d data` is 1 between an element and its place.
+
+    Shapes:
+        data: (...)
+        output: As data, with `k` elements along the axis; (k,) without an axis; a mask is as data. With
+            'value' or 'both' it is called `output0`, and `output1` has the numbers.
+
+    Example:
+        >>> import operad as od
+        >>> data = od.nd.array([[3, 1, 2], [4, 6, 5]])
+        >>> [array.asnumpy().tolist() for array in od.nd.topk(data, k=2, ret_typ="both")]
+        [[[3.0, 2.0], [6.0, 5.0]], [[0.0, 2.0], [1.0, 2.0]]]
+        >>> od.nd.topk(data, ret_typ="mask").asnumpy()
+        array([[1., 0., 0.],
+               [0., 1., 0.]], dtype=float32)
+
+    Source: TopKParam, src/operator/tensor/ordering_op-inl.h.
+    """
+
+    axis = _AXIS
+    k = param(int, 1, doc="How many; all along the axis if below 1.")
+    ret_typ = param(str, "indices", choices=("both", "indices", "mask", "value"), doc="What to give.")
+    is_ascend = param(bool, False, doc="Whether the smallest comes first.")
+    dtype = _INDEX_DTYPE
+    element_cost = 10
+
+    spec = (
+        "data:(*S) -> output:dtype(*first(S, axis, k)) if gives_numbers, output:(*S) if gives_mask,"
+        " output0:(*first(S, axis, k)) if gives_values, output1:dtype(*first(S, axis, k)) if gives_both,"
+        " hidden output1:int64(*first(S, axis, k)) if gives_only_values"
+    )
+    gives_numbers = property(lambda self: self.ret_typ == "indices")
+    gives_mask = property(lambda self: self.ret_typ == "mask")
+    gives_both = property(lambda self: self.ret_typ == "both")
+    gives_only_values = property(lambda self: self.ret_typ == "value")
+    gives_values = property(lambda self: self.ret_typ in ("both", "value"))
+    writes_numbers = property(lambda self: self.ret_typ in ("both", "indices"))  # type: ignore[assignment]
+
+    def forward(
+        op_ctx: OpContext, data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool,
+        output: Array | None, output0: Array | None, output1: Array | None,
+    ) -> None:  # fmt: skip
+        """Find the numbers, and what they stand for."""
+        order = _order(data, axis, k, is_ascend)
+        elements = _elements(op_ctx.xp, order, data.shape, axis)
+        if output is None:
+            output0[...], output1[...] = data[elements], order
+        elif ret_typ == "indices":
+            output[...] = order
+        else:
+            output.fill(0)
+            output[elements] = 1
+
+    @gradient(accumulate=True, when=lambda prop: prop.ret_typ in ("value", "both"))
+    def data_grad(
+        op_ctx: OpContext, output0_grad: Array, output1: Array, axis: int | None, data_grad: Array
+    ) -> None:
+        """Back to where each element came from."""
+        order = output1.astype(np.int64)
+        data_grad[_elements(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad
