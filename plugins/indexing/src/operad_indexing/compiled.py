@@ -25,7 +25,10 @@ def add_in_order(table: Array, places: Array, rows: Array) -> None:
 def adder(dtype: DType) -> Loop:
     """`add_in_order` for tables of `dtype`, contiguous; it runs without the interpreter's lock."""
     kind = f"Array({dtype.name}, 2, 'C', readonly=True)"
-    return _compiled(add_in_order, f"void({dtype.name}[:,::1], Array(int64, 1, 'A', readonly=True), {kind})")
+    loop: Loop = _compiled(
+        add_in_order, f"void({dtype.name}[:,::1], Array(int64, 1, 'A', readonly=True), {kind})"
+    )
+    return loop
 
 
 def _compiled(function: Loop, signature: str) -> Any:

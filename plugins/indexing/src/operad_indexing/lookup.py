@@ -37,8 +37,10 @@ def _taken(shape: Shape, indices: Shape, axis: int) -> Shape:
     if not -len(shape) <= axis < len(shape):
         raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for a of shape {shape}")
     axis %= len(shape)
-    if shape[axis] == 0 and prod(indices):
-        raise ShapeError(f"axis {axis} of a, of shape {shape}, has no elements, of which {indices} are asked for")
+    if shape[axis] == 0 and 0 not in indices:
+        raise ShapeError(
+            f"axis {axis} of a, of shape {shape}, has no elements, of which {indices} are asked for"
+        )
     return shape[:axis] + indices + shape[axis + 1 :]
 
 
@@ -107,7 +109,7 @@ class take(OperatorProperty):
 
     @gradient(accumulate=True)
     def a_grad(
-        op_ctx: OpContext, output_grad: Array, indices: Array, axis: int, mode: str, a_grad: Array
+        output_grad: Array, op_ctx: OpContext, indices: Array, axis: int, mode: str, a_grad: Array
     ) -> None:
         """Add each gradient where its element came from."""
         _add_back(op_ctx.xp, output_grad, indices, axis % a_grad.ndim, mode, a_grad)
@@ -115,7 +117,7 @@ class take(OperatorProperty):
 
 def _check_range(indices: Array, length: int, axis: int) -> None:
     places = whole(indices)
-    if places.size and not (0 <= int(places.min()) and int(places.max()) < length):
+    if places.size and (int(places.min()) < 0 or int(places.max()) >= length):
         raise OperadError(
             f"take: indices are {int(places.min())} to {int(places.max())}, expected 0 to {length - 1}, the "
             f"length of axis {axis} less one; mode='clip' or 'wrap' takes any"
@@ -150,19 +152,22 @@ class Embedding(OperatorProperty):
     spec = "data:any(*I), weight:(input_dim, output_dim) -> output:(*I, output_dim)"
     contract = Contract(
         inputs={"data": Index("input_dim")},
+        params={"dtype": ["float32"]},
         reference=lambda data, weight: _chosen(weight, data, 0),
     )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A table whose type is not given has that of the parameter."""
+        """A table whose type is not given has that of the parameter, where it asks for another than usual."""
         data, weight = in_types
-        return super().infer_type([data, as_dtype(self.dtype) if weight is None else weight])
+        if weight is None and self.dtype != "float32":
+            weight = as_dtype(self.dtype)
+        return super().infer_type([data, weight])
 
     def forward(data: Array, weight: Array, output: Array) -> None:
         """Copy the rows."""
         _read(weight, data, 0, "clip", output)
 
     @gradient(accumulate=True)
-    def weight_grad(op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
+    def weight_grad(output_grad: Array, op_ctx: OpContext, data: Array, weight_grad: Array) -> None:
         """Add each gradient to the row that it came from."""
         _add_back(op_ctx.xp, output_grad, data, 0, "clip", weight_grad)

@@ -6,20 +6,16 @@ any number. Numbers are those along the axis, or among the elements in order whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
 from operad_sdk import (
     Array,
     Contract,
-    DType,
-    InferredShapes,
     OpContext,
     OperatorProperty,
-    PartialShape,
     Shape,
     ShapeError,
     as_dtype,
@@ -28,9 +24,11 @@ from operad_sdk import (
     param,
 )
 
-_AXIS: Final = param(int, -1, optional=True, doc="The axis, from the last if negative; None: the elements in order.")
+_AXIS: Final = param(
+    int, -1, optional=True, doc="The axis, from the last if negative; None: the elements in order."
+)
 _INDEX_DTYPE: Final = param("dtype", "float32", doc="Element type of the numbers.")
-_SOURCE: Final = "src/operator/tensor/ordering_op-inl.h"
+
 _SELECT_FROM_LENGTH: Final = 128
 """Elements along the axis from which a few are selected first, and only those are sorted."""
 
@@ -40,10 +38,14 @@ def _first(shape: Shape, axis: int | None, k: int) -> Shape:
     if axis is None:
         shape, axis = (prod(shape),), 0
     if not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     axis %= len(shape)
     if k > shape[axis]:
-        raise ShapeError(f"k is {k}, expected at most {shape[axis]}, the elements along axis {axis} of data {shape}")
+        raise ShapeError(
+            f"k is {k}, expected at most {shape[axis]}, the elements along axis {axis} of data {shape}"
+        )
     return (*shape[:axis], k if k >= 1 else shape[axis], *shape[axis + 1 :])
 
 
@@ -89,42 +91,32 @@ def _elements(xp: Any, order: Array, shape: Shape, axis: int | None) -> Any:
     return tuple(index)
 
 
-def _check_precision(name: str, dtype: DType, length: int) -> None:
-    """Raise ShapeError if a type cannot hold all numbers below `length`."""
-    limit = np.iinfo(dtype).max if dtype.kind in "iu" else 1 << (np.finfo(dtype).nmant + 1)
+def _numbered(shape: Shape, axis: int | None, k: int, dtype: str) -> Shape:
+    """`_first`, where numbers of type `dtype` are given."""
+    number = as_dtype(dtype)
+    length = prod(shape) if axis is None else shape[axis] if -len(shape) <= axis < len(shape) else 0
+    limit = np.iinfo(number).max if number.kind in "iu" else 1 << (np.finfo(number).nmant + 1)
     if length - 1 > limit:
         raise ShapeError(
-            f"{name}: dtype is {dtype}, which holds numbers up to {limit}, expected {length - 1}, the largest "
-            "number; ask for dtype='int64'"
+            f"dtype is {dtype}, which holds whole numbers up to {limit}, expected up to {length - 1}, the last of "
+            f"data of shape {shape}; ask for dtype='int64'"
         )
+    return _first(shape, axis, k)
 
 
-class _Ordering(OperatorProperty):
-    """What the three have in common."""
-
-    functions: ClassVar = {"first": _first}
-    writes_numbers: ClassVar[bool] = True
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, where the type of the numbers can hold them."""
-        inferred = super().infer_shape(in_shapes)
-        shape = inferred[0][0]
-        if self.writes_numbers and shape is not None and None not in shape:
-            length = prod(shape) if self.axis is None else shape[self.axis]  # type: ignore[arg-type]
-            _check_precision(self.name, as_dtype(self.dtype), length)
-        return inferred
+def _masked(shape: Shape, axis: int | None, k: int) -> Shape:
+    """The shape itself, where there are as many elements as are asked for."""
+    _first(shape, axis, k)
+    return shape
 
 
-def _sorted_values(data: Array, axis: int | None, is_ascend: bool) -> Array:
-    """By pairwise comparison, for the contract checks: how many come before each."""
-    order = _numbers(data, axis, is_ascend)
-    return np.take_along_axis(data.reshape(-1) if axis is None else data, order, axis or 0)
+_FUNCTIONS: Final = {"first": _first, "numbered": _numbered, "masked": _masked}
 
 
 def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
+    """By pairwise comparison, for the contract checks: how many come before each."""
     rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
-    mine, other = rows[..., :, None], rows[..., None, :]
-    number = np.arange(rows.shape[-1])
+    mine, other, number = rows[..., :, None], rows[..., None, :], np.arange(rows.shape[-1])
     is_before = np.less(other, mine) if is_ascend else np.greater(other, mine)
     rank = (is_before | ((other == mine) & (number < number[:, None]))).sum(-1)
     order = np.zeros(rows.shape, np.int64)
@@ -133,8 +125,27 @@ def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Arra
     return order.reshape(-1) if axis is None else np.moveaxis(order, -1, axis)
 
 
+def _values(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
+    """The elements of those numbers."""
+    order = _numbers(data, axis, is_ascend, k)
+    return np.take_along_axis(data.reshape(-1) if axis is None else data, order, axis or 0)
+
+
+def _top(data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool) -> Any:
+    """What `topk` gives."""
+    order = _numbers(data, axis, is_ascend, k)
+    if ret_typ == "indices":
+        return order
+    if ret_typ != "mask":
+        return _values(data, axis, is_ascend, k), order
+    flat = data.reshape(-1) if axis is None else data
+    mask = np.zeros(flat.shape)
+    np.put_along_axis(mask, order, 1, axis or 0)
+    return mask.reshape(data.shape)
+
+
 @operator("sort")
-class sort(_Ordering):
+class sort(OperatorProperty):
     """Elements in order along an axis.
 
     `d output / d data` is 1 between an element and its place.
@@ -154,33 +165,28 @@ class sort(_Ordering):
 
     axis = _AXIS
     is_ascend = param(bool, True, doc="Whether the smallest comes first.")
-    spec = "data:(*S) -> output0:(*first(S, axis, 0)), hidden train output1:int64(*first(S, axis, 0))"
+    spec = "data:(*S) -> output0:(*first(S, axis, 0)), hidden output1:int64(0)"
+    functions = _FUNCTIONS
     element_cost = 20
-    writes_numbers = False
-    contract = Contract(reference=_sorted_values)
+    contract = Contract(reference=_values)
 
-    def forward(
-        op_ctx: OpContext, is_train: bool, data: Array, axis: int | None, is_ascend: bool, output0: Array,
-        output1: Array, wanted: frozenset[str],
-    ) -> None:  # fmt: skip
-        """Sort; with the numbers, which the gradient reads, in training."""
-        if is_train and "output1" in wanted:
-            output1[...] = _order(data, axis, 0, is_ascend)
-            output0[...] = data[_elements(op_ctx.xp, output1, data.shape, axis)]
-            return
+    def forward(data: Array, axis: int | None, is_ascend: bool, output0: Array, output1: Array) -> None:
+        """Sort. The second output is empty: MXNet's files count it, and the gradient sorts again."""
         values = np.sort(data.reshape(-1) if axis is None else data, axis=axis or 0)
         output0[...] = values if is_ascend else np.flip(values, axis or 0)
 
     @gradient(accumulate=True)
     def data_grad(
-        op_ctx: OpContext, output0_grad: Array, output1: Array, axis: int | None, data_grad: Array
-    ) -> None:
+        output0_grad: Array, op_ctx: OpContext, data: Array, axis: int | None, is_ascend: bool,
+        data_grad: Array,
+    ) -> None:  # fmt: skip
         """Back to where each element came from."""
-        data_grad[_elements(op_ctx.xp, output1, data_grad.shape, axis)] += output0_grad
+        order = _order(data, axis, 0, is_ascend)
+        data_grad[_elements(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad
 
 
 @operator("argsort")
-class argsort(_Ordering):
+class argsort(OperatorProperty):
     """The numbers of elements in order along an axis.
 
     Shapes:
@@ -198,7 +204,8 @@ class argsort(_Ordering):
     axis = _AXIS
     is_ascend = param(bool, True, doc="Whether the smallest comes first.")
     dtype = _INDEX_DTYPE
-    spec = "data:(*S) -> output:dtype(*first(S, axis, 0))"
+    spec = "data:(*S) -> output:dtype(*numbered(S, axis, 0, dtype))"
+    functions = _FUNCTIONS
     element_cost = 20
     contract = Contract(reference=_numbers)
 
@@ -208,7 +215,7 @@ class argsort(_Ordering):
 
 
 @operator("topk")
-class topk(_Ordering):
+class topk(OperatorProperty):
     """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them.
 
     `d value / d data` is 1 between an element and its place.
@@ -236,10 +243,16 @@ class topk(_Ordering):
     is_ascend = param(bool, False, doc="Whether the smallest comes first.")
     dtype = _INDEX_DTYPE
     element_cost = 10
+    contract = Contract(
+        reference=_top, nan_policy="NaN is the largest, and so not among the smallest that are asked for"
+    )
 
     spec = (
-        "data:(*S) -> output:dtype(*first(S, axis, k)) if gives_numbers, output:(*S) if gives_mask,"
-        " output0:(*first(S, axis, k)) if gives_values, output1:dtype(*first(S, axis, k)) if gives_both,"
+        "data:(*S)"
+        " -> output:dtype(*numbered(S, axis, k, dtype)) if gives_numbers,"
+        " output:(*masked(S, axis, k)) if gives_mask,"
+        " output0:(*first(S, axis, k)) if gives_values,"
+        " output1:dtype(*numbered(S, axis, k, dtype)) if gives_both,"
         " hidden output1:int64(*first(S, axis, k)) if gives_only_values"
     )
     gives_numbers = property(lambda self: self.ret_typ == "indices")
@@ -247,11 +260,11 @@ class topk(_Ordering):
     gives_both = property(lambda self: self.ret_typ == "both")
     gives_only_values = property(lambda self: self.ret_typ == "value")
     gives_values = property(lambda self: self.ret_typ in ("both", "value"))
-    writes_numbers = property(lambda self: self.ret_typ in ("both", "indices"))  # type: ignore[assignment]
+    functions = _FUNCTIONS
 
     def forward(
-        op_ctx: OpContext, data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool,
-        output: Array | None, output0: Array | None, output1: Array | None,
+        data: Array, op_ctx: OpContext, axis: int | None, k: int, ret_typ: str, is_ascend: bool,
+        output: Any, output0: Any, output1: Any,
     ) -> None:  # fmt: skip
         """Find the numbers, and what they stand for."""
         order = _order(data, axis, k, is_ascend)
@@ -266,7 +279,7 @@ class topk(_Ordering):
 
     @gradient(accumulate=True, when=lambda prop: prop.ret_typ in ("value", "both"))
     def data_grad(
-        op_ctx: OpContext, output0_grad: Array, output1: Array, axis: int | None, data_grad: Array
+        output0_grad: Array, op_ctx: OpContext, output1: Array, axis: int | None, data_grad: Array
     ) -> None:
         """Back to where each element came from."""
         order = output1.astype(np.int64)

@@ -10,7 +10,10 @@ from operad_sdk import Array, param
 
 MODES: Final = ("clip", "wrap")
 CLIP_OR_WRAP: Final = param(
-    str, "clip", choices=MODES, doc="What becomes of indices out of range: the nearest one, or modulo the length."
+    str,
+    "clip",
+    choices=MODES,
+    doc="What becomes of indices out of range: the nearest one, or modulo the length.",
 )
 
 
