@@ -91,6 +91,8 @@ class Trial:
             self.aux: list[Array] = [case.aux[name] for name in self.states]
             self.in_shapes: list[Shape] = [array.shape for array in self.inputs]
             self.in_types: list[DType] = [array.dtype for array in self.inputs]
+            if self.prop.is_shaped_by_values:
+                self.prop = self.prop.for_values(self.inputs)
             self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
 

@@ -6,6 +6,7 @@ any number. Numbers are those along the axis, or among the elements in order whe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
@@ -98,8 +99,8 @@ def _numbered(shape: Shape, axis: int | None, k: int, dtype: str) -> Shape:
     limit = np.iinfo(number).max if number.kind in "iu" else 1 << (np.finfo(number).nmant + 1)
     if length - 1 > limit:
         raise ShapeError(
-            f"dtype is {dtype}, which holds whole numbers up to {limit}, expected up to {length - 1}, the last of "
-            f"data of shape {shape}; ask for dtype='int64'"
+            f"dtype is {dtype}, which holds whole numbers up to {limit}, expected up to {length - 1}, the "
+            f"last of data of shape {shape}; ask for dtype='int64'"
         )
     return _first(shape, axis, k)
 
@@ -110,7 +111,11 @@ def _masked(shape: Shape, axis: int | None, k: int) -> Shape:
     return shape
 
 
-_FUNCTIONS: Final = {"first": _first, "numbered": _numbered, "masked": _masked}
+_FUNCTIONS: Final[dict[str, Callable[..., Shape]]] = {
+    "first": _first,
+    "numbered": _numbered,
+    "masked": _masked,
+}
 
 
 def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
