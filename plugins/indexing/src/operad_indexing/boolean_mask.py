@@ -62,7 +62,9 @@ class boolean_mask(OperatorProperty):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         if self.axis != 0:
-            raise ParamError(f"_contrib_boolean_mask: axis is {self.axis}, expected 0; transpose the data first")
+            raise ParamError(
+                f"_contrib_boolean_mask: axis is {self.axis}, expected 0; transpose the data first"
+            )
         self._count: int | None = None
 
     def for_values(self, in_data: Sequence[Array]) -> Self:

@@ -165,7 +165,7 @@ class batch_take(OperatorProperty):
 
     def forward(a: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
         """Read the elements."""
-        rows = a.reshape(output.size, -1)
+        rows = a.reshape(output.size, a.shape[-1])
         places = placed(indices.reshape(-1), a.shape[-1], "clip")
         output[...] = rows[op_ctx.xp.arange(output.size), places].reshape(output.shape)
 
@@ -185,7 +185,8 @@ def _filled(lhs: Array, mhs: Array, rhs: Array) -> Array:
 class fill_element_0index(OperatorProperty):
     """A copy of `lhs` with one element of each row, that of the number in `rhs`, replaced by that of `mhs`.
 
-    A row whose number is out of range stays as it is. There is no gradient.
+    A row whose number is out of range stays as it is. `d output / d mhs` is 1 at the elements that were
+    replaced, `d output / d lhs` at the others.
 
     Shapes:
         lhs: (N, K)
@@ -200,17 +201,34 @@ class fill_element_0index(OperatorProperty):
         array([[0., 0., 7.],
                [8., 0., 0.]], dtype=float32)
 
-    Source: fill_element_0index, src/ndarray/ndarray.cc.
+    Source: fill_element_0index, src/ndarray/ndarray.cc. Differs: it has a gradient.
     """
 
     spec = "lhs:(N, K), mhs:(N), rhs:any(N) -> output:(N, K)"
     inplace = "lhs -> output"
     contract = Contract(inputs={"rhs": Index("lhs", axis=1)}, reference=_filled)
 
-    def forward(lhs: Array, op_ctx: OpContext, mhs: Array, rhs: Array, output: Array) -> None:
+    def forward(lhs: Array, mhs: Array, rhs: Array, output: Array) -> None:
         """Copy, and write."""
         if not np.may_share_memory(lhs, output):
             output[...] = lhs
-        places = whole(rhs)
-        (rows,) = np.nonzero((places >= 0) & (places < output.shape[1]))
-        output[rows, places[rows]] = mhs[rows]
+        rows, places = _replaced(rhs, output.shape[1])
+        output[rows, places] = mhs[rows]
+
+    def lhs_grad(output_grad: Array, rhs: Array, lhs_grad: Array) -> None:
+        """The gradient of the elements that stayed."""
+        lhs_grad[...] = output_grad
+        lhs_grad[_replaced(rhs, lhs_grad.shape[1])] = 0
+
+    def mhs_grad(output_grad: Array, rhs: Array, mhs_grad: Array) -> None:
+        """The gradient of the elements that were replaced."""
+        mhs_grad.fill(0)
+        rows, places = _replaced(rhs, output_grad.shape[1])
+        mhs_grad[rows] = output_grad[rows, places]
+
+
+def _replaced(rhs: Array, length: int) -> tuple[Array, Array]:
+    """Rows whose number is in range, and those numbers."""
+    places = whole(rhs)
+    (rows,) = np.nonzero((places >= 0) & (places < length))
+    return rows, places[rows]

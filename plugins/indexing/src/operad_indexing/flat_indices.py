@@ -110,6 +110,6 @@ class unravel_index(_OfShape):
         number = whole(data)
         for axis in range(len(shape) - 1, 0, -1):
             rest = np.fmod(number, shape[axis])
-            _store(output[axis], rest)
+            _store(output[axis, ...], rest)
             number = (number - rest) // shape[axis]
-        _store(output[0], number)
+        _store(output[0, ...], number)

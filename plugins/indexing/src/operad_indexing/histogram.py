@@ -6,12 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Distinct, OpContext, OperatorProperty, ParamError, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    Distinct,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    gradient,
+    operator,
+    param,
+)
 
 
-def _counted(data: Array, bins: Array | None, bin_cnt: Any, range: Any) -> tuple[Array, Array]:
+def _counted(data: Array, *bins: Array, bin_cnt: Any, range: Any) -> tuple[Array, Array]:
     """Element by element, for the contract checks."""
-    edges = np.linspace(range[0], range[1], bin_cnt + 1) if bins is None else bins
+    edges = np.linspace(range[0], range[1], bin_cnt + 1) if not bins else bins[0]
     above, below = data.reshape(-1, 1) >= edges[:-1], data.reshape(-1, 1) < edges[1:]
     if below.shape[1]:
         below[:, -1] |= data.reshape(-1) == edges[-1]
@@ -22,7 +32,7 @@ def _counted(data: Array, bins: Array | None, bin_cnt: Any, range: Any) -> tuple
 class histogram(OperatorProperty):
     """How many elements lie in each bin: from its lower edge up to, but without, its upper one.
 
-    The last bin has its upper edge too; what lies in no bin, and NaN, is not counted. There is no gradient.
+    The last bin has its upper edge too; what lies in no bin, and NaN, is not counted. `output0` has no gradient.
 
     Shapes:
         data: (...)
@@ -48,6 +58,7 @@ class histogram(OperatorProperty):
         " output1:(E) if bin_cnt is None, output1:(bin_cnt + 1) if bin_cnt is not None"
     )
     accepts = "number"
+    integers_as = "float64"
     contract = Contract(
         inputs={"bins": Distinct(is_sorted=True)},
         params={"bin_cnt": [None, 4], "range": [None, (-1.5, 2.0)]},
@@ -73,9 +84,15 @@ class histogram(OperatorProperty):
         else:
             edges = bins
         output1[...] = edges
+        if not len(output0):
+            return
         values = data.reshape(-1)
         values = values[np.logical_and(values >= edges[0], values <= edges[-1])]
         # The number of edges up to a value is that of its bin, from 1; the last edge belongs to the last bin.
         places = op_ctx.xp.searchsorted(edges, values, side="right") - 1
-        counts = op_ctx.xp.bincount(np.minimum(places, len(output0) - 1), minlength=len(output0))
-        output0[...] = counts[: len(output0)]
+        output0[...] = op_ctx.xp.bincount(np.minimum(places, len(output0) - 1), minlength=len(output0))
+
+    @gradient(when=lambda prop: prop.bin_cnt is None)
+    def bins_grad(output1_grad: Array) -> Array:
+        """The edges are given back as they are: `d output1 / d bins = 1`."""
+        return output1_grad

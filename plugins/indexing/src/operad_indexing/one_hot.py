@@ -13,9 +13,9 @@ from operad_sdk import Array, Contract, Index, OperatorProperty, ParamError, ope
 def _write(indices: Array, on_value: Any, off_value: Any, output: Array) -> None:
     """Fill rows of `output`; those whose number is out of range have no element that stands out."""
     output.fill(off_value)
-    places = whole(indices)
+    places, rows = whole(indices)[None], output[None]  # an index without axes has one then
     known = np.nonzero((places >= 0) & (places < output.shape[-1]))
-    output[(*known, places[known])] = on_value
+    rows[(*known, places[known])] = on_value
 
 
 def _as_number(name: str, value: float, output: Array) -> Any:

@@ -267,7 +267,8 @@ def _with_values(lhs: Array, rhs: Array, indices: Array, shape: Shape) -> Array:
 class scatter_set_nd(OperatorProperty):
     """A copy of `lhs` with elements or parts written at points; with `out=lhs`, `lhs` itself.
 
-    Of several at one point the last one stays. There is no gradient.
+    Of several at one point the last one stays. `d output / d rhs` is 1 between a value and its point (also
+    for one that was overwritten), `d output / d lhs` is 1 elsewhere.
 
     Shapes:
         lhs: `shape`.
@@ -301,3 +302,15 @@ class scatter_set_nd(OperatorProperty):
         if not np.may_share_memory(lhs, output):
             output[...] = lhs
         _write(op_ctx.xp, "_scatter_set_nd", rhs, indices, output)
+
+    @gradient
+    def lhs_grad(output_grad: Array, op_ctx: OpContext, indices: Array, lhs_grad: Array) -> None:
+        """The gradient, but 0 at the points."""
+        lhs_grad[...] = output_grad
+        numbers = point_numbers("_scatter_set_nd", op_ctx.xp, indices, lhs_grad.shape)
+        lhs_grad[op_ctx.xp.unravel_index(numbers, lhs_grad.shape[: len(indices)])] = 0
+
+    @gradient
+    def rhs_grad(output_grad: Array, op_ctx: OpContext, indices: Array, rhs_grad: Array) -> None:
+        """The gradient at each point."""
+        _read(op_ctx.xp, "_scatter_set_nd", output_grad, indices, rhs_grad)
