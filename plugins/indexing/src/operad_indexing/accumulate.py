@@ -44,7 +44,7 @@ def add_rows(xp: Any, table: Array, places: Array, rows: Array) -> None:
     """
     if not rows.size:
         return
-    table_rows = np.ascontiguousarray(table).reshape(-1, rows.shape[1])
+    table_rows = xp.ascontiguousarray(table).reshape(-1, rows.shape[1])
     if not isinstance(table, np.ndarray):
         _add_in_pairs(xp, table_rows, places, rows)
     elif table.dtype == np.float16:

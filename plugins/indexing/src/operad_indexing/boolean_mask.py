@@ -77,7 +77,7 @@ class boolean_mask(OperatorProperty):
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """As the line says, and the number of rows where it is known."""
         arguments, [output], states = super().infer_shape(in_shapes)
-        if output is not None:
+        if output is not None and all(shape is not None and None not in shape for shape in arguments):
             output = (self._count, *output[1:])
         return arguments, [output], states
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_indexing.places import CLIP_OR_WRAP, placed, whole
+from operad_indexing.places import CLIP_OR_WRAP, Lookup, placed, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -55,7 +55,7 @@ def _of_rows(data: Array, index: Array, axis: int, keepdims: bool) -> Array:
 
 
 @operator("pick")
-class pick(OperatorProperty):
+class pick(Lookup):
     """One element of each row along an axis, by its number.
 
     `d output / d data` is 1 where an element was picked, else 0.
@@ -123,7 +123,7 @@ def _row_numbers(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any)
 
 
 @operator("batch_take")
-class batch_take(OperatorProperty):
+class batch_take(Lookup):
     """One element of each row, by its number; numbers out of range stand for the nearest element.
 
     `d output / d a` is 1 where an element was taken, else 0. `pick` does more.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad_indexing.accumulate import add_rows
-from operad_indexing.places import placed, whole
+from operad_indexing.places import Lookup, placed, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -22,7 +22,6 @@ from operad_sdk import (
     InferredTypes,
     OpContext,
     OperadError,
-    OperatorProperty,
     Shape,
     ShapeError,
     as_dtype,
@@ -70,7 +69,7 @@ def _chosen(a: Array, indices: Array, axis: int) -> Array:
 
 
 @operator("take")
-class take(OperatorProperty):
+class take(Lookup):
     """Parts of an array along an axis, by their numbers.
 
     `d output / d a` is 1 where an element was taken; one that was taken several times gets the sum.
@@ -125,7 +124,7 @@ def _check_range(indices: Array, length: int, axis: int) -> None:
 
 
 @operator("Embedding")
-class Embedding(OperatorProperty):
+class Embedding(Lookup):
     """Rows of a table, by their numbers; numbers out of range stand for the nearest row.
 
     `d output / d weight` is 1 where a row was looked up; one that several numbers name gets the sum.

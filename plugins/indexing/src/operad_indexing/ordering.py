@@ -30,8 +30,8 @@ _AXIS: Final = param(
 )
 _INDEX_DTYPE: Final = param("dtype", "float32", doc="Element type of the numbers.")
 
-_SELECT_FROM_LENGTH: Final = 128
-"""Elements along the axis from which a few are selected first, and only those are sorted."""
+_GROUPS: Final = 64
+"""Into how many groups a row is dealt, at least, to find a few elements without sorting it."""
 
 
 def _first(shape: Shape, axis: int | None, k: int) -> Shape:
@@ -56,7 +56,7 @@ def _order(data: Array, axis: int | None, k: int, is_ascend: bool) -> Array:
         data, axis = data.reshape(-1), 0
     rows = np.moveaxis(data, axis, -1)
     length = rows.shape[-1]
-    if 1 <= k <= length // 8 and length >= _SELECT_FROM_LENGTH and isinstance(data, np.ndarray):
+    if 1 <= k <= length // 8 and length >= 2 * _GROUPS and rows.size and isinstance(data, np.ndarray):
         order = _selected(rows.reshape(-1, length), k, is_ascend).reshape(*rows.shape[:-1], k)
     else:
         order = _sorted(rows, is_ascend)[..., : k if k >= 1 else length]
@@ -72,15 +72,27 @@ def _sorted(rows: Array, is_ascend: bool) -> Array:
 
 
 def _selected(rows: Array, k: int, is_ascend: bool) -> Array:
-    """`_sorted(rows)[:, :k]`: those up to the k-th, if that has no equals beyond; rows with such in full."""
-    last = k - 1 if is_ascend else rows.shape[1] - k
-    limit = np.partition(rows, last, axis=1)[:, last, None]
-    row, column = np.nonzero(rows <= limit if is_ascend else rows >= limit)
-    if len(row) != len(rows) * k:  # equals, or NaN, which no comparison finds
-        return np.stack([_sorted(one, is_ascend)[:k] for one in rows]) if len(rows) else rows[:, :k]
-    chosen = column.reshape(len(rows), k)
-    inner = _sorted(np.take_along_axis(rows, chosen, 1), is_ascend)
-    return np.take_along_axis(chosen, inner, 1)
+    """`_sorted(rows)[:, :k]` of long rows, most of whose elements are never sorted.
+
+    Elements are dealt out to groups. The k-th best of the groups' best elements is a limit that at least k
+    elements reach, and seldom many more; only those are sorted. Equal elements can only make them more.
+    """
+    best: Any = np.minimum if is_ascend else np.maximum
+    groups = max(_GROUPS, 4 * k)
+    dealt = len(rows[0]) // groups * groups
+    bests = best.reduce(rows[:, :dealt].reshape(len(rows), -1, groups), axis=1)
+    rest = rows[:, dealt:]
+    best(bests[:, : rest.shape[1]], rest, out=bests[:, : rest.shape[1]])
+    last = k - 1 if is_ascend else groups - k
+    limit = np.partition(bests, last, axis=1)[:, last, None]
+    if np.isnan(bests).any():  # no comparison finds NaN
+        return _sorted(rows, is_ascend)[:, :k]
+    reaching = np.flatnonzero(rows <= limit if is_ascend else rows >= limit)
+    row, number = np.divmod(reaching, rows.shape[1])
+    order = _sorted(rows.reshape(-1)[reaching], is_ascend)
+    order = order[np.argsort(row[order], kind="stable")]
+    firsts = np.searchsorted(row, np.arange(len(rows)))
+    return number[order[firsts[:, None] + np.arange(k)]]
 
 
 def _elements(xp: Any, order: Array, shape: Shape, axis: int | None) -> Any:

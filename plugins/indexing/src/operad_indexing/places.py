@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
 
-from operad_sdk import Array, param
+from operad_sdk import Array, OperatorProperty, Shape, param
 
 MODES: Final = ("clip", "wrap")
 CLIP_OR_WRAP: Final = param(
@@ -30,3 +32,11 @@ def placed(indices: Array, length: int, mode: str) -> Array:
     if mode == "wrap":
         return whole(indices) % max(length, 1)
     return np.clip(whole(indices), 0, max(length - 1, 0))
+
+
+class Lookup(OperatorProperty):
+    """An operator that reads no more of its first argument than it gives."""
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+        """As for the outputs: however large a table is, a few of its rows are had at once."""
+        return 2.0 * sum(map(prod, out_shapes))

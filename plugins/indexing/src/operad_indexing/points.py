@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from operad_indexing.accumulate import add_rows
-from operad_indexing.places import whole
+from operad_indexing.places import Lookup, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -67,15 +67,15 @@ def _scattered(shape: Shape, axes: int, points: Shape) -> Shape:
     return points + shape[axes:]
 
 
-def _parts(array: Array, axes: int) -> Array:
+def _parts(xp: Any, array: Array, axes: int) -> Array:
     """An array, or a copy of one that is not contiguous, as rows: one for each point of its leading axes."""
     width = prod(array.shape[axes:])
-    return np.ascontiguousarray(array).reshape(prod(array.shape[:axes]), width)
+    return xp.ascontiguousarray(array).reshape(prod(array.shape[:axes]), width)
 
 
 def _read(xp: Any, name: str, array: Array, indices: Array, target: Array) -> None:
     numbers = point_numbers(name, xp, indices, array.shape)
-    target[...] = _parts(array, len(indices))[numbers].reshape(target.shape)
+    target[...] = _parts(xp, array, len(indices))[numbers].reshape(target.shape)
 
 
 def _write(xp: Any, name: str, values: Array, indices: Array, target: Array) -> None:
@@ -96,7 +96,7 @@ def _coordinates(of: str, once: bool) -> Drawn:
     def draw(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
         whole_shape: Shape = shapes[of] if of else prop.shape
         lengths = whole_shape[: shape[0]]
-        total, count = prod(lengths), prod(shape[1:])
+        total, count = prod(lengths) if len(lengths) == shape[0] else 0, prod(shape[1:])
         numbers = rng.integers(0, max(total, 1), count)
         if once and count <= total:
             numbers = rng.permutation(total)[:count]
@@ -121,7 +121,7 @@ def _summed(data: Array, indices: Array, shape: Shape) -> Array:
 
 
 @operator("gather_nd")
-class gather_nd(OperatorProperty):
+class gather_nd(Lookup):
     """The elements, or parts, of an array at points.
 
     `d output / d data` is 1 where an element was taken; one that was taken several times gets the sum.
