@@ -205,8 +205,8 @@ def _incomplete(shapes: ShapeTable) -> OperadError:
     )
     if isinstance(entry.node, OpNode) and entry.node.op.is_shaped_by_values:
         return BindError(
-            f"bind: the shape of {entry.name!r} depends on values of its arguments, which a graph does not know "
-            f"when it is bound; call od.nd.{entry.node.op.name} on arrays, outside of the symbol"
+            f"bind: the shape of {entry.name!r} depends on values of its arguments, which a graph does not "
+            f"know when it is bound; call od.nd.{entry.node.op.name} on arrays, outside of the symbol"
         )
     return BindError(
         f"bind: the shape of {entry.name!r} does not follow from the arguments, got {shape}; "

@@ -101,7 +101,7 @@ class Invoker:
     def _for_values(self, inputs: Sequence[Array]) -> Invoker:
         """The operator for arguments of these values, for which this waits.
 
-        They are read by an operation of the engine, so on their device, and after what is still to write them.
+        They are read by an operation of the engine: on their device, and after what still writes them.
         """
         self._check_inputs(inputs)
         found: list[OperatorProperty] = []

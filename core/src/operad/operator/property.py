@@ -261,8 +261,8 @@ class OperatorProperty(ABC):
     def for_values(self, in_data: Arrays) -> OperatorProperty:
         """The same operator for arguments of these values, whose shapes follow, if it `is_shaped_by_values`.
 
-        An imperative call waits for its arguments and asks for this. In a graph, which is planned before there
-        are values, nobody does.
+        An imperative call waits for its arguments and asks for this. In a graph, which is planned before
+        there are values, nobody does.
 
         Args:
             in_data: One array an argument, to be read during the call.

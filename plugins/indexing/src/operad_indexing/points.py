@@ -49,8 +49,8 @@ def point_numbers(name: str, xp: Any, indices: Array, shape: Shape) -> Array:
 
 def _gathered(shape: Shape, axes: int, points: Shape) -> Shape:
     """The points' shape, and that of a part."""
-    if axes > len(shape):
-        raise ShapeError(f"indices have {axes} rows, expected at most {len(shape)}, the axes of data {shape}")
+    if not 1 <= axes <= len(shape):
+        raise ShapeError(f"indices have {axes} rows, expected 1 to {len(shape)}, the axes of data {shape}")
     if 0 not in points and 0 in shape[:axes]:
         raise ShapeError(f"data has shape {shape}, which has no elements, and points are asked for")
     return points + shape[axes:]
@@ -58,10 +58,8 @@ def _gathered(shape: Shape, axes: int, points: Shape) -> Shape:
 
 def _scattered(shape: Shape, axes: int, points: Shape) -> Shape:
     """The shape of the values: `_gathered`, of an array of the shape that is given."""
-    if axes > len(shape):
-        raise ShapeError(
-            f"indices have {axes} rows, expected at most {len(shape)}, the axes of shape={shape}"
-        )
+    if not 1 <= axes <= len(shape):
+        raise ShapeError(f"indices have {axes} rows, expected 1 to {len(shape)}, the axes of shape={shape}")
     if 0 not in points and 0 in shape[:axes]:
         raise ShapeError(f"shape={shape} has no elements, and points are given")
     return points + shape[axes:]
@@ -96,7 +94,7 @@ def _coordinates(of: str, once: bool) -> Drawn:
     def draw(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
         whole_shape: Shape = shapes[of] if of else prop.shape
         lengths = whole_shape[: shape[0]]
-        total, count = prod(lengths) if len(lengths) == shape[0] else 0, prod(shape[1:])
+        total, count = prod(lengths) if len(lengths) == shape[0] > 0 else 0, prod(shape[1:])
         numbers = rng.integers(0, max(total, 1), count)
         if once and count <= total:
             numbers = rng.permutation(total)[:count]
