@@ -142,9 +142,7 @@ class gather_nd(Lookup):
     functions: ClassVar = {"gathered": _gathered}
     contract = Contract(
         inputs={"indices": _coordinates("data", once=False)},
-        shapes=lambda prop, choose: _some_points(
-            tuple(choose((1, 2, 3)) for _ in range(choose((1, 2, 3)))), choose
-        ),
+        shapes=lambda prop, choose: _some_points(tuple(choose((1, 2, 3)) for _ in "SSS"), choose),
         reference=_at_points,
     )
 
@@ -159,7 +157,7 @@ class gather_nd(Lookup):
 
 
 def _some_points(shape: Shape, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    axes = choose(range(1, len(shape) + 1))
+    axes = max(1, choose(range(1, len(shape) + 1)))  # lengths of 0 are asked for too
     points = (choose((1, 2, 3, 0)),)
     return [shape, (axes, *points)]
 

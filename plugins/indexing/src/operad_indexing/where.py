@@ -37,8 +37,8 @@ def _choose(condition: Array, x: Array, y: Array) -> Array:
 
 def _shapes(prop: OperatorProperty, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
     """A condition for each element, or for each row."""
-    shape = tuple(choose((1, 2, 3, 5, 0)) for _ in range(choose((1, 2, 3))))
-    return [shape[: choose((1, len(shape)))], shape, shape]
+    shape = tuple(choose((1, 2, 3, 5, 0)) for _ in range(max(1, choose((1, 2, 3)))))
+    return [shape[: max(1, choose((1, len(shape))))], shape, shape]
 
 
 @operator("where")
