@@ -43,7 +43,7 @@ def _picked(shape: Shape, axis: int, keepdims: bool) -> Shape:
     axis %= len(shape)
     if shape[axis] == 0 and 0 not in shape[:axis] + shape[axis + 1 :]:
         raise ShapeError(f"data has shape {shape}, expected at least one element along axis {axis} to pick")
-    return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
+    return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :] or (1,)
 
 
 def _of_rows(data: Array, index: Array, axis: int, keepdims: bool) -> Array:
@@ -51,7 +51,7 @@ def _of_rows(data: Array, index: Array, axis: int, keepdims: bool) -> Array:
     rows = np.moveaxis(data, axis, -1)
     is_picked = np.arange(rows.shape[-1]) == index.reshape(*rows.shape[:-1], 1)
     picked = np.where(is_picked, rows, 0).sum(-1)
-    return np.expand_dims(picked, axis) if keepdims else picked
+    return np.expand_dims(picked, axis) if keepdims else np.atleast_1d(picked)
 
 
 @operator("pick")
@@ -63,7 +63,7 @@ class pick(Lookup):
     Shapes:
         data: (...)
         index: That of `data` without the axis, or with length 1 there. Of any type; fractions are cut off.
-        output: That of `data` without the axis; with `keepdims` it has a length of 1.
+        output: That of `data` without the axis, (1,) of a vector; with `keepdims` it has a length of 1.
 
     Example:
         >>> import operad as od
@@ -94,7 +94,7 @@ class pick(Lookup):
         if data is not None and -len(data) <= self.axis < len(data):
             axis = self.axis % len(data)
             keeps = index is not None and len(index) == len(data)
-            expected = data[:axis] + ((1,) if keeps else ()) + data[axis + 1 :]
+            expected = data[:axis] + ((1,) if keeps else ()) + data[axis + 1 :] or (1,)
             index = unify_shapes(index, expected, "pick: index")
         return super().infer_shape([data, index])
 
