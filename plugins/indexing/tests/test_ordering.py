@@ -9,7 +9,6 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
-from operad_indexing import ordering
 from operad_indexing.ordering import argsort, sort, topk
 from operad_sdk.testing import check_forward, gradient_check
 
@@ -90,8 +89,3 @@ def test_sorting_in_prediction_has_a_gradient_too() -> None:
     executor.forward(is_train=False)
     executor.backward(od.nd.array([10, 20, 30]))
     assert executor.grad_dict["data"].asnumpy().tolist() == [30, 10, 20]
-
-
-def test_selecting_is_what_a_few_of_many_get(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering, "_sorted", lambda rows, is_ascend: np.argsort(rows)[..., ::-1][..., :2])
-    check_forward(topk, [np.arange(500.0)], np.array([499, 498]), k=2, dtype="int64")

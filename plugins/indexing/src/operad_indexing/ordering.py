@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_indexing.selection import elements_at, first_numbers
 from operad_sdk import (
     Array,
     Contract,
@@ -30,9 +31,6 @@ _AXIS: Final = param(
 )
 _INDEX_DTYPE: Final = param("dtype", "float32", doc="Element type of the numbers.")
 
-_GROUPS: Final = 64
-"""Into how many groups a row is dealt, at least, to find a few elements without sorting it."""
-
 
 def _first(shape: Shape, axis: int | None, k: int) -> Shape:
     """The shape of the first `k` elements along an axis; all of them if `k` is below 1."""
@@ -48,60 +46,6 @@ def _first(shape: Shape, axis: int | None, k: int) -> Shape:
             f"k is {k}, expected at most {shape[axis]}, the elements along axis {axis} of data {shape}"
         )
     return (*shape[:axis], k if k >= 1 else shape[axis], *shape[axis + 1 :])
-
-
-def _order(data: Array, axis: int | None, k: int, is_ascend: bool) -> Array:
-    """The numbers of the first `k` elements along an axis, in order."""
-    if axis is None:
-        data, axis = data.reshape(-1), 0
-    rows = np.moveaxis(data, axis, -1)
-    length = rows.shape[-1]
-    if 1 <= k <= length // 8 and length >= 2 * _GROUPS and rows.size and isinstance(data, np.ndarray):
-        order = _selected(rows.reshape(-1, length), k, is_ascend).reshape(*rows.shape[:-1], k)
-    else:
-        order = _sorted(rows, is_ascend)[..., : k if k >= 1 else length]
-    return np.moveaxis(order, -1, axis)
-
-
-def _sorted(rows: Array, is_ascend: bool) -> Array:
-    """Numbers along the last axis; descending, read from the end, where equal ones must be turned first."""
-    if is_ascend:
-        return np.argsort(rows, axis=-1, kind="stable")
-    turned = np.argsort(rows[..., ::-1], axis=-1, kind="stable")[..., ::-1]
-    return rows.shape[-1] - 1 - turned
-
-
-def _selected(rows: Array, k: int, is_ascend: bool) -> Array:
-    """`_sorted(rows)[:, :k]` of long rows, most of whose elements are never sorted.
-
-    Elements are dealt out to groups. The k-th best of the groups' best elements is a limit that at least k
-    elements reach, and seldom many more; only those are sorted. Equal elements can only make them more.
-    """
-    best: Any = np.minimum if is_ascend else np.maximum
-    groups = max(_GROUPS, 4 * k)
-    dealt = len(rows[0]) // groups * groups
-    bests = best.reduce(rows[:, :dealt].reshape(len(rows), -1, groups), axis=1)
-    rest = rows[:, dealt:]
-    best(bests[:, : rest.shape[1]], rest, out=bests[:, : rest.shape[1]])
-    last = k - 1 if is_ascend else groups - k
-    limit = np.partition(bests, last, axis=1)[:, last, None]
-    if np.isnan(bests).any():  # no comparison finds NaN
-        return _sorted(rows, is_ascend)[:, :k]
-    reaching = np.flatnonzero(rows <= limit if is_ascend else rows >= limit)
-    row, number = np.divmod(reaching, rows.shape[1])
-    order = _sorted(rows.reshape(-1)[reaching], is_ascend)
-    order = order[np.argsort(row[order], kind="stable")]
-    firsts = np.searchsorted(row, np.arange(len(rows)))
-    return number[order[firsts[:, None] + np.arange(k)]]
-
-
-def _elements(xp: Any, order: Array, shape: Shape, axis: int | None) -> Any:
-    """An index of the elements of an array of `shape` that have the numbers `order`."""
-    if axis is None:
-        return xp.unravel_index(order, shape)
-    index = list(xp.ogrid[tuple(slice(length) for length in order.shape)])
-    index[axis] = order
-    return tuple(index)
 
 
 def _numbered(shape: Shape, axis: int | None, k: int, dtype: str) -> Shape:
@@ -198,8 +142,8 @@ class sort(OperatorProperty):
         data_grad: Array,
     ) -> None:  # fmt: skip
         """Back to where each element came from."""
-        order = _order(data, axis, 0, is_ascend)
-        data_grad[_elements(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad
+        order = first_numbers(data, axis, 0, is_ascend)
+        data_grad[elements_at(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad
 
 
 @operator("argsort")
@@ -228,7 +172,7 @@ class argsort(OperatorProperty):
 
     def forward(data: Array, axis: int | None, is_ascend: bool, output: Array) -> None:
         """Sort the numbers."""
-        output[...] = _order(data, axis, 0, is_ascend)
+        output[...] = first_numbers(data, axis, 0, is_ascend)
 
 
 @operator("topk")
@@ -284,8 +228,8 @@ class topk(OperatorProperty):
         output: Any, output0: Any, output1: Any,
     ) -> None:  # fmt: skip
         """Find the numbers, and what they stand for."""
-        order = _order(data, axis, k, is_ascend)
-        elements = _elements(op_ctx.xp, order, data.shape, axis)
+        order = first_numbers(data, axis, k, is_ascend)
+        elements = elements_at(op_ctx.xp, order, data.shape, axis)
         if output is None:
             output0[...], output1[...] = data[elements], order
         elif ret_typ == "indices":
@@ -300,4 +244,4 @@ class topk(OperatorProperty):
     ) -> None:
         """Back to where each element came from."""
         order = output1.astype(np.int64)
-        data_grad[_elements(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad
+        data_grad[elements_at(op_ctx.xp, order, data_grad.shape, axis)] += output0_grad

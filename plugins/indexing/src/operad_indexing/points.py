@@ -6,7 +6,6 @@ count from the end; what is out of range is an error before anything is read or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, ClassVar, Final
 
@@ -14,10 +13,18 @@ import numpy as np
 
 from operad_indexing.accumulate import add_rows
 from operad_indexing.places import Lookup, whole
+from operad_indexing.point_examples import (
+    SHAPES,
+    at_points,
+    coordinates,
+    some_points,
+    summed,
+    values_and_points,
+    with_values,
+)
 from operad_sdk import (
     Array,
     Contract,
-    Drawn,
     OpContext,
     OperadError,
     OperatorProperty,
@@ -88,36 +95,6 @@ def _add(xp: Any, name: str, values: Array, indices: Array, target: Array) -> No
     add_rows(xp, target, numbers, values.reshape(len(numbers), prod(target.shape[len(indices) :])))
 
 
-def _coordinates(of: str, once: bool) -> Drawn:
-    """Points of an argument, or of the parameter `shape`; each one once, where there are enough of them."""
-
-    def draw(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
-        whole_shape: Shape = shapes[of] if of else prop.shape
-        lengths = whole_shape[: shape[0]]
-        total, count = prod(lengths) if len(lengths) == shape[0] > 0 else 0, prod(shape[1:])
-        numbers = rng.integers(0, max(total, 1), count)
-        if once and count <= total:
-            numbers = rng.permutation(total)[:count]
-        return np.array(np.unravel_index(numbers, lengths)).reshape(shape) if total else np.zeros(shape)
-
-    return Drawn(draw)
-
-
-def _at_points(data: Array, indices: Array) -> Array:
-    """Point by point, for the contract checks."""
-    points = indices.astype(int).reshape(len(indices), -1).T
-    parts = [data[tuple(point)] for point in points]
-    return np.array(parts).reshape(indices.shape[1:] + data.shape[len(indices) :])
-
-
-def _summed(data: Array, indices: Array, shape: Shape) -> Array:
-    output = np.zeros(shape)
-    points = indices.astype(int).reshape(len(indices), -1).T
-    for point, part in zip(points, data.reshape(len(points), *shape[len(indices) :]), strict=True):
-        output[tuple(point)] += part
-    return output
-
-
 @operator("gather_nd")
 class gather_nd(Lookup):
     """The elements, or parts, of an array at points.
@@ -141,9 +118,9 @@ class gather_nd(Lookup):
     spec = "data:(*S), indices:any(M, *I) -> output:(*gathered(S, M, I))"
     functions: ClassVar = {"gathered": _gathered}
     contract = Contract(
-        inputs={"indices": _coordinates("data", once=False)},
-        shapes=lambda prop, choose: _some_points(tuple(choose((1, 2, 3)) for _ in "SSS"), choose),
-        reference=_at_points,
+        inputs={"indices": coordinates("data", once=False)},
+        shapes=lambda prop, choose: some_points(tuple(choose((1, 2, 3)) for _ in "SSS"), choose),
+        reference=at_points,
     )
 
     def forward(data: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
@@ -156,21 +133,7 @@ class gather_nd(Lookup):
         _add(op_ctx.xp, "gather_nd", output_grad, indices, data_grad)
 
 
-def _some_points(shape: Shape, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    axes = max(1, choose(range(1, len(shape) + 1)))  # lengths of 0 are asked for too
-    points = (choose((1, 2, 3, 0)),)
-    return [shape, (axes, *points)]
-
-
 _SHAPE: Final[Any] = param("shape", ge=0, doc="Shape of the output.")
-_SHAPES: Final = {"shape": [(4,), (2, 3), (3, 2, 2)]}
-
-
-def _values_and_points(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    """Fewer points than there are places, so that each may come once."""
-    _, (axes, count) = _some_points(prop.shape, choose)
-    count = min(count, prod(prop.shape[:axes]))
-    return [(count, *prop.shape[axes:]), (axes, count)]
 
 
 class _Scatter(OperatorProperty):
@@ -208,10 +171,10 @@ class scatter_nd(_Scatter):
     """
 
     contract = Contract(
-        inputs={"indices": _coordinates("", once=True)},
-        params=_SHAPES,
-        shapes=_values_and_points,
-        reference=_summed,
+        inputs={"indices": coordinates("", once=True)},
+        params=SHAPES,
+        shapes=values_and_points,
+        reference=summed,
     )
 
     def forward(data: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
@@ -242,21 +205,16 @@ class backward_gather_nd(_Scatter):
     """
 
     contract = Contract(
-        inputs={"indices": _coordinates("", once=False)},
-        params=_SHAPES,
-        shapes=_values_and_points,
-        reference=_summed,
+        inputs={"indices": coordinates("", once=False)},
+        params=SHAPES,
+        shapes=values_and_points,
+        reference=summed,
     )
 
     def forward(data: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
         """Add at the points."""
         output.fill(0)
         _add(op_ctx.xp, "_backward_gather_nd", data, indices, output)
-
-
-def _with_values(lhs: Array, rhs: Array, indices: Array, shape: Shape) -> Array:
-    is_written = _summed(np.ones(rhs.shape), indices, shape)
-    return lhs * (1 - is_written) + _summed(rhs, indices, shape)
 
 
 @operator("_scatter_set_nd")
@@ -287,10 +245,10 @@ class scatter_set_nd(OperatorProperty):
     functions: ClassVar = {"scattered": _scattered}
     inplace = "lhs -> output"
     contract = Contract(
-        inputs={"indices": _coordinates("", once=True)},
-        params=_SHAPES,
-        shapes=lambda prop, choose: [prop.shape, *_values_and_points(prop, choose)],
-        reference=_with_values,
+        inputs={"indices": coordinates("", once=True)},
+        params=SHAPES,
+        shapes=lambda prop, choose: [prop.shape, *values_and_points(prop, choose)],
+        reference=with_values,
     )
 
     def forward(lhs: Array, op_ctx: OpContext, rhs: Array, indices: Array, output: Array) -> None:
