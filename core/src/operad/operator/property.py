@@ -149,6 +149,8 @@ class OperatorProperty(ABC):
         initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
             the tensor's name.
         takes_more_params: True: a call or file may give parameters that are not declared, as `Custom` takes.
+        is_shaped_by_values: True: shapes of the outputs depend on values of the arguments, and follow for
+            what `for_values` gives.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -159,6 +161,7 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     takes_more_params: ClassVar[bool] = False
+    is_shaped_by_values: bool = False
     key_var_num_args: ClassVar[str | None] = None
     initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None
@@ -256,6 +259,17 @@ class OperatorProperty(ABC):
         Raises:
             ShapeError: The shapes contradict each other; the message names argument and axis.
         """
+
+    def for_values(self, in_data: Arrays) -> OperatorProperty:
+        """The same operator for arguments of these values, whose shapes follow, if it `is_shaped_by_values`.
+
+        An imperative call waits for its arguments and asks for this. In a graph, which is planned before
+        there are values, nobody does.
+
+        Args:
+            in_data: One array an argument, to be read during the call.
+        """
+        return self
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
