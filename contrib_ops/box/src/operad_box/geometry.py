@@ -49,7 +49,7 @@ def converted(boxes: Array, in_format: str, out_format: str) -> Array:
         return boxes
     sides = corners(boxes, in_format)
     if out_format == "corner":
-        return np.stack(sides, -1)
+        return np.stack(list(sides), -1)
     left, top, right, bottom = sides
     return np.stack([(left + right) / 2, (top + bottom) / 2, right - left, bottom - top], -1)
 
