@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad_box import definitions
+from operad_box import definitions, suppression
 from operad_box.box_nms import box_nms
+from operad_box.geometry import Corners
 from operad_sdk import ParamError, ShapeError
 from operad_sdk.testing import gradient_check
 
@@ -98,3 +99,20 @@ def test_places_in_a_row_that_clash_are_refused(params: dict[str, int], message:
 def test_rows_that_are_too_short_are_refused() -> None:
     with pytest.raises(ShapeError, match="expected rows of at least 6 numbers: axis 1 is 5"):
         od.nd._contrib_box_nms(od.nd.zeros((2, 5)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("is_inclusive", [False, True])
+@pytest.mark.parametrize("threshold", [0.0, 0.25, 0.5])
+def test_compiled_and_other_code_keep_the_same_boxes(
+    dtype: str, is_inclusive: bool, threshold: float
+) -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 16, (2, 400)) / 16
+    last = first + rng.integers(-1, 5, first.shape) / 16  # ties, and boxes without area
+    boxes = Corners(*np.concatenate([first, last]).astype(dtype))
+    classes = rng.integers(0, 3, 400)
+    for grouped in (None, classes):
+        steps = suppression._kept_by_steps(np, boxes, grouped, threshold, is_inclusive)
+        loop = suppression._kept_by_loop(boxes, grouped, threshold, is_inclusive)
+        np.testing.assert_array_equal(loop, steps)

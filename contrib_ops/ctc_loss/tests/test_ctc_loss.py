@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_ctc_loss import alignment
 from operad_ctc_loss.ctc_loss import CTCLoss
 from operad_sdk import OperadError, ShapeError
 from operad_sdk.testing import gradient_check
@@ -131,6 +132,20 @@ def test_empty_sequences_batches_and_alphabets_have_a_loss(shape: tuple[int, int
     loss, grad = ctc(np.zeros(shape), np.zeros((shape[1], 0)))
     np.testing.assert_allclose(loss, np.full(shape[1], shape[0] * np.log(shape[2])))
     assert grad.shape == shape
+
+
+def test_compiled_and_other_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(9, 6, 5)) * 3
+    data[2, 1, 3], data[3, 2, 1], data[4, 5] = -np.inf, np.nan, [-np.inf, -np.inf, -np.inf, -np.inf, 0]
+    label = rng.integers(1, 5, (6, 4))
+    lengths = [9, 9, 9, 5, 0, 9], [4, 3, 2, 4, 0, 0]
+    found = []
+    for size in (0, 1 << 30):
+        monkeypatch.setattr(alignment, "NUMBA_FROM_SIZE", size)
+        found.append(ctc(data, label, *lengths, use_data_lengths=True, use_label_lengths=True))
+    for first, second in zip(*found, strict=True):
+        np.testing.assert_allclose(first, second, rtol=1e-12, atol=1e-12)
 
 
 def test_aliases_are_the_operator() -> None:

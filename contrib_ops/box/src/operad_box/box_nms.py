@@ -130,7 +130,7 @@ class box_nms(OperatorProperty):
         order = candidates[by_score(xp, rows[candidates, self.score_index], self.topk)]
         boxes = corners(rows[order, self.coord_start : self.coord_start + 4], self.in_format)
         classes = np.trunc(rows[order, self.id_index]) if self.compares_classes else None
-        return order[kept(xp, boxes, classes, lambda overlap: overlap > self.overlap_thresh)]
+        return order[kept(xp, boxes, classes, self.overlap_thresh)]
 
     def forward(self, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
         """One image after the other."""

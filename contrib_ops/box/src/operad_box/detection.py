@@ -98,7 +98,7 @@ class MultiBoxDetection(OperatorProperty):
         best = rows[by_score(xp, rows[:, 1], self.nms_topk)]
         boxes = Corners(*(best[:, column] for column in range(2, 6)))
         classes = None if self.force_suppress else best[:, 0]
-        stay = kept(xp, boxes, classes, lambda overlap: overlap >= self.nms_threshold)
+        stay = kept(xp, boxes, classes, self.nms_threshold, is_inclusive=True)
         rows[:, 0] = -1
         rows[: len(best), 1:] = best[:, 1:]
         rows[stay, 0] = best[stay, 0]

@@ -13,12 +13,14 @@ exponentials, and would need a scale of its own wherever some states are hopeles
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from operad_ctc_loss.labels import Labels
 from operad_sdk import Array
+from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
 
 
 def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
@@ -32,6 +34,8 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
         0 where there is no alignment.
     """
     states = labels.states(xp)
+    if xp is np and log_probs.shape[0] * states.size >= NUMBA_FROM_SIZE and has_numba():
+        return _aligned_by_loop(log_probs, labels, states)
     may_skip = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != labels.blank)
     scores = _beginnings(xp, log_probs, states, may_skip)
     total = _total(xp, scores, labels)
@@ -43,6 +47,19 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
     sample = xp.arange(len(states))
     for state in range(1, states.shape[1], 2):
         expected[:, sample, states[:, state]] += scores[:, :, state]
+    return total, expected
+
+
+def _aligned_by_loop(log_probs: Array, labels: Labels, states: Array) -> tuple[Array, Array]:
+    """One sample after the other, its own steps and states alone, by compiled code."""
+    align = import_module("operad_ctc_loss.compiled").align
+    expected = np.zeros_like(log_probs)
+    total = np.where(labels.lengths == 0, 0.0, -np.inf)
+    scores = np.empty((len(log_probs), states.shape[1]))
+    for sample, steps in enumerate(labels.steps.tolist()):
+        if steps:
+            given = log_probs[:steps, sample], states[sample, : 2 * labels.lengths[sample] + 1], labels.blank
+            total[sample] = align(*given, scores, expected[:, sample])
     return total, expected
 
 

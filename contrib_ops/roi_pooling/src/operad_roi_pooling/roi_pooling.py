@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.bins import bins, pool
+from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, is_compiled, loops, regions
 from operad_sdk import (
     Array,
     Contract,
@@ -87,60 +88,29 @@ class ROIPooling(OperatorProperty):
         check_pooled_size(self)
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
-        """The maxima of each row's parts, then the maxima of these along the columns."""
+        """Find the bins, then the maximum of each."""
         where = regions(rois, len(data), self.spatial_scale)
-        rows = _bins(where.top, where.bottom, output.shape[2], data.shape[2])
-        columns = _bins(where.left, where.right, output.shape[3], data.shape[3])
+        rows = bins(where.top, where.bottom, output.shape[2], data.shape[2])
+        columns = bins(where.left, where.right, output.shape[3], data.shape[3])
         output[...] = 0
         maxidx[...] = -1
-        for n, image in enumerate(where.image):
+        if is_compiled(op_ctx.xp, output.size):
+            loops().pool(data, where.image, rows, columns, output, maxidx)
+            return
+        for n, image in enumerate(where.image.tolist()):
             if image != NOWHERE:
-                _pool(op_ctx.xp, data[image], rows[n], columns[n], output[n], maxidx[n])
+                pool(op_ctx.xp, data[image], rows[n], columns[n], output[n], maxidx[n])
 
     @gradient(accumulate=True)
     def data_grad(
         self, op_ctx: OpContext, output_grad: Array, maxidx: Array, rois: Array, data_grad: Array
     ) -> None:
-        """`dy/dx = 1` for the largest element of each bin, else 0."""
+        """`dy/dx = 1` for the largest element of each bin, else 0; added in the order of the bins."""
         xp, width = op_ctx.xp, data_grad.shape[3]
-        region, channel, *_ = bins = xp.nonzero(maxidx >= 0)
-        image, place = rois[region, 0].astype(np.intp), maxidx[bins]
-        xp.add.at(data_grad, (image, channel, place // width, place % width), output_grad[bins])
-
-
-def _bins(low: Array, high: Array, count: int, size: int) -> list[list[tuple[int, int]]]:
-    """For each region its bins along one axis, which end before the second number."""
-    first, last = (np.trunc(end + np.copysign(end.dtype.type(0.5), end)) for end in (low, high))
-    extent = np.maximum(last - first + 1, 1) / first.dtype.type(count)
-    number = np.arange(count, dtype=first.dtype)
-    starts = np.floor(extent[:, None] * number) + first[:, None]
-    stops = np.ceil(extent[:, None] * (number + 1)) + first[:, None]
-    ends = np.clip([starts, stops], 0, size).astype(int).transpose(1, 2, 0)
-    return [[(start, stop) for start, stop in region] for region in ends.tolist()]
-
-
-def _pool(
-    xp: Any,
-    image: Array,
-    rows: list[tuple[int, int]],
-    columns: list[tuple[int, int]],
-    output: Array,
-    maxidx: Array,
-) -> None:
-    """Pool one region. Of equal elements the first row's counts, and in it the first one."""
-    width = image.shape[2]
-    for j, (start, stop) in enumerate(columns):
-        if start == stop:
-            continue
-        first, last = rows[0][0], rows[-1][1]
-        part = image[:, first:last, start:stop]
-        places = part.argmax(axis=2)
-        largest = xp.take_along_axis(part, places[..., None], axis=2)[..., 0]
-        for i, (top, bottom) in enumerate(rows):
-            if top == bottom:
-                continue
-            of_rows = largest[:, top - first : bottom - first]
-            row = of_rows.argmax(axis=1)[:, None]
-            output[:, i, j] = xp.take_along_axis(of_rows, row, axis=1)[:, 0]
-            column = xp.take_along_axis(places[:, top - first : bottom - first], row, axis=1)[:, 0]
-            maxidx[:, i, j] = (top + row[:, 0]) * width + start + column
+        if is_compiled(xp, maxidx.size):
+            images = regions(rois, len(data_grad), self.spatial_scale).image
+            loops().unpool(output_grad, images, maxidx, data_grad)
+            return
+        region, channel, *_ = found = xp.nonzero(maxidx >= 0)
+        image, place = rois[region, 0].astype(np.intp), maxidx[found]
+        xp.add.at(data_grad, (image, channel, place // width, place % width), output_grad[found])
