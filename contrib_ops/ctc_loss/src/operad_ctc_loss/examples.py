@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, product
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ PARAMS: Final[Mapping[str, Sequence[Any]]] = {
 
 
 def drawn_shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    """A few steps: the definition goes through all sequences."""
+    """As many labels as steps at most."""
     steps, samples, classes = choose((3, 2, 4, 1)), choose((2, 1, 3, 0)), choose((3, 2))
     labels = choose(range(steps + 1))
     lengths = [(samples,)] * (prop.use_data_lengths + prop.use_label_lengths)
@@ -51,7 +51,7 @@ def definition(
     use_label_lengths: bool,
     blank_label: str,
 ) -> Array:
-    """-log of the sum over all sequences of classes that stand for the labels."""
+    """-log of the probability, and 0 where it is 0."""
     classes = data.shape[2]
     blank, padding = (0, 0) if blank_label == "first" else (classes - 1, -1)
     given = iter(lengths)
@@ -61,9 +61,28 @@ def definition(
     for sample, row in enumerate(label.tolist()):
         weights = np.exp(data[: int(steps[sample]), sample])
         probs = weights / weights.sum(axis=1, keepdims=True)
-        total = 0.0
-        for path in product(range(classes), repeat=len(probs)):
-            if [c for c, _ in groupby(path) if c != blank] == row[: int(counts[sample])]:
-                total += float(np.prod([p[c] for p, c in zip(probs, path, strict=True)]))
-        losses.append(-np.log(total) if total else 0.0)
+        score = log_probability(probs, row[: int(counts[sample])], blank)
+        losses.append(-score if score > -np.inf else 0.0)
     return np.asarray(losses)
+
+
+def log_probability(probs: Array, labels: list[int], blank: int) -> float:
+    """The log of the sum over all sequences of classes, of which those count that leave the labels so far.
+
+    Sequences are told apart by how many labels they have left and by their last class alone. Their shares
+    are scaled to sum to 1 after each step, and the logarithms of the scales are added.
+    """
+    left, scales = {(0, blank): 1.0}, 0.0
+    for step in probs:
+        longer: dict[tuple[int, int], float] = defaultdict(float)
+        for (count, last), value in left.items():
+            for symbol, share in enumerate(step):
+                if symbol in (blank, last):
+                    longer[count, symbol] += value * share
+                elif count < len(labels) and labels[count] == symbol:
+                    longer[count + 1, symbol] += value * share
+        scale = sum(longer.values())
+        left = {state: value / scale for state, value in longer.items()}
+        scales += np.log(scale)
+    total = sum(value for (count, _), value in left.items() if count == len(labels))
+    return float(scales + np.log(total)) if total else -np.inf
