@@ -4,8 +4,8 @@ The best candidate is kept and removes all later ones that overlap it; then the 
 is next. Each step compares one box with the candidates that are left, so the work is the number of boxes
 kept times the number of candidates at most, and no table of all overlaps is made.
 
-On the host many boxes are compared by compiled code, where numba is installed: 5000 boxes take 0.1 s, and
-by NumPy's functions, which most boxes call for themselves, 1 s. Both do the same arithmetic.
+On the host many boxes are compared by compiled code, where numba is installed: 5000 boxes take 30 ms, and
+by NumPy's functions, called for each box that is kept, 1.3 s. Both do the same arithmetic.
 """
 
 from __future__ import annotations

@@ -9,6 +9,9 @@ the steps, so the work is steps times states.
 They are kept as logarithms in double precision: thousands of steps neither underflow nor lose the digits
 of the difference between two large logarithms. A rescaled sum of probabilities would be faster by the
 exponentials, and would need a scale of its own wherever some states are hopeless.
+
+On the host compiled code walks through each sample where numba is installed and there is much to do: a
+tenth of the time of NumPy's functions, which walk through all samples at once elsewhere.
 """
 
 from __future__ import annotations
