@@ -92,9 +92,9 @@ def test_many_points_on_one_pixel_are_all_summed() -> None:
 @pytest.mark.parametrize("target_shape", [(), (0, 3), (2,), (1, 2, 3)])
 def test_a_target_without_height_and_width_is_refused(target_shape: tuple[int, ...]) -> None:
     params: dict[str, Any] = {"target_shape": target_shape}
-    with pytest.raises(ParamError, match="'target_shape' is .* expected height and width"):
+    with pytest.raises(ParamError, match=r"'target_shape' is .* expected height and width"):
         od.nd.GridGenerator(od.nd.array([IDENTITY]), transform_type="affine", **params)
-    with pytest.raises(ParamError, match="'target_shape' is .* expected height and width"):
+    with pytest.raises(ParamError, match=r"'target_shape' is .* expected height and width"):
         SpatialTransformer(**AFFINE, **params)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,16 +55,18 @@ class CountSketch(OperatorProperty):
     contract: ClassVar = Contract(reference=_sketch, inputs={"h": Drawn(_places)})
 
     def forward(
-        op_ctx: Any, data: Array, h: Array, s: Array, out_dim: int, processing_batch_size: int, output: Array
-    ) -> None:
+        op_ctx: Any, data: Array, h: Array, s: Array, out_dim: int, processing_batch_size: int
+    ) -> Array:
         """Sums of double precision, some rows at a time."""
-        places = _checked(h, out_dim)
-        rows, sums = data.reshape(-1, data.shape[-1]), output.reshape(-1, out_dim)
-        for start in range(0, len(sums), processing_batch_size):
+        places, *before = _checked(h, out_dim), *data.shape[:-1]
+        rows = data.reshape(prod(before), data.shape[-1])
+        sums = op_ctx.xp.empty((len(rows), out_dim), data.dtype)
+        for start in range(0, len(rows), processing_batch_size):
             part = rows[start : start + processing_batch_size] * s
             firsts = op_ctx.xp.arange(len(part)).reshape(-1, 1) * out_dim
-            found = np.bincount((firsts + places).ravel(), part.ravel(), part.shape[0] * out_dim)
+            found = np.bincount((firsts + places).ravel(), part.ravel(), len(part) * out_dim)
             sums[start : start + processing_batch_size] = found.reshape(-1, out_dim)
+        return sums.reshape(*before, out_dim)
 
     def data_grad(output_grad: Array, h: Array, s: Array, data_grad: Array) -> None:
         """`d/d data`: each element gets the gradient of its place, times its sign."""
@@ -72,7 +75,7 @@ class CountSketch(OperatorProperty):
     def s_grad(output_grad: Array, data: Array, h: Array) -> Array:
         """`d/d s`: the data times the gradients of their places, summed over the rows."""
         heads = output_grad.take(h[0].astype(np.intp), axis=-1)
-        return (data * heads).reshape(-1, data.shape[-1]).sum(axis=0, keepdims=True)
+        return (data * heads).sum(axis=tuple(range(data.ndim - 1))).reshape(1, -1)
 
 
 def _checked(h: Array, out_dim: int) -> Array:

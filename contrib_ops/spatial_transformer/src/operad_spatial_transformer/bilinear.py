@@ -11,6 +11,7 @@ that in double precision and in a fixed order, where `add.at` has neither on a G
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple, final
 
 import numpy as np
@@ -38,32 +39,28 @@ class Corner(NamedTuple):
 
 def sample(image: Array, grid: Array, output: Array) -> None:
     """Fill `output` (C, h, w) with `image` (C, H, W) at the points of `grid` (2, h, w)."""
-    flat = output.reshape(len(output), -1)
-    flat[...] = 0
+    output[...] = 0
     for corner in _corners(grid, image.shape[1:]):
-        flat += _pixels(image, corner) * corner.weight
+        output += _pixels(image, corner) * corner.weight
 
 
 def image_gradient(output_grad: Array, grid: Array, image_grad: Array) -> None:
     """`d output / d image` is a corner's weight: each point sends that share to each of its pixels."""
-    count = image_grad[0].size
-    heads = output_grad.reshape(len(output_grad), -1)
-    sums = image_grad.reshape(len(image_grad), count)
-    sums[...] = 0
-    for corner in _corners(grid, image_grad.shape[1:]):
-        weight = np.where(corner.is_inside, corner.weight, 0)
-        for channel, head in enumerate(heads):
-            sums[channel] += np.bincount(corner.place, head * weight, count)
+    shape = image_grad.shape[1:]
+    image_grad[...] = 0
+    for corner in _corners(grid, shape):
+        weight, place = np.where(corner.is_inside, corner.weight, 0), corner.place.ravel()
+        for head, sums in zip(output_grad, image_grad, strict=True):
+            sums += np.bincount(place, (head * weight).ravel(), prod(shape)).reshape(shape)
 
 
 def grid_gradient(output_grad: Array, image: Array, grid: Array, grid_grad: Array) -> None:
     """`d output / d x` is the sum of the pixels around a point, each times the slope of its weight."""
     height, width = image.shape[1:]
-    heads = output_grad.reshape(len(output_grad), -1)
-    x, y = grid_grad.reshape(2, -1)
     grid_grad[...] = 0
+    x, y = grid_grad
     for corner in _corners(grid, (height, width)):
-        sent = (_pixels(image, corner) * heads).sum(axis=0)
+        sent = (_pixels(image, corner) * output_grad).sum(axis=0)
         x += sent * corner.slope_x
         y += sent * corner.slope_y
     x *= (width - 1) / 2
@@ -73,7 +70,7 @@ def grid_gradient(output_grad: Array, image: Array, grid: Array, grid_grad: Arra
 def _corners(grid: Array, shape: tuple[int, ...]) -> Iterator[Corner]:
     """The corners around all points: upper left and right, lower left and right."""
     height, width = shape
-    x, y = grid.reshape(2, -1)
+    x, y = grid
     x, y = (x + 1) * ((width - 1) / 2), (y + 1) * ((height - 1) / 2)
     left, top = np.floor(x), np.floor(y)
     far_x, far_y = x - left, y - top
@@ -86,4 +83,5 @@ def _corners(grid: Array, shape: tuple[int, ...]) -> Iterator[Corner]:
 
 def _pixels(image: Array, corner: Corner) -> Array:
     """The image at a corner of each point, channel by channel; 0 beyond the edge."""
-    return np.where(corner.is_inside, image.reshape(len(image), -1).take(corner.place, axis=1), 0)
+    flat = image.reshape(len(image), prod(image.shape[1:]))
+    return np.where(corner.is_inside, flat.take(corner.place, axis=1), 0)

@@ -30,7 +30,7 @@ def affine_base(xp: Any, shape: Shape, dtype: Any) -> Array:
 
 def affine_grid(theta: Array, base: Array, grid: Array) -> None:
     """`theta (x, y, 1)` for each of the matrices `theta`, which have 2 rows and 3 columns."""
-    np.matmul(theta.reshape(-1, 2, 3), base, out=grid.reshape(len(grid), 2, base.shape[1]))
+    grid[...] = np.matmul(theta.reshape(len(theta), 2, 3), base).reshape(grid.shape)
 
 
 def affine_gradient(grid_grad: Array, base: Array) -> Array:
