@@ -146,10 +146,10 @@ class Correlation(OperatorProperty):
         scale = 1 / max(self.kernel_size**2 * data1.shape[1], 1)
         for place, (here, there) in enumerate(self.views(output_grad)):
             one, other = first[here], second[there]
-            heads = np.zeros_like(one[:, :1])
+            sent = np.zeros_like(one, shape=(len(one), *one.shape[2:]))
             for window in self.windows(output_grad):
-                heads[:, 0][window] += output_grad[:, place]
-            heads *= scale
+                sent[window] += scale * output_grad[:, place]
+            heads = sent[:, None]
             sign = None if self.is_multiply else np.where(one >= other, heads, -heads)
             if "data1_grad" in wanted:
                 sent1[here] += heads * other if sign is None else sign

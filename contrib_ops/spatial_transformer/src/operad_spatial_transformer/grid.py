@@ -71,8 +71,8 @@ class GridGenerator(OperatorProperty):
     (x, y, 1). With `'warp'` they are how far each pixel moves, in pixels; `target_shape` then says nothing.
 
     Shapes:
-        data: (N, 6), or (N, 2, H, W) with `'warp'`.
-        output: (N, 2, height, width): `target_shape`, or that of the data. First x, then y.
+        data: With `'affine'` (N, 6), with `'warp'` (N, 2, H, W).
+        output: With `'affine'` (N, 2, *target_shape), with `'warp'` as data. First x, then y.
 
     Example:
         >>> import operad as od
