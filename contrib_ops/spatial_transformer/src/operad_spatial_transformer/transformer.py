@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Real, Shape, operator, param
 from operad_spatial_transformer.bilinear import grid_gradient, image_gradient, sample
 from operad_spatial_transformer.grid import TARGET, affine_base, affine_gradient, affine_grid, check_target
 from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpolated
@@ -51,7 +51,11 @@ class SpatialTransformer(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     element_cost = 30
-    contract: ClassVar = Contract(reference=_reference, params={"target_shape": ((2, 3), (3, 2), (4, 4))})
+    contract: ClassVar = Contract(
+        reference=_reference,
+        inputs={"loc": Real(-2.0, 2.0)},
+        params={"target_shape": ((2, 3), (3, 2), (4, 4))},
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
