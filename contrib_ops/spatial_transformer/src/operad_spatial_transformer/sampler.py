@@ -55,7 +55,9 @@ class BilinearSampler(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     element_cost = 30
-    contract: ClassVar = Contract(reference=interpolated, inputs={"grid": Real(-1.5, 1.5)})
+    contract: ClassVar = Contract(
+        reference=interpolated, inputs={"data": Real(-2.0, 2.0), "grid": Real(-1.5, 1.5)}
+    )
 
     def infer_shape(self, in_shapes: Any) -> Any:
         """As the line says, where there is something to sample."""

@@ -53,7 +53,7 @@ class SpatialTransformer(OperatorProperty):
     element_cost = 30
     contract: ClassVar = Contract(
         reference=_reference,
-        inputs={"loc": Real(-2.0, 2.0)},
+        inputs={"data": Real(-2.0, 2.0), "loc": Real(-2.0, 2.0)},
         params={"target_shape": ((2, 3), (3, 2), (4, 4))},
     )
 
