@@ -58,7 +58,7 @@ class CountSketch(OperatorProperty):
         op_ctx: Any, data: Array, h: Array, s: Array, out_dim: int, processing_batch_size: int
     ) -> Array:
         """Sums of double precision, some rows at a time."""
-        places, *before = _checked(h, out_dim), *data.shape[:-1]
+        places, before = _checked(h, out_dim), data.shape[:-1]
         rows = data.reshape(prod(before), data.shape[-1])
         sums = op_ctx.xp.empty((len(rows), out_dim), data.dtype)
         for start in range(0, len(rows), processing_batch_size):
