@@ -46,6 +46,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
+from operad_sdk.declare.gradient_operator import gradient_operator
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names
@@ -293,6 +294,14 @@ class OperatorProperty(ShapedProperty):
             return super().backward_dependency(wanted)
         used = [bound for bound in self.binding.gradients if any(wanted[i] for i in bound.targets)]
         return _in_order(frozenset[BackwardEntry]().union(*(bound.reads for bound in used)))
+
+    def gradient_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> CoreProperty:
+        """The declared gradients as an operator, whose own gradient is found by tracing them."""
+        if not self._gradient_functions:
+            return super().gradient_operator(ctx, in_shapes, in_types, wanted)
+        return gradient_operator(self, ctx, in_shapes, in_types, wanted)
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

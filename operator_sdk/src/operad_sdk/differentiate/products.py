@@ -1,0 +1,68 @@
+"""Derivatives of products of matrices, and of what LAPACK computes of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
+from operad_sdk.differentiate.tracing import Primitive
+
+
+def _turned(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+_matmul = Primitive(
+    np.matmul,
+    lambda g, y, a, b: np.matmul(g, _turned(b)),
+    lambda g, y, a, b: np.matmul(_turned(a), g),
+    fits=True,
+)
+# d(A^-1) = -A^-1 dA A^-1
+_inverse = Primitive(np.linalg.inv, lambda g, y, a: -np.matmul(np.matmul(_turned(y), g), _turned(y)))
+# A dX = dB - dA X
+_solution = Primitive(
+    np.linalg.solve,
+    lambda g, y, a, b: -np.matmul(np.linalg.solve(_turned(a), g), _turned(y)),
+    lambda g, y, a, b: np.linalg.solve(_turned(a), g),
+    fits=True,
+)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Vectors are rows on the left and columns on the right, whose axis is then dropped."""
+    rows = a[None, :] if a.ndim == 1 else a
+    columns = b[:, None] if b.ndim == 1 else b
+    found = _matmul(rows, columns)
+    shape = found.shape
+    shape = shape[:-1] if b.ndim == 1 else shape
+    shape = (*shape[: -2 + (b.ndim == 1)], *shape[-1 + (b.ndim == 1) :]) if a.ndim == 1 else shape
+    return found if shape == found.shape else found.reshape(shape)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return np.multiply(a, b)
+    return _product(a, b) if b.ndim <= 2 else np.tensordot(a, b, (-1, -2))
+
+
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    if isinstance(axes, int):
+        axes = (range(a.ndim - axes, a.ndim), range(axes))
+    summed_a, summed_b = ([one % x.ndim for one in np.atleast_1d(list_)] for x, list_ in zip((a, b), axes))
+    kept_a = [one for one in range(a.ndim) if one not in summed_a]
+    kept_b = [one for one in range(b.ndim) if one not in summed_b]
+    rows, columns = [a.shape[one] for one in kept_a], [b.shape[one] for one in kept_b]
+    length = prod(a.shape[one] for one in summed_a)
+    left = np.transpose(a, (*kept_a, *summed_a)).reshape((prod(rows), length))
+    right = np.transpose(b, (*summed_b, *kept_b)).reshape((length, prod(columns)))
+    return _matmul(left, right).reshape((*rows, *columns))
+
+
+UFUNCS[np.matmul] = _product
+FUNCTIONS.update({
+    np.dot: _dot, np.tensordot: _tensordot, np.linalg.inv: _inverse, np.linalg.solve: _solution,
+})  # fmt: skip
