@@ -27,6 +27,10 @@ METHODS: Final[dict[str, Rule]] = {}
 FLAT: Final[set[Any]] = set()
 """Functions whose derivative is 0 wherever they have one: comparisons, rounding, places of extrema."""
 
+_REDUCTIONS: Final[dict[Any, Rule]] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min
+}  # fmt: skip
+
 
 def call_ufunc(
     traced: type[Any], ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
@@ -41,17 +45,15 @@ def call_ufunc(
     if method == "at" and ufunc is np.add:
         return METHODS["add_at"](*inputs)
     rule = UFUNCS.get(ufunc)
-    if method == "reduce":
-        reduction = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}.get(ufunc)
-        if reduction is not None:
-            axis = inputs[1] if len(inputs) > 1 else options.pop("axis", 0)
-            return reduction(inputs[0], axis=axis, **options)
-    elif method != "__call__" or not set(options) <= {"out", "casting", "dtype", "where"}:
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        axis = inputs[1] if len(inputs) > 1 else options.pop("axis", 0)
+        return _REDUCTIONS[ufunc](inputs[0], axis=axis, **options)
+    if method != "__call__" or not set(options) <= {"out", "casting", "dtype", "where"}:
         raise _no_rule(f"{ufunc.__name__}.{method}" if method != "__call__" else _with(ufunc, options))
     (out,) = options.get("out") or (None,)
     if ufunc in FLAT or not any(isinstance(x, traced) for x in inputs):
         result = ufunc(*[_value(traced, x) for x in inputs])
-    elif rule is None or method != "__call__":
+    elif rule is None:
         raise _no_rule(ufunc.__name__)
     else:
         result = rule(*inputs)
@@ -60,9 +62,7 @@ def call_ufunc(
     return _put(traced, result, out, options.get("where", True), ufunc.__name__)
 
 
-def call_function(
-    traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]
-) -> Any:
+def call_function(traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """What a function of NumPy gives, an argument of which is traced; as `call_ufunc`."""
     out = options.pop("out", None)
     rule = FUNCTIONS.get(function)

@@ -73,7 +73,7 @@ UFUNCS.update({ufunc: Primitive(ufunc, *pulls, fits=True) for ufunc, pulls in _B
 FLAT.update((
     np.sign, np.floor, np.ceil, np.trunc, np.rint, np.heaviside, np.floor_divide, np.isnan, np.isinf,
     np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.round, np.fix, np.argmax, np.argmin,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.round, np.fix, np.argmax, np.argmin,
     np.argsort, np.all, np.any, np.shape, np.ndim, np.size, np.allclose, np.array_equal, np.isclose,
     np.count_nonzero, np.nonzero, np.flatnonzero, np.argpartition, np.isneginf, np.isposinf, np.searchsorted,
 ))  # fmt: skip
@@ -85,9 +85,7 @@ _where = Primitive(
     lambda g, y, condition, a, b: np.where(condition, 0, g),
     fits=True,
 )
-_converted = Primitive(
-    lambda x, dtype: x.astype(dtype), lambda g, y, x, dtype: g.astype(plain(x).dtype)
-)
+_converted = Primitive(lambda x, dtype: x.astype(dtype), lambda g, y, x, dtype: g.astype(plain(x).dtype))
 
 
 def astype(x: Any, dtype: Any, *args: Any, **options: Any) -> Any:

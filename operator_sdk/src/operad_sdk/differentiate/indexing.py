@@ -29,9 +29,11 @@ def _with_part(whole: Any, part: Any, index: Index) -> Any:
     return made
 
 
-_taken = Primitive(lambda x, index: x[index], lambda g, y, x, index: _placed(g, index, plain(x).shape))
-_placed = Primitive(_put, lambda g, y, part, index, shape: _taken(g, index))
-_replaced = Primitive(
+_taken: Primitive = Primitive(
+    lambda x, index: x[index], lambda g, y, x, index: _placed(g, index, plain(x).shape)
+)
+_placed: Primitive = Primitive(_put, lambda g, y, part, index, shape: _taken(g, index))
+_replaced: Primitive = Primitive(
     _with_part,
     lambda g, y, whole, part, index: _replaced(g, np.zeros((), plain(g).dtype), index),
     lambda g, y, whole, part, index: fitted(_taken(g, index), part),
@@ -41,7 +43,9 @@ _replaced = Primitive(
 def is_basic(index: Index) -> bool:
     """Whether an index gives a view: numbers, slices and new axes."""
     items = index if isinstance(index, tuple) else (index,)
-    return all(item is None or item is Ellipsis or isinstance(item, (int, slice, np.integer)) for item in items)
+    return all(
+        item is None or item is Ellipsis or isinstance(item, (int, slice, np.integer)) for item in items
+    )
 
 
 def get_item(x: Any, index: Index) -> Any:
@@ -107,12 +111,14 @@ def _take_along(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def _put_along(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    arr[_along(indices, axis % arr.ndim)] = values  # type: ignore[operator]
+    arr[_along(indices, axis % arr.ndim)] = values
 
 
 def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     matrices = np.moveaxis(x, (axis1, axis2), (-2, -1))
-    places = np.diagonal(np.arange(matrices.shape[-2] * matrices.shape[-1]).reshape(matrices.shape[-2:]), offset)
+    places = np.diagonal(
+        np.arange(matrices.shape[-2] * matrices.shape[-1]).reshape(matrices.shape[-2:]), offset
+    )
     return matrices[(..., *np.divmod(places, max(1, matrices.shape[-1])))]
 
 

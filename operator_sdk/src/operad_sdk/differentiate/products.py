@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
+from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import Primitive
 
 
@@ -62,7 +63,25 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return _matmul(left, right).reshape((*rows, *columns))
 
 
+def _einsum(subscripts: str, *operands: Any) -> Any:
+    """A product along named axes: all operands broadcast over all axes, multiplied and summed."""
+    terms, arrow, result = subscripts.replace(" ", "").partition("->")
+    names = terms.split(",")
+    if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
+        raise TraceError(
+            f"numpy.einsum with {subscripts!r} has no derivative in operad_sdk.differentiate; name every axis, "
+            "and none twice in one term"
+        )
+    every = [*result, *sorted(set("".join(names)) - set(result))]
+    total: Any = 1
+    for term, operand in zip(names, operands, strict=True):
+        order = [term.index(name) for name in every if name in term]
+        shape = [operand.shape[term.index(name)] if name in term else 1 for name in every]
+        total = np.transpose(operand, order).reshape(shape) * total
+    return total.sum(tuple(range(len(result), len(every))))
+
+
 UFUNCS[np.matmul] = _product
 FUNCTIONS.update({
-    np.dot: _dot, np.tensordot: _tensordot, np.linalg.inv: _inverse, np.linalg.solve: _solution,
+    np.dot: _dot, np.tensordot: _tensordot, np.einsum: _einsum, np.linalg.inv: _inverse, np.linalg.solve: _solution,
 })  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
+from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import Primitive, Traced, View, plain
 
 _reshape = Primitive(
@@ -73,7 +74,7 @@ def _flipped(x: Any, axis: Any = None) -> Any:
 
 def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
     """Into zeros, part by part."""
-    first = next(x for x in arrays if isinstance(x, Traced))
+    first = max([x for x in arrays if isinstance(x, Traced)], key=lambda x: x.level)
     plains = [plain(x) for x in arrays]
     made = np.zeros_like(first, shape=np.concatenate(plains, axis).shape)
     ends = np.cumsum([0, *[x.shape[axis] for x in plains]])
@@ -84,6 +85,19 @@ def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
     return np.concatenate([np.expand_dims(x, axis) for x in arrays], axis)
+
+
+def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
+    """With a constant; other modes repeat elements, and have no rule."""
+    if mode != "constant":
+        raise TraceError(f"numpy.pad with mode={mode!r} has no derivative in operad_sdk.differentiate")
+    widths = np.broadcast_to(pad_width, (array.ndim, 2))
+    shape = [n + int(sum(width)) for n, width in zip(array.shape, widths, strict=True)]
+    made = np.full_like(array, constant_values, shape=shape)
+    made[
+        tuple(slice(int(begin), int(begin) + n) for (begin, _), n in zip(widths, array.shape, strict=True))
+    ] = array
+    return made
 
 
 def _new(function: Callable[..., Any]) -> Any:
@@ -99,7 +113,7 @@ def _new(function: Callable[..., Any]) -> Any:
 FUNCTIONS.update({
     np.reshape: reshape, np.transpose: transpose, np.swapaxes: _swapped, np.moveaxis: _moved,
     np.expand_dims: _expanded, np.squeeze: _squeezed, np.broadcast_to: _repeated, np.flip: _flipped,
-    np.concatenate: _concatenated, np.stack: _stacked,
+    np.concatenate: _concatenated, np.pad: _padded, np.stack: _stacked,
     np.zeros_like: _new(np.zeros_like), np.ones_like: _new(np.ones_like), np.full_like: _new(np.full_like),
     np.empty_like: _new(np.zeros_like),
 })  # fmt: skip

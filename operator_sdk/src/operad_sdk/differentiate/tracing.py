@@ -232,7 +232,7 @@ class Traced(NDArrayOperatorsMixin):
     def __float__(self) -> float:
         raise _values_needed("made a number of")
 
-    __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __complex__ = __float__
 
     def __bool__(self) -> bool:
         raise _values_needed("asked whether it is true")
