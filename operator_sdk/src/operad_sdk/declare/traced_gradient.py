@@ -1,4 +1,4 @@
-"""From the declared gradients of an operator to the operator that computes them, and can be differentiated."""
+"""From the gradients that an operator declares to the operator that computes them."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def _check_declared(
     for kind, index in entries:
         if kind == OUT_DATA and index >= prop.num_visible_outputs and out_types[index].kind == "f":
             raise GradientError(
-                f"it reads the hidden output {prop.list_outputs()[index]}, which depends on the arguments in a "
-                "way that no gradient shows"
+                f"it reads the hidden output {prop.list_outputs()[index]}, which may depend on the arguments "
+                "in a way that no gradient shows"
             )
 
 

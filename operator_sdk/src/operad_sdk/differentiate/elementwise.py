@@ -62,7 +62,7 @@ _BINARY: Final[dict[np.ufunc, tuple[Any, Any]]] = {
     np.minimum: (lambda g, y, a, b: g * (a <= b), lambda g, y, a, b: g * (a > b)),
     np.fmax: (lambda g, y, a, b: g * (a >= b), lambda g, y, a, b: g * (a < b)),
     np.fmin: (lambda g, y, a, b: g * (a <= b), lambda g, y, a, b: g * (a > b)),
-    np.copysign: (lambda g, y, a, b: g * np.sign(a) * np.sign(b), None),  # type: ignore[dict-item]
+    np.copysign: (lambda g, y, a, b: g * np.sign(a) * np.sign(b), None),
     np.logaddexp: (lambda g, y, a, b: g * np.exp(a - y), lambda g, y, a, b: g * np.exp(b - y)),
 }
 _BINARY[np.float_power] = _BINARY[np.power]
@@ -73,9 +73,10 @@ UFUNCS.update({ufunc: Primitive(ufunc, *pulls, fits=True) for ufunc, pulls in _B
 FLAT.update((
     np.sign, np.floor, np.ceil, np.trunc, np.rint, np.heaviside, np.floor_divide, np.isnan, np.isinf,
     np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.round, np.fix, np.argmax, np.argmin,
-    np.argsort, np.all, np.any, np.shape, np.ndim, np.size, np.allclose, np.array_equal, np.isclose,
-    np.count_nonzero, np.nonzero, np.flatnonzero, np.argpartition, np.isneginf, np.isposinf, np.searchsorted,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor,
+    np.logical_not, np.round, np.fix, np.argmax, np.argmin, np.argsort, np.argpartition, np.searchsorted,
+    np.all, np.any, np.shape, np.ndim, np.size, np.allclose, np.array_equal, np.isclose, np.count_nonzero,
+    np.nonzero, np.flatnonzero, np.isneginf, np.isposinf,
 ))  # fmt: skip
 
 _where = Primitive(

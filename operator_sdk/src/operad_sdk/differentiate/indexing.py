@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,7 @@ _replaced: Primitive = Primitive(
 def is_basic(index: Index) -> bool:
     """Whether an index gives a view: numbers, slices and new axes."""
     items = index if isinstance(index, tuple) else (index,)
-    return all(
-        item is None or item is Ellipsis or isinstance(item, (int, slice, np.integer)) for item in items
-    )
+    return all(item is None or isinstance(item, (int, slice, np.integer, EllipsisType)) for item in items)
 
 
 def get_item(x: Any, index: Index) -> Any:
@@ -116,10 +115,9 @@ def _put_along(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> No
 
 def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     matrices = np.moveaxis(x, (axis1, axis2), (-2, -1))
-    places = np.diagonal(
-        np.arange(matrices.shape[-2] * matrices.shape[-1]).reshape(matrices.shape[-2:]), offset
-    )
-    return matrices[(..., *np.divmod(places, max(1, matrices.shape[-1])))]
+    rows, columns = matrices.shape[-2:]
+    places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
+    return matrices[(..., *np.divmod(places, max(1, columns)))]
 
 
 def _diag(v: Any, k: int = 0) -> Any:

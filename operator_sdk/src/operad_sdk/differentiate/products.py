@@ -53,7 +53,8 @@ def _dot(a: Any, b: Any) -> Any:
 def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     if isinstance(axes, int):
         axes = (range(a.ndim - axes, a.ndim), range(axes))
-    summed_a, summed_b = ([one % x.ndim for one in np.atleast_1d(list_)] for x, list_ in zip((a, b), axes))
+    summed_a = [one % a.ndim for one in np.atleast_1d(axes[0])]
+    summed_b = [one % b.ndim for one in np.atleast_1d(axes[1])]
     kept_a = [one for one in range(a.ndim) if one not in summed_a]
     kept_b = [one for one in range(b.ndim) if one not in summed_b]
     rows, columns = [a.shape[one] for one in kept_a], [b.shape[one] for one in kept_b]
@@ -69,8 +70,8 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
     names = terms.split(",")
     if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
         raise TraceError(
-            f"numpy.einsum with {subscripts!r} has no derivative in operad_sdk.differentiate; name every axis, "
-            "and none twice in one term"
+            f"numpy.einsum with {subscripts!r} has no derivative in operad_sdk.differentiate; name every "
+            "axis, and none twice in one term"
         )
     every = [*result, *sorted(set("".join(names)) - set(result))]
     total: Any = 1
@@ -83,5 +84,6 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
 
 UFUNCS[np.matmul] = _product
 FUNCTIONS.update({
-    np.dot: _dot, np.tensordot: _tensordot, np.einsum: _einsum, np.linalg.inv: _inverse, np.linalg.solve: _solution,
+    np.dot: _dot, np.tensordot: _tensordot, np.einsum: _einsum, np.linalg.inv: _inverse,
+    np.linalg.solve: _solution,
 })  # fmt: skip

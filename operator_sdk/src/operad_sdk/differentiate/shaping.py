@@ -94,9 +94,8 @@ def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values:
     widths = np.broadcast_to(pad_width, (array.ndim, 2))
     shape = [n + int(sum(width)) for n, width in zip(array.shape, widths, strict=True)]
     made = np.full_like(array, constant_values, shape=shape)
-    made[
-        tuple(slice(int(begin), int(begin) + n) for (begin, _), n in zip(widths, array.shape, strict=True))
-    ] = array
+    inside = zip(widths[:, 0].tolist(), array.shape, strict=True)
+    made[tuple(slice(begin, begin + n) for begin, n in inside)] = array
     return made
 
 

@@ -106,9 +106,8 @@ class _Point:
 
     def _backward(self, inputs: Sequence[Array], heads: Sequence[Array]) -> list[Array]:
         result = self._trial.forward(inputs)
-        filled = [
-            np.zeros_like(array) if flag else None for array, flag in zip(inputs, self._wanted, strict=True)
-        ]
+        pairs = zip(inputs, self._wanted, strict=True)
+        filled = [np.zeros_like(array) if flag else None for array, flag in pairs]
         requests = [OpReq.WRITE if flag else OpReq.NULL for flag in self._wanted]
         missing = [None] * (len(self._trial.outputs) - len(heads))
         self._trial.backward(
