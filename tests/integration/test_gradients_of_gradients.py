@@ -56,7 +56,9 @@ class TestAnyOrder:
 
     def test_of_an_operator_that_is_a_mapper(self):
         e = 2 / np.sqrt(np.pi) * np.exp(-X * X)
-        np.testing.assert_allclose(derivatives(nd.erf, X, 3), [e, -2 * X * e, (4 * X * X - 2) * e], rtol=1e-12)
+        np.testing.assert_allclose(
+            derivatives(nd.erf, X, 3), [e, -2 * X * e, (4 * X * X - 2) * e], rtol=1e-12
+        )
 
 
 class TestHessians:
@@ -132,6 +134,16 @@ class TestFirstOrder:
         t = np.tanh(np.float16(X[:3]).astype(np.float64))
         assert x.grad.dtype == np.float16
         np.testing.assert_allclose(x.grad.asnumpy(), -2 * t * (1 - t * t), rtol=4e-3)
+
+    def test_that_is_constant_has_a_gradient_of_zeros(self):
+        x = variable(X)
+        with autograd.record():
+            y = nd.negative(x)
+            g = autograd.grad(y, x, create_graph=True)
+            loss = nd.square(g).sum()
+        loss.backward()
+        np.testing.assert_array_equal(g.asnumpy(), -np.ones(4))
+        np.testing.assert_array_equal(x.grad.asnumpy(), 0 * X)
 
     def test_unreached_variables_get_zeros(self):
         x, other = variable(X), variable(X)
@@ -241,7 +253,7 @@ class TestErrors:
                 autograd.grad(y, x, create_graph=True)
         text = str(caught.value)
         assert "SoftmaxOutput (operad-loss" in text
-        assert "node 2 of 3" in text
+        assert "node 3 of 3" in text
         assert "does not read the gradient of the output" in text
         assert "gradients-of-gradients.md" in text
 
@@ -264,7 +276,9 @@ class TestErrors:
         x = variable(X)
         with autograd.record():
             y = Doubled()(x)
-        with pytest.raises(GradientError, match=r"Doubled .*autograd.Function, whose backward is not recorded"):
+        with pytest.raises(
+            GradientError, match=r"Doubled .*autograd.Function, whose backward is not recorded"
+        ):
             autograd.grad(y, x, create_graph=True)
 
     def test_that_is_not_on_the_way_does_not_matter(self):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad.autograd.program import backward_program, deliver
-from operad.autograd.recorded_backward import recorded_gradients
+from operad.autograd.recorded_backward import followed, recorded_gradients
 from operad.autograd.scope import Scope
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
@@ -122,7 +122,7 @@ def grad(
             made = recorded_gradients(nodes, entries, grads, wanted)
         if not retain_graph:
             _free(nodes)
-        recorded = [x._filled(0) if g is None else g for x, g in zip(arrays, made, strict=True)]
+        recorded = [followed(x, g) for x, g in zip(arrays, made, strict=True)]
         return recorded[0] if isinstance(variables, Array) else recorded
     results = [Marked(x._new(x._spec), "write") for x in arrays]
     _run(nodes, entries, grads, wanted, results, retain_graph, train_mode)

@@ -17,8 +17,19 @@ from typing import Any, final
 from operad import registry
 from operad.autograd.function import FunctionProperty
 from operad.errors import GradientError, OperadError
-from operad.graph import GradAdd
-from operad.imperative import Array, Invoker, Marked, Plan, TapeEntry, TapeNode, apply, is_training, local
+from operad.graph import GradAdd, ZerosLike
+from operad.imperative import (
+    Array,
+    Invoker,
+    Marked,
+    Plan,
+    TapeEntry,
+    TapeNode,
+    apply,
+    is_training,
+    local,
+    record,
+)
 
 Tape = Sequence[TapeNode | Marked]
 
@@ -157,6 +168,19 @@ def _sum(terms: Sequence[Array]) -> Array:
     return made
 
 
+def followed(variable: Array, gradient: Array | None) -> Array:
+    """A gradient that is on the tape: one that does not change with the variable has a gradient of zeros.
+
+    Args:
+        gradient: None: zeros.
+    """
+    found = variable._filled(0) if gradient is None else gradient
+    if found._autograd is None:
+        # All that is recorded of this call is that no gradient flows through it.
+        record(Invoker(ZerosLike()).plan([variable]), [variable], [found])
+    return found
+
+
 def _zeros(some: Array, spec: Any) -> Array:
     made = some._new(spec)
     made._data[...] = 0  # fresh, so nothing is pending on it
@@ -166,9 +190,9 @@ def _zeros(some: Array, spec: Any) -> Array:
 def _not_differentiable(node: TapeNode, number: int, count: int, why: str) -> GradientError:
     name = node.plan.prop.name.removeprefix("_backward_")
     record = registry.find(name)
-    provider = "" if record is None else f" ({record.distribution} {record.version})"
+    provider = "" if record is None else f" ({f'{record.distribution} {record.version}'.strip()})"
     return GradientError(
-        f"grad with create_graph=True: the gradient of {node.plan.name}{provider} (recorded as node {number} "
+        f"grad with create_graph=True: the gradient of {node.plan.name}{provider} (recorded as node {number + 1} "
         f"of {count}) cannot be differentiated: {why}; its author can find out how to change that in "
         "docs/authoring/gradients-of-gradients.md"
     )

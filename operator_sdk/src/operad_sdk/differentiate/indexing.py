@@ -51,6 +51,7 @@ def get_item(x: Any, index: Index) -> Any:
     """`x[index]`: a view of basic indices, else a copy."""
     if not is_basic(index):
         return _taken(x, index)
+    plain(x).__getitem__(index)  # raises as NumPy does, now: a view is read later
     return x.viewed(
         View(lambda whole: _taken(whole, index), lambda whole, part: _replaced(whole, part, index))
     )

@@ -19,7 +19,7 @@ chapter 4, for tracing by levels. Differs: arrays can be written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, Final, NamedTuple, final
@@ -277,6 +277,9 @@ class Traced(NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(plain(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
 
 
 def _values_needed(what: str) -> TraceError:
