@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,7 @@ class CubeGradient(OperatorProperty):
     """The gradient of `Cube`."""
 
     name = "_backward_test_cube"
-    kernels = [Kernel("slope", _Slope)]
+    kernels: ClassVar = [Kernel("slope", _Slope)]
 
     def list_arguments(self):
         return ["output_grad", "data"]
@@ -54,7 +56,7 @@ class Cube(OperatorProperty):
     """The third power."""
 
     name = "test_cube"
-    kernels = [Kernel("cube", _Cube)]
+    kernels: ClassVar = [Kernel("cube", _Cube)]
 
     def infer_shape(self, in_shapes):
         return list(in_shapes), list(in_shapes), []
@@ -102,7 +104,9 @@ def test_a_gradient_without_one_ends_there_with_the_operator_named():
     x = variable(A)
     with autograd.record():
         g = autograd.grad(nd.test_cube(x), x, create_graph=True)
-        with pytest.raises(GradientError, match=r"gradient of _backward_test_cube .*recorded as node 2 of 2"):
+        with pytest.raises(
+            GradientError, match=r"gradient of _backward_test_cube .*node 2 of 2 that were recorded"
+        ):
             autograd.grad(g, x, create_graph=True)
 
 

@@ -188,11 +188,10 @@ def _zeros(some: Array, spec: Any) -> Array:
 
 
 def _not_differentiable(node: TapeNode, number: int, count: int, why: str) -> GradientError:
-    name = node.plan.prop.name.removeprefix("_backward_")
-    record = registry.find(name)
-    provider = "" if record is None else f" ({f'{record.distribution} {record.version}'.strip()})"
+    found = registry.find(node.plan.prop.name.removeprefix("_backward_"))
+    provider = "" if found is None else f" ({f'{found.distribution} {found.version}'.strip()})"
     return GradientError(
-        f"grad with create_graph=True: the gradient of {node.plan.name}{provider} (recorded as node {number + 1} "
-        f"of {count}) cannot be differentiated: {why}; its author can find out how to change that in "
-        "docs/authoring/gradients-of-gradients.md"
+        f"grad with create_graph=True: the gradient of {node.plan.name}{provider} (node {number + 1} "
+        f"of {count} that were recorded) cannot be differentiated: {why}; its author can find out how to "
+        "change that in docs/authoring/gradients-of-gradients.md"
     )

@@ -133,8 +133,14 @@ def _check_declared(
         raise GradientError(
             "it does not read the gradient of the output, so it is no derivative that could have one"
         )
-    for kind, index in entries:
-        if kind == OUT_DATA and index >= prop.num_visible_outputs and out_types[index].kind == "f":
+    reads = [index for kind, index in entries if kind == OUT_DATA]
+    chosen = prop.contract.why_no_numeric_gradient(prop)
+    if reads and chosen:
+        raise GradientError(f"it is not the derivative of the output that it reads: {chosen}")
+    for index in reads:
+        is_hidden = index >= prop.num_visible_outputs and out_types[index].kind == "f"
+        # What is drawn at random does not depend on the arguments.
+        if is_hidden and prop.contract.distribution is None:
             raise GradientError(
                 f"it reads the hidden output {prop.list_outputs()[index]}, which may depend on the arguments "
                 "in a way that no gradient shows"

@@ -36,7 +36,8 @@ def reshape(x: Any, *shape: Any, order: str = "C", newshape: Any = None) -> Any:
 def transpose(x: Any, *axes: Any) -> Any:
     """A view with the axes in another order."""
     given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    order = tuple(one % x.ndim for one in given) if given else tuple(range(x.ndim))[::-1]
+    order = tuple(range(x.ndim))[::-1] if given is None else tuple(int(one) % x.ndim for one in given)
+    order = order or tuple(range(x.ndim))[::-1]
     back = tuple(int(place) for place in np.argsort(order))
     return x.viewed(View(lambda whole: _transpose(whole, order), lambda whole, part: _transpose(part, back)))
 
