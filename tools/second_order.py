@@ -58,6 +58,8 @@ def line(names: Iterable[str]) -> str:
         return "Gradients of gradients: every operator here that has a gradient."
     if not having:
         return "Gradients of gradients: none."
+    if len(lacking) < len(having):
+        return f"Gradients of gradients: every operator here that has a gradient, but not {_listed(lacking)}."
     return f"Gradients of gradients: {_listed(having)}; not {_listed(lacking)}."
 
 

@@ -45,11 +45,16 @@ _COST: Final = 4.0  # times that of reading and writing everything once
 
 
 class TensorSpec(NamedTuple):
-    """What is known of an array before it is there."""
+    """What is known of an array before it is there.
+
+    Attributes:
+        is_constant: Whether no gradient flows to it, as to indices.
+    """
 
     name: str
     shape: Shape
     dtype: DType
+    is_constant: bool = False
 
 
 @final
@@ -98,8 +103,8 @@ class GradientOperator(CoreProperty):
         return [spec.dtype for spec in self._reads], [spec.dtype for spec in self._computes], []
 
     def differentiable_inputs(self) -> list[bool]:
-        """Whatever is floating."""
-        return [spec.dtype.kind == "f" for spec in self._reads]
+        """Whatever is floating, and no constant."""
+        return [spec.dtype.kind == "f" and not spec.is_constant for spec in self._reads]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
@@ -159,8 +164,11 @@ class GradientOperator(CoreProperty):
 
 
 def _made_up(xp: Any, spec: TensorSpec) -> Array:
-    """Numbers between 1/2 and 3/2, all different and in no order, so that few matrices are singular."""
-    if spec.dtype.kind != "f":
+    """Numbers between 1/2 and 3/2, all different and in no order, so that few matrices are singular.
+
+    Of what may be indices, zeros.
+    """
+    if spec.dtype.kind != "f" or spec.is_constant:
         return xp.zeros(spec.shape, spec.dtype)
     numbers = xp.arange(prod(spec.shape), dtype=np.float64) * _GOLDEN
     return (numbers % 1 + 0.5).reshape(spec.shape).astype(spec.dtype)

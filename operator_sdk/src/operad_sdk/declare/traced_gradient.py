@@ -105,7 +105,12 @@ def gradient_operator(
     if any(in_types[place].kind != "f" for place, flag in enumerate(wanted) if flag):
         raise GradientError("gradients of integers are rounded, and have no slope")
     tensors: dict[str, list[TensorSpec]] = {
-        IN_DATA: [TensorSpec(*all_) for all_ in zip(arguments, in_shapes, in_types, strict=True)],
+        IN_DATA: [
+            TensorSpec(name, shape, dtype, not flag)
+            for name, shape, dtype, flag in zip(
+                arguments, in_shapes, in_types, prop.differentiable_inputs(), strict=True
+            )
+        ],
         OUT_DATA: [TensorSpec(*all_) for all_ in zip(outputs, out_shapes, out_types, strict=True)],  # type: ignore[arg-type]
     }
     tensors[OUT_GRAD] = [

@@ -9,6 +9,18 @@ import numpy as np
 
 from operad_sdk.differentiate.tracing import Traced, constant
 
+
+def _contiguous(x: Traced) -> Traced:
+    return x if x.flags.c_contiguous else x.copy()
+
+
+def _as_array(x: Traced, dtype: Any = None) -> Any:
+    return x if dtype is None else x.astype(dtype, copy=False)
+
+
+_CONVERSIONS: Final = {"ascontiguousarray": _contiguous, "asarray": _as_array, "asanyarray": _as_array}
+"""Functions that NumPy hands to nobody; an array that is so already is given back, and may be written."""
+
 _MAKES: Final = frozenset(("empty", "zeros", "ones", "full"))
 
 
@@ -32,7 +44,7 @@ class Namespace:
 
         def call(*args: Any, **options: Any) -> Any:
             if any(isinstance(arg, Traced) for arg in args):
-                return dispatching(*args, **options)
+                return _CONVERSIONS.get(name, dispatching)(*args, **options)
             made = own(*args, **options)
             is_place = name in _MAKES and made.dtype.kind == "f"
             return constant(self._level, made) if is_place else made

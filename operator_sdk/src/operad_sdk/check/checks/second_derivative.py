@@ -87,6 +87,7 @@ class _Point:
     ) -> None:
         self._trial = trial
         self._wanted = wanted
+        self._made = made
         self._entries = trial.prop.backward_dependency(wanted)
         self._inputs = inputs
         self._heads = [np.asarray(trial.out_grads[k]) for k in range(trial.visible)]
@@ -122,7 +123,7 @@ class _Point:
         groups: dict[str, Any] = {"out_grad": self._heads, "in_data": self._inputs, "out_data": outputs}
         reads = [groups[kind][index] for kind, index in self._entries]
         grads = [np.zeros_like(array) for array in reads]
-        flags = [array.dtype.kind == "f" for array in reads]
+        flags = self._made.differentiable_inputs()
         requests = [OpReq.WRITE if flag else OpReq.NULL for flag in flags]
         with raising("the gradient of the gradient"):
             self._operator.backward(
