@@ -36,7 +36,7 @@ _taken: Primitive = Primitive(
 _placed: Primitive = Primitive(_put, lambda g, y, part, index, shape: _taken(g, index))
 _replaced: Primitive = Primitive(
     _with_part,
-    lambda g, y, whole, part, index: _replaced(g, np.zeros((), plain(g).dtype), index),
+    lambda g, y, whole, part, index: _replaced(g, 0, index),
     lambda g, y, whole, part, index: fitted(_taken(g, index), part),
 )
 
@@ -59,11 +59,10 @@ def get_item(x: Any, index: Index) -> Any:
 
 def set_item(x: Any, index: Index, value: Any) -> None:
     """`x[index] = value`."""
-    if not isinstance(value, Traced):
-        value = np.asarray(value, x.dtype)
-    elif value.dtype != x.dtype:
+    is_traced = isinstance(value, Traced)
+    if is_traced and value.dtype != x.dtype:
         value = value.astype(x.dtype)
-    x.write(value if index is Ellipsis else _replaced(x, value, index))
+    x.write(value if is_traced and index is Ellipsis else _replaced(x, value, index))
 
 
 def _add_at(x: Any, index: Index, value: Any) -> None:
@@ -86,7 +85,7 @@ def _copyto(target: Any, value: Any, casting: str = "same_kind", where: Any = Tr
     if where is not True:
         target.write(np.where(where, value, target))
     else:
-        target.write(value if isinstance(value, Traced) else np.asarray(value))
+        set_item(target, ..., value)
 
 
 def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
@@ -100,7 +99,11 @@ def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") ->
 
 def _along(indices: Any, axis: int) -> Index:
     """What `take_along_axis` indexes with: every place of the other axes."""
-    places = np.ogrid[tuple(map(slice, indices.shape))]
+    ndim = indices.ndim
+    places = [
+        np.arange(length, like=indices).reshape([-1 if i == one else 1 for i in range(ndim)])
+        for one, length in enumerate(indices.shape)
+    ]
     return (*places[:axis], indices, *places[axis + 1 :])
 
 
@@ -118,7 +121,8 @@ def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     matrices = np.moveaxis(x, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
     places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
-    return matrices[(..., *np.divmod(places, max(1, columns)))]
+    # Lists index arrays of any device.
+    return matrices[(..., *(part.tolist() for part in np.divmod(places, max(1, columns))))]
 
 
 def _diag(v: Any, k: int = 0) -> Any:
@@ -126,14 +130,14 @@ def _diag(v: Any, k: int = 0) -> Any:
         return _diagonal(v, k)
     size = len(v) + abs(k)
     made = np.zeros_like(v, shape=(size, size))
-    places = np.arange(len(v))
-    made[places + max(-k, 0), places + max(k, 0)] = v
+    rows, columns = max(-k, 0), max(k, 0)
+    made[list(range(rows, rows + len(v))), list(range(columns, columns + len(v)))] = v
     return made
 
 
 def _triangle(function: Any) -> Any:
     def keep(m: Any, k: int = 0) -> Any:
-        return np.where(function(np.ones(m.shape[-2:], bool), k), m, 0)
+        return np.where(function(np.ones(m.shape[-2:], bool, like=plain(m)), k), m, 0)
 
     return keep
 
