@@ -119,10 +119,12 @@ def gradient_operator(
     targets = [place for place, flag in enumerate(wanted) if flag]
     places = Places(entries, targets, {kind: len(group) for kind, group in tensors.items()})
     computes = [tensors[IN_DATA][place] for place in targets]
-    function = _traceable(prop, in_shapes, in_types, places, computes)
+    reads = [tensors[kind][index] for kind, index in entries]
+    is_traced = [spec.dtype.kind == "f" and not spec.is_constant for spec in reads]
+    function = _traceable(prop, in_shapes, in_types, places, computes, is_traced)
     made = GradientOperator(
         prop.name,
-        [tensors[kind][index] for kind, index in entries],
+        reads,
         [spec._replace(name=f"{spec.name}_grad") for spec in computes],
         function,
         lambda on: _Kernel(prop.create_operator(on, in_shapes, in_types), places),
@@ -158,6 +160,7 @@ def _traceable(
     in_types: Sequence[DType],
     places: Places,
     computes: Sequence[TensorSpec],
+    is_traced: Sequence[bool],
 ) -> ArrayFunction:
     """The declared gradients as a function of arrays that are traced."""
     binding = prop.binding
@@ -173,7 +176,12 @@ def _traceable(
             prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.traced
         )
         operator.xp = namespace  # type: ignore[assignment]
-        groups = places.filled(arrays)
+        # Plain arrays of a device would take a traced one for a value of theirs.
+        read = [
+            constant(level, array) if flag and not isinstance(array, Traced) else array
+            for array, flag in zip(arrays, is_traced, strict=True)
+        ]
+        groups = places.filled(read)
         targets: list[Any] = [None] * len(in_shapes)
         for place, spec in zip(places.targets, computes, strict=True):
             targets[place] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))

@@ -146,6 +146,7 @@ class Traced(NDArrayOperatorsMixin):
     """An array inside a trace: a place that holds nodes, or a view of another place."""
 
     __slots__ = ("_node", "_read", "_view", "_whole")
+    __array_priority__ = 1000.0  # CuPy's arrays ask for it before they compute `x * traced`
 
     def __init__(self, node: Node | None, whole: Traced | None = None, view: View | None = None) -> None:
         self._node = node
