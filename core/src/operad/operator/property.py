@@ -316,6 +316,23 @@ class OperatorProperty(ABC):
         """One flag an argument: whether a gradient can flow to it (indices and labels: no)."""
         return [self.has_gradient] * len(self.list_arguments())
 
+    def gradient_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> OperatorProperty:
+        """The operator that computes this one's gradients, and has gradients itself.
+
+        Its arguments are what `backward_dependency(wanted)` names, its outputs the gradients of the arguments
+        marked in `wanted`, in order. `autograd.grad(create_graph=True)` records calls of it.
+
+        Args:
+            ctx: The context of the arrays.
+            in_shapes: Shapes of the arguments of this operator; `in_types` likewise.
+            wanted: One flag for each argument.
+        Raises:
+            GradientError: There is none; the message says why.
+        """
+        raise GradientError("the operator does not say how its gradient is differentiated")
+
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[tuple[Any, Any]]:

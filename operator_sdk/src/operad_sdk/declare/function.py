@@ -45,6 +45,7 @@ class Declared(NamedTuple):
             the target may be left out where there is one. Of two groups, each with the one of its number.
         when: Called with the property; the function counts only where it is true.
         accumulate: Whether it adds to its targets itself, which then begin as zeros or as what is there.
+        traced: What takes the place of a gradient where its own gradient is computed.
         aliases: The function's own names for tensors and parameters, each with the operator's.
         names: The names it takes, where no signature says so (a ufunc).
     """
@@ -55,6 +56,7 @@ class Declared(NamedTuple):
     inplace: tuple[str, ...] = ()
     when: Callable[[Any], bool] | None = None
     accumulate: bool = False
+    traced: Callable[..., Any] | None = None
     aliases: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
