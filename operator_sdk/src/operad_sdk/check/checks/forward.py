@@ -50,9 +50,8 @@ def written(trial: Trial) -> Evidence:
     """No element keeps either of two poisons."""
     first = trial.result.outputs
     second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
-    optional = () if trial.case.is_train else getattr(trial.prop, "train_only_outputs", ())
-    for index, (name, one, two) in enumerate(zip(trial.outputs, first, second, strict=True)):
-        if index in optional:
+    for name, one, two in zip(trial.outputs, trial.written(first), second, strict=True):
+        if one is None:
             continue
         kept = _is_poison(one) & (two == _other_poison(two))
         if kept.any():
@@ -96,7 +95,9 @@ def edges(trial: Trial) -> Evidence:
     """Both passes on arrays with axes of length 0 or 1, or no axes; results are written."""
     result = trial.forward()
     clean = all(np.isfinite(array).all() for array in trial.inputs if array.dtype.kind == "f")
-    for name, array in zip(trial.outputs, result.outputs, strict=True):
+    for name, array in zip(trial.outputs, trial.written(result.outputs), strict=True):
+        if array is None:
+            continue
         untouched = array.size and clean and array.dtype.kind == "f" and np.isnan(array).all()
         again = trial.forward(outputs=[_other_poison(a) for a in result.outputs]).outputs if untouched else []
         if untouched and (again[trial.outputs.index(name)] == _other_poison(array)).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -32,18 +33,25 @@ def forward_in_place(trial: Trial) -> Evidence:
     if not declared:
         return None
     usable = [(i, o) for i, o in declared if _fits(trial.inputs[i], trial.out_shapes[o], trial.out_types[o])]
-    compared = 0
+    names = {(i, o): f"{trial.outputs[o]} overwrites {trial.arguments[i]}" for i, o in declared}
+    compared = Counter({_stem(name): 0 for name in names.values()})
     for pairs in choices(usable):
-        what = ", ".join(f"{trial.outputs[o]} overwrites {trial.arguments[i]}" for o, i in pairs.items())
-        compared += _forward_over(trial, list(trial.inputs), pairs, what)
+        each = [names[i, o] for o, i in pairs.items()]
+        count = _forward_over(trial, list(trial.inputs), pairs, ", ".join(each))
+        compared.update({_stem(name): count for name in each})
     for (first, output), (second, other) in combinations(usable, 2):
         one, two = trial.inputs[first], trial.inputs[second]
         if output == other and (one.shape, one.dtype) == (two.shape, two.dtype):
             inputs = [one if i == second else array for i, array in enumerate(trial.inputs)]
-            names = f"{trial.arguments[first]} and {trial.arguments[second]}"
-            what = f"{trial.outputs[output]} overwrites one array that is both {names}"
-            compared += _forward_over(trial, inputs, {output: first}, what, shared=second)
+            both = f"{trial.arguments[first]} and {trial.arguments[second]}"
+            what = f"{trial.outputs[output]} overwrites one array that is both {both}"
+            _forward_over(trial, inputs, {output: first}, what, shared=second)
     return compared
+
+
+def _stem(name: str) -> str:
+    """The pair for all arguments that differ by a number."""
+    return " ".join(word.rstrip("0123456789") or word for word in name.split())
 
 
 def _forward_over(

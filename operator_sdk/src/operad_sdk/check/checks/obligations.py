@@ -21,6 +21,10 @@ from operad_sdk.check.violation import OperatorRaised, Violation
 
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"
+_DISTRIBUTION: Final = "F218"
+_SEVERAL: Final = 2
+_CALLERS: Final = ("ctx",)
+"""Parameters that the call itself answers, whatever text they are."""
 
 
 @final
@@ -68,6 +72,7 @@ def _trials(session: Session) -> Iterator[Trial]:
 def _each(session: Session, trials: list[Trial]) -> Iterator[Obligation]:
     for trial in trials:
         yield from _gradients(session, trial)
+        yield from _outputs(session, trial)
         yield from _states(session, trial)
 
 
@@ -95,6 +100,23 @@ def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
             what = f"gradient of {name}"
             is_met = any(_compared(session, id, what) for id in _DERIVATIVES)
             yield Obligation(f"the gradient of {name.rstrip('0123456789') or name}", is_met, fix)
+
+
+def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
+    """Each visible output; a derivative is of its values, and the declared gradient was written apart."""
+    fix = "Declare Contract(reference=...): nothing else tells a right value of it from a wrong one."
+    known = _passed(session, _DISTRIBUTION)
+    derived = known or any(
+        _compared(session, id, f"gradient of {name}") for name in trial.arguments for id in _DERIVATIVES
+    )
+    for name, dtype in zip(trial.outputs[: trial.visible], trial.out_types, strict=False):
+        is_met = known or (derived and dtype.kind == "f") or _compared(session, _REFERENCE, name)
+        yield Obligation(f"output {name.rstrip('0123456789') or name}", is_met, fix)
+
+
+def _passed(session: Session, id: str) -> bool:
+    outcome = run_check(session, find_check(id))
+    return outcome.failure is not None or any(outcome.evidence.values())
 
 
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
@@ -133,6 +155,16 @@ def _values(session: Session) -> Iterator[Obligation]:
         listed = session.subject.contract.params.get(name)
         values = listed or param.choices or ((False, True) if param.type is bool else ())
         tried = [case.params.get(name, param.default) for case in cases]
+        if param.type is str and not values and name not in _CALLERS:
+            fix = (
+                f"Declare {name} with choices=..., or the texts to try: Contract(params={{{name!r}: [...]}})."
+            )
+            yield Obligation(f"any other text than {param.default!r} for {name}", False, fix)
+        elif not values and len({repr(value) for value in tried}) < _SEVERAL:
+            fix = (
+                f"Declare values to try: Contract(params={{{name!r}: [...]}}), and shapes that go with them."
+            )
+            yield Obligation(f"any other value than {tried[0]!r} for {name}", False, fix)
         for value in values:
             if isinstance(value, tuple):  # its length goes with those of other parameters
                 continue

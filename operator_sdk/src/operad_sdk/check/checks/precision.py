@@ -22,6 +22,7 @@ from operad_sdk.check.rounding import (
     expect_near,
     first_beyond,
     largest,
+    without_overflow,
 )
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -55,6 +56,22 @@ def _gradients(trial: Trial) -> Sequence[Any]:
     return trial.backward()
 
 
+def _gradients_of_rounded(dtype: Any) -> Values:
+    """Gradients from outputs that are rounded as well: a coarse type hands no others to backward."""
+
+    def gradients(trial: Trial) -> Sequence[Any]:
+        rng = np.random.default_rng(trial.case.seed)
+        outputs = [
+            array * (1 + rng.choice([-1.0, 1.0], array.shape) * float(np.finfo(dtype).eps))
+            if array.dtype == WIDE_TYPE
+            else array
+            for array in trial.result.outputs
+        ]
+        return trial.backward(outputs=outputs)
+
+    return gradients
+
+
 def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evidence:
     if not trial.arguments or is_random(trial) or retyped(trial, WIDE_TYPE) is None:
         return None
@@ -69,8 +86,11 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             continue
         compared = compared or 0
         if made.is_runnable and wide.is_runnable:  # else D601 reports it
+            are_gradients = values is _gradients
+            found = without_overflow(made, values(made), values(wide))
+            nearby = _gradients_of_rounded(dtype) if are_gradients else values
             compared += expect_near(
-                names, values(made), wide, values, dtype, are_gradients=values is _gradients
+                names, found, wide, values, dtype, nearby=nearby, are_gradients=are_gradients
             )
     return compared
 
@@ -83,15 +103,15 @@ def _share_types(made: Trial, wide: Trial, dtype: Any) -> bool:
 @check("D604", ORDINARY)
 def float64_throughout(trial: Trial) -> Evidence:
     """A movement of the inputs that float32 cannot represent shows in the results."""
-    if is_random(trial) or not any(trial.prop.differentiable_inputs()):
-        return None  # what has no gradient need not move at all
+    if is_random(trial):
+        return None
     wide = retyped(_without_zeros(trial), WIDE_TYPE)
     if wide is None or any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in wide.out_types):
         return None
     if not wide.is_runnable:
         return 0
     steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
-    compared = 0
+    compared, only_steps = 0, True
     names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
     found = [_everything(each) for each in (wide, *steps)]
     for name, here, there, beyond, halfway in zip(names, *found, strict=True):
@@ -101,14 +121,20 @@ def float64_throughout(trial: Trial) -> Evidence:
             moves = np.abs(beyond - here) / (largest(here) or 1.0)
             is_step = np.abs(beyond - 2 * halfway + here) > np.abs(beyond - here) / 2
         smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64) & ~is_step
+        only_steps &= not (moves > 0).any() or bool(is_step[moves > 0].all())
         compared += int(smooth.sum())
         if smooth.any() and not (there != here)[smooth].any():
             raise Violation(
                 f"{name} does not change where the arguments change by {_SLIGHTLY:.2g}, though it follows "
                 "larger changes: it passes through a type of fewer digits than float64"
             )
-    is_flat = not compared and trial.subject.contract.why_no_numeric_gradient(trial.prop)
-    return None if is_flat else compared  # a gradient by declaration need not follow anything
+    # what has no gradient, or one by declaration, need not follow anything; nor steps
+    may_be_flat = (
+        trial.subject.contract.why_no_numeric_gradient(trial.prop)
+        or not any(trial.prop.differentiable_inputs())
+        or only_steps
+    )
+    return compared or (None if may_be_flat else 0)
 
 
 def _without_zeros(trial: Trial) -> Trial:

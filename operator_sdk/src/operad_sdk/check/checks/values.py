@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, magnitude, scale_of, tolerance
-from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, retyped
@@ -19,64 +19,103 @@ from operad_sdk.check.violation import Violation
 _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0
 """Magnitude from which the cost of rounding is measured, and no tolerance assumed."""
-_HUGE: Final = 2.0**12
-_TINY: Final = 2.0**-24
-"""Magnitudes beyond which a formula in float64 may have no digit right: only its range is compared."""
+_SMALL: Final = 2.0**-8
+"""Magnitude below which an absolute tolerance around 1 says nothing."""
+_MANY: Final = 16
+"""Length of an axis from which on the cost of rounding a sum is measured, likewise."""
 _LONG: Final = 2**31
-"""Integers from which on products of a reference overflow."""
+"""Integers from which on a reference may overflow."""
 
 
-@check("F213", ORDINARY, LARGE, EXTREME, SPECIAL)
+@check("F213", ORDINARY, EDGES, LARGE, EXTREME, SPECIAL)
 def reference(trial: Trial) -> Evidence:
     """Outputs, and states if it gives them, beside those of the author's reference function."""
     function = trial.subject.contract.reference
     if function is None:
         return None
     if any(map(_is_long, trial.inputs)):
+        return _of_long_integers(trial, function)
+    is_far = any(map(_is_far_out, trial.inputs))
+    wide = None
+    if (is_far or _is_of_many(trial)) and coarsest(trial).kind == "f" and not is_random(trial):
+        wide = retyped(trial, WIDE_TYPE)
+    if wide is not None:
+        return _within_rounding(trial, wide, function, is_far=is_far)
+    if is_far:
         return None
-    if any(map(_is_far_out, trial.inputs)) and not is_random(trial):
-        return _near_far_out(trial, function)
     try:
         names, found, expected = _beside_each_other(trial, function)
     except Violation:
-        if any(array.dtype.kind == "f" for array in trial.inputs) or retyped(trial, WIDE_TYPE) is None:
+        is_empty = any(not array.size for array in trial.inputs)
+        is_floating = any(array.dtype.kind == "f" for array in trial.inputs)
+        if not is_empty and (is_floating or retyped(trial, WIDE_TYPE) is None):
             raise
-        return None  # it was written for floating types, in which it is called as well
+        return None  # it was written for floating types, in which it is called as well, and for elements
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, scale_of(trial, trial.inputs, found))
-    return dict.fromkeys(names, 1)
+    return {name: int(one.size > 0) for name, one in zip(names, found, strict=True)}
 
 
 def _is_long(array: Array) -> bool:
     return array.dtype.kind in "iu" and bool((np.abs(array.astype(np.float64)) >= _LONG).any())
 
 
+def _is_of_many(trial: Trial) -> bool:
+    return any(size > _MANY for shape in trial.in_shapes for size in shape)
+
+
 def _is_far_out(array: Array) -> bool:
     """Whether it has numbers of which a formula may overflow, underflow or cancel."""
-    return _is_tiny(array) or (array.dtype.kind == "f" and bool((np.abs(array) > _FAR).any()))
+    if array.dtype.kind != "f" or not array.size:
+        return False
+    size = np.abs(array)
+    return bool((size > _FAR).any() or ((size < _SMALL).all() and size.any()))
 
 
-def _is_tiny(array: Array) -> bool:
-    return array.dtype.kind == "f" and bool(((np.abs(array) < _TINY) & (array != 0)).any())
-
-
-def _near_far_out(trial: Trial, function: Callable[..., Any]) -> Evidence:
-    """What overflows and cancels is compared within what rounding costs there, which is measured."""
-    dtype = coarsest(trial)
-    wide = retyped(trial, WIDE_TYPE)
-    if dtype.kind != "f" or wide is None:
-        return None
+def _within_rounding(trial: Trial, wide: Trial, function: Callable[..., Any], *, is_far: bool) -> Evidence:
+    """What overflows, cancels or adds up is compared within what rounding costs there, which is measured."""
     try:
         names, found, wanted = _beside_each_other(trial, function)
-    except Violation:  # a reference need not reach as far as the operator
-        return None
-    if magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs)):
-        found = [np.where(np.isfinite(one), want, one) for one, want in zip(found, wanted, strict=True)]
+    except Violation:
+        if is_far:  # a reference need not reach as far as the operator
+            return None
+        raise
 
     def values(nearby: Trial) -> list[Any]:
         return _beside_each_other(nearby, function)[2]
 
-    compared = expect_near(names, found, wide, values, dtype, is_reference=True)
+    compared = expect_near(names, found, wide, values, coarsest(trial), is_reference=True)
+    if not is_far:  # comparisons of the same numbers come out the same
+        exact = [one if one.dtype.kind != "f" else None for one in found]
+        compared += expect_close(names, exact, wanted, "", (0.0, 0.0))
+    return dict.fromkeys(names, 1) if compared else None
+
+
+def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
+    """Whole numbers beyond those of which all products are whole: compared where the reference is sure.
+
+    That is where it gives nearly the same in int64 and in float64, and so does not overflow.
+    """
+    if not all(array.dtype.kind in "iub" for array in trial.inputs):
+        return None
+    try:
+        names, found, wanted = _beside_each_other(trial, function)
+        floating = call_reference(function, trial, [array.astype(WIDE_TYPE) for array in trial.inputs])
+    except Violation:
+        return None
+    floats = list(floating) if isinstance(floating, (tuple, list)) else [floating]
+    compared = 0
+    for name, one, want, other in zip(names, found, wanted, floats, strict=False):
+        other = np.asarray(other)
+        if one.dtype.kind not in "iu" or want.dtype.kind not in "iu" or other.shape != one.shape:
+            continue
+        ends = np.iinfo(one.dtype)
+        with np.errstate(all="ignore"):
+            is_sure = np.abs(want.astype(WIDE_TYPE) - other) <= _ROUNDING * np.abs(other)
+            is_sure &= (other > float(ends.min)) & (other < float(ends.max))
+        compared += expect_close(
+            [name], [np.where(is_sure, one, 0)], [np.where(is_sure, want, 0)], "", (0.0, 0.0)
+        )
     return dict.fromkeys(names, 1) if compared else None
 
 

@@ -208,6 +208,11 @@ def uses_space(trial: Trial) -> bool:
     return ResourceRequest.TEMP_SPACE in trial.prop.forward_resource(trial.in_shapes)
 
 
+def can_be_added_to(trial: Trial) -> bool:
+    """Whether adding and overwriting differ; they do not where all that is added is true."""
+    return any(array.dtype.kind != "b" or not array.all() for array in trial.result.outputs)
+
+
 def reads_what_it_overwrites(trial: Trial) -> bool:
     """Whether an input that an output may overwrite matters for the result."""
     pairs = trial.prop.forward_inplace_option(range(len(trial.arguments)), range(len(trial.outputs)))
@@ -220,7 +225,7 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
 
 
 FORWARD: Final = (
-    Fault("forward overwrites where it should add", ("F214",), _Overwrites),
+    Fault("forward overwrites where it should add", ("F214",), _Overwrites, applies=can_be_added_to),
     Fault(
         "forward writes unwanted outputs", ("F214",), _WritesUnwanted, applies=lambda t: len(t.outputs) > 1
     ),
