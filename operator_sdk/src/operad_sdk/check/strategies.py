@@ -36,6 +36,8 @@ DATA: Domain = Real()
 """Where nothing is declared."""
 STATE: Domain = Real(0.375, 2.125)
 """An auxiliary state where nothing is declared; it may be a variance."""
+_UNUSUAL: Final = ("uint8", "int8", "float16", "int16", "uint16", "uint32", "uint64")
+"""Types of cases where the operator takes none of the usual ones."""
 BESIDE: Final = tuple(map(np.dtype, ("float32", "int32", "bool")))
 """Types of arguments that refuse the one that a case is about."""
 
@@ -57,8 +59,9 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
     outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
     assume(all(not is_known(shape) or prod(shape) <= 2 * kind.max_elements for shape in outputs))
-    wanted = goal.dtypes or kind.dtypes
-    usable = [found for dtype in wanted if (found := completed_types(subject, prop, np.dtype(dtype), BESIDE))]
+    usable = _usable_types(subject, prop, goal.dtypes or kind.dtypes)
+    if not usable and not goal.dtypes and "float32" in kind.dtypes:
+        usable = _usable_types(subject, prop, _UNUSUAL)
     assume(usable)
     types = draw(st.sampled_from(usable if goal.wanted else usable[:2]))
     assume(goal.wanted is None or goal.wanted(prop, shapes, types[0]))
@@ -67,6 +70,13 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     case = case_of(subject, prop, params, shapes, types, is_train, seed, goal.values)
     assume(not goal.dtypes or _is_computed(subject, case))
     return case
+
+
+def _usable_types(
+    subject: Subject, prop: OperatorProperty, names: Sequence[str]
+) -> list[tuple[list[DType], list[DType]]]:
+    offered = (completed_types(subject, prop, np.dtype(name), BESIDE) for name in names)
+    return [types for types in offered if types is not None]
 
 
 def _is_computed(subject: Subject, case: Case) -> bool:

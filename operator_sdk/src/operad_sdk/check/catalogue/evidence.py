@@ -40,9 +40,9 @@ EVIDENCE: Final = (
     ),
     Check(
         "X805",
-        "every gradient, state, kernel and choice of a parameter is compared in some case",
-        "A check that does not apply is silent. A kernel that no case selects, or a state whose value "
-        "nothing knows, may compute anything.",
+        "every gradient, output, state, kernel and value of a parameter is compared in some case",
+        "A check that does not apply is silent. A kernel that no case selects, or an output or a state whose "
+        "value nothing knows, may compute anything.",
         '@smooth.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3))\n'
         "def fast(data): ...    # no case has that shape",
         "Declare what is missing in the Contract: domains of arguments, a reference that returns states too, "

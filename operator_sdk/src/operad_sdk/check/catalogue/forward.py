@@ -140,7 +140,7 @@ FORWARD: Final = (
     ),
     Check(
         "F219",
-        "finite arguments and states give finite gradients and states, and results that are not all NaN",
+        "finite arguments and states give finite gradients and states, and results without holes",
         "One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the "
         "bound of a parameter.",
         "def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros",

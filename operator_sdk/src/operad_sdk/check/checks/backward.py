@@ -54,7 +54,7 @@ def linear(trial: Trial) -> Evidence:
             _expect_finite_close(
                 trial, _times(scaled, 1 / factor), first, when, bounds, scale, hint * is_ignored
             )
-    return _nonzero(first)
+    return _nonzero(first) or (None if is_flat(trial, first) else 0)
 
 
 @check("B304", WIDE)
@@ -68,6 +68,13 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
         heads = [None if head is None else np.full_like(head, value) for head in trial.out_grads]
         expect_same(_names(trial), trial.backward(heads), first, f"for a head gradient of {value:g}")
     return _nonzero(first)
+
+
+def is_flat(trial: Trial, gradients: Sequence[Any]) -> bool:
+    """Whether gradients are 0, as those of steps are; that they are is B301's to compare."""
+    if trial.subject.contract.why_no_numeric_gradient(trial.prop):
+        return False
+    return all(array is None or (array.size and not array.any()) for array in gradients)
 
 
 @check("B306", ORDINARY, LARGE, reports_raising=True)

@@ -126,7 +126,7 @@ def _expect_finite_states(trial: Trial) -> int:
     for name, state in zip(trial.states, trial.result.aux, strict=True):
         if state.dtype.kind == "f" and not np.isfinite(state).all():
             place = _first(~np.isfinite(state))
-            raise Violation(f"state {at(name, place)} becomes {state[place]!r}, and the outputs are finite")
+            raise Violation(f"state {at(name, place)} becomes {state[place]}, and the outputs are finite")
     return sum(state.size for state in trial.result.aux)
 
 

@@ -111,7 +111,8 @@ def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
     )
     for name, dtype in zip(trial.outputs[: trial.visible], trial.out_types, strict=False):
         is_met = known or (derived and dtype.kind == "f") or _compared(session, _REFERENCE, name)
-        yield Obligation(f"output {name.rstrip('0123456789') or name}", is_met, fix)
+        stem = name.rstrip("0123456789") or name
+        yield Obligation("the output" if stem == "output" else f"output {stem}", is_met, fix)
 
 
 def _passed(session: Session, id: str) -> bool:

@@ -44,7 +44,7 @@ def reference(trial: Trial) -> Evidence:
     if is_far:
         return None
     try:
-        names, found, expected = _beside_each_other(trial, function)
+        names, found, expected = beside_each_other(trial, function)
     except Violation:
         is_empty = any(not array.size for array in trial.inputs)
         is_floating = any(array.dtype.kind == "f" for array in trial.inputs)
@@ -75,14 +75,14 @@ def _is_far_out(array: Array) -> bool:
 def _within_rounding(trial: Trial, wide: Trial, function: Callable[..., Any], *, is_far: bool) -> Evidence:
     """What overflows, cancels or adds up is compared within what rounding costs there, which is measured."""
     try:
-        names, found, wanted = _beside_each_other(trial, function)
+        names, found, wanted = beside_each_other(trial, function)
     except Violation:
         if is_far:  # a reference need not reach as far as the operator
             return None
         raise
 
     def values(nearby: Trial) -> list[Any]:
-        return _beside_each_other(nearby, function)[2]
+        return beside_each_other(nearby, function)[2]
 
     compared = expect_near(names, found, wide, values, coarsest(trial), is_reference=True)
     if not is_far:  # comparisons of the same numbers come out the same
@@ -99,7 +99,7 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
     if not all(array.dtype.kind in "iub" for array in trial.inputs):
         return None
     try:
-        names, found, wanted = _beside_each_other(trial, function)
+        names, found, wanted = beside_each_other(trial, function)
         floating = call_reference(function, trial, [array.astype(WIDE_TYPE) for array in trial.inputs])
     except Violation:
         return None
@@ -119,7 +119,7 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
     return dict.fromkeys(names, 1) if compared else None
 
 
-def _beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
+def beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
     """Names of outputs and states, what the operator gives for them, and what the reference gives."""
     expected = call_reference(function, trial, [_widened(array) for array in trial.inputs])
     values = list(expected) if isinstance(expected, (tuple, list)) else [expected]

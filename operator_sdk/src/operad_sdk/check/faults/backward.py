@@ -215,7 +215,7 @@ _NUMERIC: Final = ("B302", "B301", "B303")
 BACKWARD: Final = (
     Fault("backward overwrites where it should add", ("B305",), _Overwrites, applies=flows),
     Fault("backward leaves the last element of gradients as it was", ("B307",), _SkipsLast, applies=flows),
-    Fault("gradients are off by one part in 256", ("B302", "B301"), _IsOff, applies=flows),
+    Fault("gradients are off by one part in 256", ("B302", "B301"), _IsOff, applies=flows, may_be_equal=True),
     Fault("gradients are swapped", _NUMERIC, _Swaps, applies=flows_twice, may_be_equal=True),
     Fault(
         "backward takes the head gradient for ones", _NUMERIC, _IgnoresHead, applies=flows, may_be_equal=True

@@ -227,10 +227,13 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
 FORWARD: Final = (
     Fault("forward overwrites where it should add", ("F214",), _Overwrites, applies=can_be_added_to),
     Fault(
-        "forward writes unwanted outputs", ("F214",), _WritesUnwanted, applies=lambda t: len(t.outputs) > 1
+        "forward writes unwanted outputs",
+        ("F214",),
+        _WritesUnwanted,
+        applies=lambda trial: len(trial.outputs) > 1 and can_be_added_to(trial),
     ),
     Fault("forward leaves the last element of outputs as it was", ("F208", "M407"), _SkipsLast),
-    Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld),
+    Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld, applies=can_be_added_to),
     Fault(
         "outputs are off by one part in 256",
         ("F213", "A704", "B302", "B301"),
@@ -239,7 +242,7 @@ FORWARD: Final = (
         may_be_equal=True,
     ),
     Fault("draws are too far apart by a quarter", ("F218", "B302", "B301"), _IsFarOff, applies=is_random),
-    Fault("outputs depend on how often the operator ran", ("F209",), _Counts),
+    Fault("outputs depend on how often the operator ran", ("F209",), _Counts, applies=can_be_added_to),
     Fault("forward writes behind the end of outputs", ("M405",), _RunsOver),
     Fault("forward changes its inputs", ("F207",), _SpoilsInput, applies=lambda trial: bool(trial.arguments)),
     Fault(
