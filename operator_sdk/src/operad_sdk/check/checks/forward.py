@@ -8,14 +8,14 @@ import numpy as np
 
 from operad.operator import is_known
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY
+from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import POISON, Array, Trial
 from operad_sdk.check.violation import Violation
 
 
-@check("F201", ORDINARY, LARGE, EXTREME, reports_raising=True)
+@check("F201", ORDINARY, LARGE, BULK, EXTREME, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Forward in both modes."""
     for is_train in (True, False):

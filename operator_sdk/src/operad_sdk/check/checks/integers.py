@@ -9,7 +9,7 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import candidates
 from operad_sdk.check.closeness import at
-from operad_sdk.check.kinds import EXTREME, ORDINARY
+from operad_sdk.check.kinds import BULK, EXTREME, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, retyped
 from operad_sdk.check.trial import Array, Trial
@@ -56,7 +56,7 @@ def _is_cut_by_declaration(prop: Any) -> bool:
     return is_fraction or getattr(prop, "integers_as", None) is not None
 
 
-@check("D608", EXTREME)
+@check("D608", BULK, EXTREME)
 def narrow_types(trial: Trial) -> Evidence:
     """A narrow integer type gives what int64 gives, wherever that fits."""
     if not trial.inputs or not all(dtype.kind in "iu" and dtype.itemsize < 8 for dtype in trial.in_types):

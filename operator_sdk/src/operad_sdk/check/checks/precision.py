@@ -11,7 +11,7 @@ from operad.context import cpu
 from operad.operator import Operator
 from operad.operator import candidates as kernels_of
 from operad_sdk.check.closeness import at, coarsest
-from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
 from operad_sdk.check.rounding import (
@@ -34,13 +34,13 @@ _VISIBLY: Final = 2.0**-12
 """A movement that float32 sees."""
 
 
-@check("D602", ORDINARY, LARGE, EXTREME)
+@check("D602", ORDINARY, LARGE, BULK, EXTREME)
 def outputs_in_coarse_types(trial: Trial) -> Evidence:
     """Outputs in float16 and float32 beside those in float64."""
     return _in_coarse_types(trial, trial.outputs, _outputs)
 
 
-@check("D603", ORDINARY, LARGE, EXTREME)
+@check("D603", ORDINARY, LARGE, BULK, EXTREME)
 def gradients_in_coarse_types(trial: Trial) -> Evidence:
     """Gradients in float16 and float32 beside those in float64."""
     if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):

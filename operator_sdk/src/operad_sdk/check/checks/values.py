@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, retyped
@@ -27,7 +27,7 @@ _LONG: Final = 2**31
 """Integers from which on a reference may overflow."""
 
 
-@check("F213", ORDINARY, EDGES, LARGE, EXTREME, SPECIAL)
+@check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL)
 def reference(trial: Trial) -> Evidence:
     """Outputs, and states if it gives them, beside those of the author's reference function."""
     function = trial.subject.contract.reference

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any, Final, final
 
 from operad.context import cpu
 from operad.operator import Kernel
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
+from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
 from operad_sdk.check.params import planned_values
 from operad_sdk.check.plan.goal import GivenSize, Goal
 from operad_sdk.check.plan.rows import rows
@@ -26,21 +27,22 @@ from operad_sdk.check.trial import raising
 _FLOATS: Final = ("float32", "float64", "float16")
 
 _LONG: Final = (
-    # length, place, why, the type, and what the elements are like
-    (17, 0, "one more than a vector of 16", "float32", Values.DIGITS),
-    (70, 1, "more than a block of 64, and no multiple of 4", "float64", Values.DIGITS),
-    (129, 0, "one more than 128 rows", "float16", Values.DIGITS),
-    (129, 0, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
-    (129, 1, "likewise", "float16", Values.TAILS),
-    (300, 1, "more than 256 columns", "float32", Values.DIGITS),
-    (1030, 0, "more than 1,024 rows", "float64", Values.DIGITS),
-    (1030, 1, "more than 1,024 columns", "float32", Values.DIGITS),
-    (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32", Values.DIGITS),
-    (5000, 0, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
-    (5000, 1, "likewise", "float16", Values.POSITIVE),
-    (70, 0, "whole numbers in quantity", "int32", Values.DIGITS),
-    (300, 0, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
-    (300, 1, "likewise, and products with them", "int8", Values.DIGITS),
+    # length, place, why, and the type
+    (17, 0, "one more than a vector of 16", "float32"),
+    (70, 1, "more than a block of 64, and no multiple of 4", "float64"),
+    (129, 0, "one more than 128 rows", "float16"),
+    (300, 1, "more than 256 columns", "float32"),
+    (1030, 0, "more than 1,024 rows", "float64"),
+    (1030, 1, "more than 1,024 columns", "float32"),
+    (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
+    (70, 0, "whole numbers in quantity", "int32"),
+)
+_BULK: Final = (
+    # length, why, the type, and what the elements are like
+    (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
+    (5000, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
+    (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
+    (300, "likewise, and products with them", "int8", Values.DIGITS),
 )
 _SHORTEST: Final = (1030, (0, 1))
 """A long axis, and the sizes of the others: one of several axes may be as short as it can be."""
@@ -86,6 +88,7 @@ class CasePlan:
             *self._edges(),
             *self._smooth(),
             *self._long_axes(),
+            *self._bulk(),
             *self._extremes(),
             *self._kernels(),
         ]
@@ -133,26 +136,36 @@ class CasePlan:
                 )
 
     def _long_axes(self) -> Iterator[Goal]:
-        for length, place, why, dtype, values in _LONG:
+        for length, place, why, dtype in _LONG:
             yield Goal(
                 name=f"axis of {length:,} ({dtype})",
                 reason=why,
                 kind=LARGE,
                 size=GivenSize(place, length),
                 dtypes=(dtype,),
+                values=Values.DIGITS,
+            )
+
+    def _bulk(self) -> Iterator[Goal]:
+        for (length, why, dtype, values), place in product(_BULK, range(2)):
+            yield Goal(
+                name=f"axis {place} of {length:,}, {values.value} ({dtype})",
+                reason=why,
+                kind=BULK,
+                size=GivenSize(place, length),
+                dtypes=(dtype,),
                 values=values,
             )
         length, others = _SHORTEST
-        for place in range(2):
-            for other in others:
-                yield Goal(
-                    name=f"axis {place} of {length:,}, beside sizes of {other}",
-                    reason="a long axis beside the shortest ones",
-                    kind=LARGE,
-                    size=GivenSize(place, length, other),
-                    values=Values.DIGITS,
-                    wanted=_has_elements,
-                )
+        for place, other in product(range(2), others):
+            yield Goal(
+                name=f"axis {place} of {length:,}, beside sizes of {other}",
+                reason="a long axis beside the shortest ones",
+                kind=BULK,
+                size=GivenSize(place, length, other),
+                values=Values.DIGITS,
+                wanted=_has_elements,
+            )
 
     def _extremes(self) -> Iterator[Goal]:
         for values, why, dtypes in _EXTREMES:
