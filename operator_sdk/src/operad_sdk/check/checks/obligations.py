@@ -156,12 +156,14 @@ def _values(session: Session) -> Iterator[Obligation]:
         listed = session.subject.contract.params.get(name)
         values = listed or param.choices or ((False, True) if param.type is bool else ())
         tried = [case.params.get(name, param.default) for case in cases]
-        if param.type is str and not values and name not in _CALLERS:
+        if values or name in _CALLERS:
+            pass
+        elif param.type is str:
             fix = (
                 f"Declare {name} with choices=..., or the texts to try: Contract(params={{{name!r}: [...]}})."
             )
             yield Obligation(f"any other text than {param.default!r} for {name}", False, fix)
-        elif not values and len({repr(value) for value in tried}) < _SEVERAL:
+        elif len({repr(value) for value in tried}) < _SEVERAL:
             fix = (
                 f"Declare values to try: Contract(params={{{name!r}: [...]}}), and shapes that go with them."
             )
