@@ -14,10 +14,15 @@ from operad_sdk.contract import Contract
 
 Array = npt.NDArray[Any]
 
-_ROUNDINGS: Final = 64
+ROUNDINGS: Final = 64
 """Multiples of an element type's precision that different orders of the same sum may be apart."""
 _FEW_TERMS: Final = 16
-"""Terms of a sum up to which that is so; beyond, partial sums may be that much larger than the sum."""
+"""Terms of a sum up to which that is so.
+
+Beyond, each of n additions rounds a partial sum that may be larger than the sum, by a factor of about the
+root of n: so 4 n roundings of the largest term. Where there is a reference or float64 to compare with, the cost
+of rounding is measured instead (`operad_sdk.check.rounding`).
+"""
 
 
 def tolerance(contract: Contract, dtype: np.dtype[Any]) -> tuple[float, float]:
@@ -25,7 +30,7 @@ def tolerance(contract: Contract, dtype: np.dtype[Any]) -> tuple[float, float]:
     declared = contract.tolerances.get(dtype.name)
     if declared is not None:
         return declared.relative, declared.absolute
-    precision = _ROUNDINGS * float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    precision = ROUNDINGS * float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
     return precision, precision
 
 

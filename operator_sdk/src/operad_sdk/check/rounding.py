@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.closeness import at, magnitude
+from operad_sdk.check.closeness import ROUNDINGS, at, magnitude
 from operad_sdk.check.retype import perturbed
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import Violation
@@ -23,8 +23,6 @@ WIDE_TYPE: Final = np.dtype(np.float64)
 _MOVEMENTS: Final = 4
 SPREADS: Final = 16
 """How many times the cost of rounding the inputs is allowed."""
-ROUNDINGS: Final = 64
-"""Roundings of the result itself that are allowed, of the largest one of the array."""
 _HEADS: Final = 4
 """Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
 _CONDITION: Final = 4096

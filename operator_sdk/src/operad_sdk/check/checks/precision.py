@@ -10,12 +10,11 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import Operator
 from operad.operator import candidates as kernels_of
-from operad_sdk.check.closeness import at, coarsest
+from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
 from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
 from operad_sdk.check.rounding import (
-    ROUNDINGS,
     SPREADS,
     WIDE_TYPE,
     Values,
