@@ -19,8 +19,8 @@ _WIDE: Final = np.dtype(np.float64)
 _WHOLE: Final = np.dtype(np.int32)
 _WIDEST: Final = np.dtype(np.int64)
 _CLOSE: Final = 1e-9
-"""What is no fraction: rounding of results around 1 in float64 is a millionth of it, and the smallest fraction
-of small whole numbers, 1 over a product of some of them, thousands of times as large."""
+"""What is no fraction: rounding in float64 is a millionth of it, and the smallest fraction of small whole
+numbers, 1 over a product of some of them, thousands of times as large."""
 
 
 @check("D607", ORDINARY)

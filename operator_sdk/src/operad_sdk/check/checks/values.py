@@ -53,7 +53,7 @@ def reference(trial: Trial) -> Evidence:
         return None  # it was written for floating types, in which it is called as well, and for elements
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     expect_close(names, found, expected, "", bounds, scale_of(trial, trial.inputs, found))
-    return {name: int(one.size > 0) for name, one in zip(names, found, strict=True)}
+    return {name: 1 for name, one in zip(names, found, strict=True) if one.size} or None
 
 
 def _is_long(array: Array) -> bool:
