@@ -128,7 +128,8 @@ FORWARD: Final = (
         "F217",
         "inference from partly known element types never guesses, never contradicts, and is idempotent",
         "As for shapes: types of a graph are found in rounds.",
-        "def infer_type(self, in_types):\n    return [np.float32], [np.float32], []    # whatever is given",
+        "def infer_type(self, in_types):\n    single = np.dtype('float32')\n"
+        "    return [single], [single], []    # whatever is given",
         "Leave None what does not follow, and return what was given.",
     ),
     Check(

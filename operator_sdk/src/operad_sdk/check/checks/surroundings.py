@@ -50,6 +50,8 @@ _STATE: Final[dict[str, Callable[[], Any]]] = {
 }
 
 
+_UNUSUAL: Final[Any] = {"divide": "ignore", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""An error state that nobody sets, so that any that is set is another."""
 _CACHES: Final = (".pyc", ".nbi", ".nbc")
 """Endings of files that compilers keep."""
 _writes: list[list[str]] = []
@@ -96,6 +98,7 @@ class _Watched(Wrapped):
         self._watch(lambda: self.inner.backward(*args))
 
     def _watch(self, run: Callable[[], None]) -> None:
+        usual = np.seterr(**_UNUSUAL)
         before = {name: look() for name, look in _STATE.items()}
         with _noted_writes() as paths:
             run()
@@ -105,8 +108,8 @@ class _Watched(Wrapped):
         for name, look in _STATE.items():
             if not self.changed and not _are_equal(look(), before[name]):
                 self.changed = name
+        np.seterr(**usual)
         if self.changed:  # so that the next run shows it again
-            np.seterr(**before["NumPy's error state"])
             os.chdir(before["the working directory"])
             os.environ.clear()
             os.environ.update(before["the environment"])
