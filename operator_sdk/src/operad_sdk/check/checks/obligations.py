@@ -7,10 +7,11 @@ met by the evidence of some check, or by an exemption with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, final
 
 from operad.context import cpu
+from operad.operator import Param
 from operad_sdk.check.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.register import Evidence, check, find_check
 from operad_sdk.check.retype import is_random
@@ -22,7 +23,6 @@ from operad_sdk.check.violation import OperatorRaised, Violation
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"
 _DISTRIBUTION: Final = "F218"
-_SEVERAL: Final = 2
 _CALLERS: Final = ("ctx",)
 """Parameters that the call itself answers, whatever text they are."""
 
@@ -150,24 +150,12 @@ def _is_judged_alone(session: Session, kernel: Any) -> bool:
 
 
 def _values(session: Session) -> Iterator[Obligation]:
-    """Each choice of a parameter, and both values of a flag."""
+    """Each choice of a parameter, both values of a flag, and two values of any other parameter."""
     cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
     for name, param in session.subject.cls.params.items():
         listed = session.subject.contract.params.get(name)
         values = listed or param.choices or ((False, True) if param.type is bool else ())
         tried = [case.params.get(name, param.default) for case in cases]
-        if values or name in _CALLERS:
-            pass
-        elif param.type is str:
-            fix = (
-                f"Declare {name} with choices=..., or the texts to try: Contract(params={{{name!r}: [...]}})."
-            )
-            yield Obligation(f"any other text than {param.default!r} for {name}", False, fix)
-        elif len({repr(value) for value in tried}) < _SEVERAL:
-            fix = (
-                f"Declare values to try: Contract(params={{{name!r}: [...]}}), and shapes that go with them."
-            )
-            yield Obligation(f"any other value than {tried[0]!r} for {name}", False, fix)
         for value in values:
             if isinstance(value, tuple):  # its length goes with those of other parameters
                 continue
@@ -177,3 +165,15 @@ def _values(session: Session) -> Iterator[Obligation]:
                 "Contract(shapes=...), or Contract(params=...) with the values that there are cases for."
             )
             yield Obligation(f"{name}={value!r}", is_met, fix)
+        if not values and name not in _CALLERS:
+            yield _several(name, param, tried)
+
+
+def _several(name: str, param: Param, tried: Sequence[Any]) -> Obligation:
+    """That a parameter without choices had several values; which texts there are, nobody can guess."""
+    is_met = param.type is not str and len({repr(value) for value in tried}) > 1
+    fix = (
+        f"Declare {name} with choices=..., or the values to try: Contract(params={{{name!r}: [...]}}); and "
+        "shapes that go with them."
+    )
+    return Obligation(f"another value of {name} than {tried[0] if tried else param.default!r}", is_met, fix)

@@ -97,7 +97,10 @@ def _of_few_or_many(values: Values, rng: np.random.Generator, shape: Shape, low:
         return np.zeros(shape) if low < 0 < high else np.full(shape, found.flat[0] if found.size else 0.0)
     if values is Values.TIES:
         few = [value for value in _TIES if low < value < high] or [low + margin, high - margin]
-        return np.asarray(rng.choice(few, shape))
+        found = np.asarray(rng.choice(few, shape))
+        if found.size > 1 and low < 0 < high:
+            found.flat[rng.integers(found.size)] = 0.0  # one zero among others makes products 0, and no more
+        return found
     return np.asarray(found)
 
 
