@@ -25,7 +25,8 @@ def retyped(trial: Trial, dtype: DType, *, is_mixed: bool = False) -> Trial | No
     None where it does not take that type, or where the values do not survive the change: a number
     between 0 and 1 has no whole one in its place.
     """
-    kept = list(dict.fromkeys(trial.in_types)) if dtype.kind == "f" or is_mixed else ()
+    own = dict.fromkeys(trial.in_types)
+    kept = list(own) if is_mixed else [each for each in own if each.kind != "f"] if dtype.kind == "f" else ()
     types = completed_types(trial.subject, trial.prop, dtype, kept)
     if types is None:
         return None

@@ -45,9 +45,9 @@ def without_overflow(trial: Trial, found: Sequence[Any], expected: Sequence[Any]
     Squares overflow on the way to a length, and in any normalisation: without a reference that says
     otherwise, of huge arguments only what stays finite is judged, and of tiny ones whether it does.
     """
-    is_tiny = any(map(_is_tiny, trial.inputs))
-    if magnitude(trial.inputs) <= _HUGE and not is_tiny:
+    if not is_at_the_ends(trial):
         return list(found)
+    is_tiny = any(map(_is_tiny, trial.inputs))
     return [
         one if one is None or one.dtype.kind != "f" else _where_kept(one, want, is_tiny)
         for one, want in zip(found, expected, strict=True)
@@ -58,6 +58,11 @@ def _where_kept(found: Array, expected: Array, is_tiny: bool) -> Array:
     is_finite = np.isfinite(found)
     is_judged = ~is_finite if is_tiny else is_finite & (found != 0)  # what is divided by infinity is 0
     return np.where(is_judged, found, expected).astype(found.dtype)
+
+
+def is_at_the_ends(trial: Trial) -> bool:
+    """Whether squares of arguments may overflow or underflow."""
+    return magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs))
 
 
 def _is_tiny(array: Array) -> bool:

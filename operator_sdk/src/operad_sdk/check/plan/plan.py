@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
+from math import prod
 from typing import Any, Final, final
 
 from operad.context import cpu
@@ -120,7 +121,7 @@ class CasePlan:
     def _smooth(self) -> Iterator[Goal]:
         """What gradients are compared on, beside what is drawn."""
         for values, why in _CORNERS:
-            yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values)
+            yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values, wanted=_has_several)
         for given, words in self._rows(_SMOOTH_ROWS, are_pairs=False):
             reason = "the gradient for each value of a parameter"
             yield Goal(name=words, reason=reason, kind=SMOOTH, params=given)
@@ -198,6 +199,11 @@ class CasePlan:
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:
     with raising("a kernel's condition"):
         return kernel.rejection(prop, cpu(), in_shapes, in_types) is None
+
+
+def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:
+    """Whether an argument has elements that can differ."""
+    return any(prod(shape) > 1 for shape in in_shapes)
 
 
 def _has_elements(prop: Any, in_shapes: Any, in_types: Any) -> bool:
