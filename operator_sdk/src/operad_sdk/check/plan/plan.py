@@ -43,7 +43,7 @@ _BULK: Final = (
     (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
     (5000, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
     (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
-    (300, "likewise, and products with them", "int8", Values.DIGITS),
+    (300, "places, and products with them, that a signed byte cannot hold", "int8", Values.DIGITS),
 )
 _SHORTEST: Final = (1030, (0, 1))
 """A long axis, and the sizes of the others: one of several axes may be as short as it can be."""
