@@ -105,8 +105,10 @@ def float64_throughout(trial: Trial) -> Evidence:
     if is_random(trial):
         return None
     wide = retyped(_without_zeros(trial), WIDE_TYPE)
-    if wide is None or any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in wide.out_types):
+    if wide is None:
         return None
+    if any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in [*wide.in_types, *wide.out_types]):
+        return None  # single precision by declaration
     if not wide.is_runnable:
         return 0
     steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
