@@ -107,7 +107,8 @@ def float64_throughout(trial: Trial) -> Evidence:
     wide = retyped(_without_zeros(trial), WIDE_TYPE)
     if wide is None:
         return None
-    if any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in [*wide.in_types, *wide.out_types]):
+    types = [*wide.in_types, *wide.out_types, *(state.dtype for state in wide.aux)]
+    if any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in types):
         return None  # single precision by declaration
     if not wide.is_runnable:
         return 0
