@@ -104,24 +104,32 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
     if not all(array.dtype.kind in "iub" for array in trial.inputs):
         return None
     try:
-        names, found, wanted = beside_each_other(trial, function)
-        floating = call_reference(function, trial, [array.astype(WIDE_TYPE) for array in trial.inputs])
+        exact = _called(trial, function, [_widened(array) for array in trial.inputs])
+        floating = _called(trial, function, [array.astype(WIDE_TYPE) for array in trial.inputs])
     except Violation:
         return None
-    floats = list(floating) if isinstance(floating, (tuple, list)) else [floating]
-    compared = 0
-    for name, one, want, other in zip(names, found, wanted, floats, strict=False):
-        other = np.asarray(other)
-        if one.dtype.kind not in "iu" or want.dtype.kind not in "iu" or other.shape != one.shape:
-            continue
+    compared = {}
+    names, results = [*trial.outputs, *trial.states], [*trial.result.outputs, *trial.result.aux]
+    for name, one, want, other in zip(names, results, exact, floating, strict=False):
+        if (
+            one.dtype.kind not in "iu"
+            or want.dtype.kind not in "iu"
+            or not one.shape == want.shape == other.shape
+        ):
+            continue  # a reference that computes in float64 has no last digit either
         ends = np.iinfo(one.dtype)
         with np.errstate(all="ignore"):
             is_sure = np.abs(want.astype(WIDE_TYPE) - other) <= _ROUNDING * np.abs(other)
             is_sure &= (other > float(ends.min)) & (other < float(ends.max))
-        compared += expect_close(
-            [name], [np.where(is_sure, one, 0)], [np.where(is_sure, want, 0)], "", (0.0, 0.0)
-        )
-    return dict.fromkeys(names, 1) if compared else None
+        wanted = np.where(is_sure, want, one).astype(one.dtype)
+        compared[name] = expect_close([name], [one], [wanted], "", (0.0, 0.0))
+    return {name: count for name, count in compared.items() if count} or None
+
+
+def _called(trial: Trial, function: Callable[..., Any], inputs: list[Array]) -> list[Array]:
+    """What the reference gives for such inputs, as arrays."""
+    expected = call_reference(function, trial, inputs)
+    return [np.asarray(value) for value in (expected if isinstance(expected, (tuple, list)) else [expected])]
 
 
 def beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
@@ -160,6 +168,10 @@ def _in_type_of(found: Array, expected: Array) -> Array:
     with np.errstate(all="ignore"):
         if found.dtype.kind == "f" or expected.dtype.kind != "f":
             return expected.astype(found.dtype)
+        if found.dtype.kind == "b":
+            return np.asarray(
+                expected != 0
+            )  # a truth value holds whether there is something, not its whole part
         whole = np.trunc(expected).astype(found.dtype)
         fits = np.abs(expected) < 2.0 ** (8 * found.dtype.itemsize - 1)
         # beyond 2**53, a reference in float64 has no last digit either
