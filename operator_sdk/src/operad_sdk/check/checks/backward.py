@@ -10,6 +10,7 @@ import numpy as np
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
+from operad_sdk.check.flat import is_flat
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
@@ -68,18 +69,6 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
         heads = [None if head is None else np.full_like(head, value) for head in trial.out_grads]
         expect_same(_names(trial), trial.backward(heads), first, f"for a head gradient of {value:g}")
     return _nonzero(first)
-
-
-def is_flat(trial: Trial, gradients: Sequence[Any]) -> bool:
-    """Whether gradients are 0, as those of steps are; that they are is B301's to compare.
-
-    Where a domain is declared it may be the domain that is flat, and the function that is not.
-    """
-    contract = trial.subject.contract
-    pairs = zip(trial.arguments, trial.differentiable(), strict=True)
-    if contract.why_no_numeric_gradient(trial.prop) or any(f and contract.domain(name) for name, f in pairs):
-        return False
-    return all(array is None or (array.size and not array.any()) for array in gradients)
 
 
 @check("B306", ORDINARY, LARGE, reports_raising=True)
