@@ -90,40 +90,36 @@ def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
 @check("M404", ORDINARY, LARGE)
 def backward_in_place(trial: Trial) -> Evidence:
     """Every choice of pairs for all gradients and for each alone."""
-    compared = None
+    compared: Counter[str] = Counter()
     for req in request_vectors(trial):
-        found = _backward_pairs(trial, req)
-        if found is None:
+        reads, wanted = _backward_pairs(trial, req)
+        if not wanted:
             continue
-        compared = compared or 0
-        reads, usable = found
+        compared.update({_stem(_pair(trial, reads[i], g)): 0 for i, g in wanted})
         keep = {entry: array_of(trial, entry) for entry in reads}
         expected = _backward(trial, req, keep, {})
-        for pairs in choices(usable):
-            compared += _backward_over(trial, req, keep, {o: reads[i] for o, i in pairs.items()}, expected)
-    return compared
+        fitting = [(i, g) for i, g in wanted if _fits(keep[reads[i]], trial.in_shapes[g], trial.in_types[g])]
+        for chosen in choices(fitting):
+            pairs = {g: reads[i] for g, i in chosen.items()}
+            count = _backward_over(trial, req, keep, pairs, expected)
+            compared.update({_stem(_pair(trial, entry, g)): count for g, entry in pairs.items()})
+    return compared or None
 
 
-def _backward_pairs(
-    trial: Trial, req: Sequence[OpReq]
-) -> tuple[list[BackwardEntry], list[tuple[int, int]]] | None:
-    """What is read, and the pairs (place in it, gradient) that may share memory; None if none is declared."""
+def _backward_pairs(trial: Trial, req: Sequence[OpReq]) -> tuple[list[BackwardEntry], list[tuple[int, int]]]:
+    """What is read, and the declared pairs (place in it, gradient) of what is read and wanted."""
     entries = all_entries(trial)
     groups = {kind: [e for e in entries if e.kind == kind] for kind in ("out_grad", "in_data", "out_data")}
     grads = list(range(len(trial.arguments)))
     declared = trial.prop.backward_inplace_option(
         groups["out_grad"], groups["in_data"], groups["out_data"], grads
     )
-    reads = trial.prop.backward_dependency([r is not OpReq.NULL for r in req])
-    wanted = [(e, g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
-    if not wanted:
-        return None
-    usable = [
-        (reads.index(e), g)
-        for e, g in wanted
-        if _fits(array_of(trial, e), trial.in_shapes[g], trial.in_types[g])
-    ]
-    return list(reads), usable
+    reads = list(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
+    return reads, [(reads.index(e), g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
+
+
+def _pair(trial: Trial, entry: BackwardEntry, place: int) -> str:
+    return f"the gradient of {trial.arguments[place]} overwrites {entry_name(trial, entry)}"
 
 
 def _backward_over(
@@ -134,7 +130,7 @@ def _backward_over(
     expected: Sequence[Any],
 ) -> int:
     names = [f"gradient of {name}" for name in trial.arguments]
-    what = ", ".join(f"the {names[g]} overwrites {entry_name(trial, e)}" for g, e in pairs.items())
+    what = ", ".join(_pair(trial, entry, place) for place, entry in pairs.items())
     try:
         found = _backward(trial, req, keep, pairs)
     except OperatorRaised as error:
