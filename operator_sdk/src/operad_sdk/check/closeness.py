@@ -82,6 +82,11 @@ def scale_of(trial: Trial, *groups: Sequence[Any]) -> float:
     return magnitude(*groups) * max(1.0, longest / _FEW_TERMS)
 
 
+def stem(name: str) -> str:
+    """The name of numbered arguments or outputs together: `arg` of `arg3`."""
+    return name.rstrip("0123456789") or name
+
+
 def at(name: str, place: tuple[int, ...]) -> str:
     """An element's name: `data[0, 2]`."""
     return f"{name}[{', '.join(map(str, place))}]" if place else name

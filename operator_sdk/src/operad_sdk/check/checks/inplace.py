@@ -10,6 +10,7 @@ from typing import Any
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
+from operad_sdk.check.closeness import stem
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial
@@ -51,7 +52,7 @@ def forward_in_place(trial: Trial) -> Evidence:
 
 def _stem(name: str) -> str:
     """The pair for all arguments that differ by a number."""
-    return " ".join(word.rstrip("0123456789") or word for word in name.split())
+    return " ".join(map(stem, name.split()))
 
 
 def _forward_over(

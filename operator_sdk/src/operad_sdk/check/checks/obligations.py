@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, final
 
 from operad.context import cpu
 from operad.operator import Param
+from operad_sdk.check.closeness import stem
 from operad_sdk.check.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.register import Evidence, check, find_check
 from operad_sdk.check.retype import is_random
@@ -97,9 +98,9 @@ def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
     )
     for name, flows in zip(trial.arguments, trial.differentiable(), strict=True):
         if flows:
-            what = f"gradient of {name}"
+            what = f"gradient of {stem(name)}"
             is_met = any(_compared(session, id, what) for id in _DERIVATIVES)
-            yield Obligation(f"the gradient of {name.rstrip('0123456789') or name}", is_met, fix)
+            yield Obligation(f"the gradient of {stem(name)}", is_met, fix)
 
 
 def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
@@ -107,12 +108,12 @@ def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
     fix = "Declare Contract(reference=...): nothing else tells a right value of it from a wrong one."
     known = _passed(session, _DISTRIBUTION)
     derived = known or any(
-        _compared(session, id, f"gradient of {name}") for name in trial.arguments for id in _DERIVATIVES
+        _compared(session, id, f"gradient of {stem(name)}") for name in trial.arguments for id in _DERIVATIVES
     )
     for name, dtype in zip(trial.outputs[: trial.visible], trial.out_types, strict=False):
         is_met = known or (derived and dtype.kind == "f") or _compared(session, _REFERENCE, name)
-        stem = name.rstrip("0123456789") or name
-        yield Obligation("the output" if stem == "output" else f"output {stem}", is_met, fix)
+        words = "the output" if stem(name) == "output" else f"output {stem(name)}"
+        yield Obligation(words, is_met, fix)
 
 
 def _passed(session: Session, id: str) -> bool:
