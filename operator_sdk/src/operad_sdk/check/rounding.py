@@ -94,7 +94,7 @@ def expect_near(
         Violation: An element is further away than rounding explains.
     """
     expected = values(wide)
-    if wide.states and _overflows([*expected, *wide.result.aux], dtype):
+    if wide.states and overflows([*expected, *wide.result.aux], dtype):
         return 0  # a state that leaves the range takes along what is computed from it
     heads = magnitude(wide.out_grads) if are_gradients else 0.0
     least = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) if is_reference else 0.0
@@ -143,7 +143,8 @@ def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any, he
         return limits
 
 
-def _overflows(arrays: Sequence[Any], dtype: Any) -> bool:
+def overflows(arrays: Sequence[Any], dtype: Any) -> bool:
+    """Whether some results leave the range of a type by rights, or nearly."""
     limit = float(np.finfo(dtype).max) / 2
     floating = [array for array in arrays if array is not None and array.dtype.kind == "f"]
     return any(not (np.abs(array) <= limit).all() for array in floating)
