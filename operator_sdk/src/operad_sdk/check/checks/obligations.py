@@ -166,8 +166,13 @@ def _values(session: Session) -> Iterator[Obligation]:
                 "Contract(shapes=...), or Contract(params=...) with the values that there are cases for."
             )
             yield Obligation(f"{name}={value!r}", is_met, fix)
-        if not values and name not in _CALLERS:
+        if not values and name not in _CALLERS and not _is_one_value(param):
             yield _several(name, param, tried)
+
+
+def _is_one_value(param: Param) -> bool:
+    """Whether its bounds leave one value, as for an axis that can only be 0."""
+    return "ge" in param.bounds and param.bounds["ge"] == param.bounds.get("le")
 
 
 def _several(name: str, param: Param, tried: Sequence[Any]) -> Obligation:
