@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from operad_iterators.prefetching import PrefetchingIter as PrefetchingIter
     from operad_iterators.resizing import ResizeIter as ResizeIter
 
-_GROUP = "operad.iterators"
-
 
 def __getattr__(name: str) -> object:
     """The iterator that some plugin provides under `name`."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return operad.registry.entry(_GROUP, name)
+    return operad.registry.entry("operad.iterators", name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *operad.registry.entry_names(_GROUP)})
+    return sorted({*globals(), *operad.registry.entry_names("operad.iterators")})

@@ -14,6 +14,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from types import TracebackType
 from typing import Generic, TypeVar, final
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class ReadAhead(Generic[T]):
         self._depth = depth
         self._ready: deque[T] = deque()
         self._end: BaseException | None = None
+        self._trace: TracebackType | None = None
         self._is_stopping = False
         self._changed = threading.Condition()
         self._process = os.getpid()
@@ -58,7 +60,8 @@ class ReadAhead(Generic[T]):
                 self._changed.notify_all()
                 return item
             assert self._end is not None
-            raise self._end
+            # From the thread's frames on: raising it again would add this call's once more each time.
+            raise self._end.with_traceback(self._trace)
 
     def request_stop(self) -> None:
         """Let the thread end once it is done with the item it makes; does not wait for it."""
@@ -90,5 +93,5 @@ class ReadAhead(Generic[T]):
 
     def _finish(self, error: BaseException) -> None:
         with self._changed:
-            self._end = error
+            self._end, self._trace = error, error.__traceback__
             self._changed.notify_all()
