@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +38,23 @@ def test_a_store_has_the_type_it_was_asked_for_in_any_case(name: str, of: str) -
 
 def test_the_default_is_local() -> None:
     assert od.kvstore.create().type == "local"
+
+
+def test_a_type_of_another_distribution_is_made_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "acme_store.py").write_text("def make(name):\n    return 'made as ' + name\n")
+    info = tmp_path / "acme_store-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: acme-store\nVersion: 1.0\nRequires-Dist: operad\n")
+    (info / "entry_points.txt").write_text("[operad.kvstores]\ndist_acme = acme_store:make\n")
+    done = subprocess.run(
+        [sys.executable, "-c", "import operad as od; print(od.kv.create('dist_acme'))"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("made as dist_acme\n", "")
 
 
 def test_both_namespaces_are_one() -> None:

@@ -26,7 +26,7 @@ class ReadAhead(Generic[T]):
 
     Args:
         make: Gives the next item; StopIteration says that there are no more.
-        depth: How many items wait to be taken at most, besides one that waits for room.
+        depth: How many items wait to be taken at most.
         name: Of the thread.
     """
 
@@ -37,7 +37,8 @@ class ReadAhead(Generic[T]):
         self._end: BaseException | None = None
         self._trace: TracebackType | None = None
         self._is_stopping = False
-        self._changed = threading.Condition()
+        # An RLock: the garbage collector may call `request_stop` in a thread that holds it.
+        self._changed = threading.Condition(threading.RLock())
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
