@@ -188,7 +188,7 @@ class Module(BaseModule):
             self.params_initialized = True
         elif self._loaded is not None:
             loaded, self._loaded = self._loaded, None
-            self.set_params(*loaded, allow_extra=True)
+            self.set_params(*loaded)
         if shared_module is not None and shared_module.optimizer_initialized:
             self.borrow_optimizer(shared_module)
 
@@ -223,9 +223,11 @@ class Module(BaseModule):
     ) -> None:
         """Give parameters their first values; see `BaseModule.init_params`.
 
+        Values for what the symbol does not have are ignored, as in MXNet: one file of parameters serves
+        the parts of a network.
+
         Raises:
             MissingParameterError: A parameter has no value among those given.
-            UnknownParameterError: There is a value for something else.
         """
         if self.params_initialized and not force_init:
             self.logger.warning(
@@ -239,10 +241,30 @@ class Module(BaseModule):
             ("auxiliary state", dict(zip(group.aux_names, group.aux_arrays, strict=True)), aux_params),
         )
         for kind, arrays, given in kinds:
-            parameters.check(kind, arrays, given, allow_missing, allow_extra)
+            parameters.check(kind, arrays, given, allow_missing)
         for _, arrays, given in kinds:
             parameters.fill(arrays, given, initializer, attributes)
         self.params_initialized = True
+
+    def set_params(
+        self,
+        arg_params: Params,
+        aux_params: Params,
+        allow_missing: bool = False,
+        force_init: bool = True,
+        allow_extra: bool = False,
+    ) -> None:
+        """Set parameters and auxiliary states by name.
+
+        Raises:
+            MissingParameterError: A parameter has no value, and `allow_missing` is False.
+            UnknownParameterError: A value is for something else, which with `allow_missing` is taken for a
+                misspelt name unless `allow_extra` is True.
+        """
+        if allow_missing and not allow_extra and self.binded:
+            parameters.check_known("parameter", self._param_names, arg_params or {})
+            parameters.check_known("auxiliary state", self._exec_group.aux_names, aux_params or {})
+        super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Copies of the parameters and of the auxiliary states on the host, by name."""

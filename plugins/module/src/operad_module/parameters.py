@@ -6,7 +6,7 @@ filled in the order of their names, which is the order of draws from the random 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import operad as od
@@ -44,14 +44,11 @@ def fill(
                 value.copyto(target)
 
 
-def check(
-    kind: str, arrays: Arrays, given: Mapping[str, NDArray] | None, allow_missing: bool, allow_extra: bool
-) -> None:
-    """Raise unless `given` has what `arrays` need.
+def check(kind: str, arrays: Arrays, given: Mapping[str, NDArray] | None, allow_missing: bool) -> None:
+    """Raise unless `given` has what `arrays` need; what else it has is for other symbols.
 
     Raises:
         MissingParameterError: A name is not in it, and `allow_missing` is False.
-        UnknownParameterError: It has another name, and `allow_extra` is False.
         BindError: A value has another shape.
     """
     if given is None:
@@ -65,9 +62,13 @@ def check(
             raise MissingParameterError(
                 f"init_params: no value is given for {kind} {name!r}; give one, or pass allow_missing=True"
             )
-    extra = [name for name in given if name not in arrays]
-    if extra and not allow_extra:
-        raise UnknownParameterError(
-            f"init_params: unknown {kind} {extra[0]!r}; expected {', '.join(arrays) or 'none'}, "
-            "or pass allow_extra=True"
-        )
+
+
+def check_known(kind: str, known: Collection[str], given: Mapping[str, NDArray]) -> None:
+    """Raise UnknownParameterError if a value is given for a name that is not known."""
+    for name in given:
+        if name not in known:
+            raise UnknownParameterError(
+                f"set_params: unknown {kind} {name!r}; expected {', '.join(known) or 'none'}, "
+                "or pass allow_extra=True"
+            )
