@@ -63,11 +63,12 @@ if __name__ == "__main__":
 
     assert mxnet.__version__ == "1.9.1"
     momentum = {"learning_rate": 0.5, "momentum": 0.9, "wd": 0.01}
+    # Both parameters of a layer: where its weight alone is fixed, MXNet does not train the bias either.
     found = {
         "training": [
             record(mxnet, 1, "sgd", momentum),
             record(mxnet, 2, "sgd", momentum),
-            record(mxnet, 1, "adam", {"learning_rate": 0.05}, ["fc1_weight"]),
+            record(mxnet, 1, "adam", {"learning_rate": 0.05}, ["fc1_weight", "fc1_bias"]),
         ],
         "checkpoint": checkpoint(mxnet),
     }
