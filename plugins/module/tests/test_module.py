@@ -268,7 +268,7 @@ def test_a_batch_that_does_not_fit_is_refused(network: Any, drawn: Any) -> None:
 
 @pytest.mark.parametrize("kvstore", [3, object()])
 def test_what_is_no_store_is_refused(network: Any, drawn: Any, kvstore: Any) -> None:
-    with pytest.raises(ArgumentError, match="kvstore is .*, expected None, a name, or one with init"):
+    with pytest.raises(ArgumentError, match=r"kvstore is .*, expected None, a name, or one with init"):
         bound(network, drawn).init_optimizer(kvstore=kvstore)
 
 

@@ -275,8 +275,8 @@ def as_metric(metric: Any) -> Any:
 
 def global_values(metric: Any) -> list[tuple[str, float]]:
     """Names and values since the last `reset`, whatever callbacks have reset in between."""
-    found: Any = getattr(metric, "get_global_name_value", metric.get_name_value)()
-    return list(found)
+    has_global = hasattr(metric, "get_global_name_value")
+    return list(metric.get_global_name_value() if has_global else metric.get_name_value())
 
 
 def call_each(callbacks: Callbacks, *args: Any) -> None:
