@@ -26,7 +26,7 @@ _SECTION: Final = re.compile(r"^(Shapes|Example|Source|Args|Raises|Returns):", r
 
 def pages(root: Path) -> dict[str, str]:
     """The text of every page, by its file's name."""
-    own = [d for d in distributions(root) if d.entry_points("operad.operators")]
+    own = [d for d in distributions(root) if _described(d)]
     made = {f"{_short(d)}.md": "\n".join(_page(d)) + "\n" for d in own}
     made["index.md"] = "\n".join(_index(own)) + "\n"
     return made
@@ -36,9 +36,15 @@ def _short(distribution: Distribution) -> str:
     return distribution.name.removeprefix("operad-")
 
 
+def _described(distribution: Distribution) -> set[str]:
+    """The main names of its operators; less `Custom`, which is whatever a program registers."""
+    found = [registry.get(name) for name in distribution.entry_points("operad.operators")]
+    return {op.name for op in found if not op.takes_more_params}
+
+
 def _operators(distribution: Distribution) -> list[Description]:
     """The operators, by their main names; those that are typed come first."""
-    names = {registry.get(name).name for name in distribution.entry_points("operad.operators")}
+    names = _described(distribution)
     return [description(name, {}) for name in sorted(names, key=lambda n: (n.startswith("_"), n.lower()))]
 
 

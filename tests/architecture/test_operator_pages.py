@@ -19,5 +19,6 @@ def test_every_operator_has_an_entry_with_an_example() -> None:
     for text in pages(ROOT).values():
         for entry in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
             entries[entry.partition("\n")[0]] = entry
-    assert entries.keys() == {registry.get(name).name for name in registry.list_operators()}
+    found = [registry.get(name) for name in registry.list_operators()]
+    assert entries.keys() == {op.name for op in found if not op.takes_more_params}
     assert [name for name, entry in entries.items() if "\n```python\n" not in entry] == []

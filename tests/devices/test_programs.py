@@ -111,3 +111,23 @@ def test_debug_mode_poisons_and_checks_memory_of_a_device(monkeypatch: pytest.Mo
     storage.alloc(64, od.gpu(0))
     monkeypatch.undo()
     config.reload()
+
+
+def test_gradients_of_gradients_are_those_of_the_host(gpu):
+    rng = np.random.default_rng(7)
+    values, weights = rng.normal(size=(4, 6)).astype("float32"), rng.normal(size=(3, 6)).astype("float32")
+
+    def penalty(ctx):
+        x, w = od.nd.array(values, ctx=ctx), od.nd.array(weights, ctx=ctx)
+        x.attach_grad()
+        w.attach_grad()
+        with od.autograd.record():
+            y = od.nd.tanh(od.nd.FullyConnected(x, w, num_hidden=3, no_bias=True))
+            y = od.nd.softmax(y)[1:3]
+            (slope,) = od.autograd.grad([y], [x], create_graph=True)
+            loss = od.nd.sum(od.nd.square(slope)) + od.nd.sum(y)
+        loss.backward()
+        return slope.asnumpy(), x.grad.asnumpy(), w.grad.asnumpy()
+
+    for found, expected in zip(penalty(od.gpu(0)), penalty(od.cpu()), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)

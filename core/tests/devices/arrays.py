@@ -267,7 +267,7 @@ for _name in ("bool", "int", "float", "complex", "index"):
     setattr(Array, f"__{_name}__", lambda self, _convert=f"__{_name}__": getattr(self.get(), _convert)())
 
 functions: Final = SimpleNamespace(
-    linalg=SimpleNamespace(), lib=SimpleNamespace(stride_tricks=SimpleNamespace())
+    fft=SimpleNamespace(), linalg=SimpleNamespace(), lib=SimpleNamespace(stride_tricks=SimpleNamespace())
 )
 """CuPy's functions by name."""
 

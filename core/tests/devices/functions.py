@@ -187,6 +187,8 @@ vstack: tup dtype casting
 where: condition x y
 zeros: shape dtype order
 zeros_like: a dtype order subok shape
+fft.fft: a n axis norm
+fft.ifft: a n axis norm
 linalg.cholesky: a
 linalg.det: a
 linalg.eigh: a UPLO

@@ -10,6 +10,7 @@ from pathlib import Path
 import packaging.requirements  # noqa: F401 - found now, because site-packages is hidden below
 import pluggy  # noqa: F401 - as above
 import pytest
+import threadpoolctl  # noqa: F401 - as above
 
 from operad import config, registry
 

@@ -321,6 +321,22 @@ def test_a_pair_in_place_gives_way_to_a_later_reader():
     gradient_check(Two, [X[0], X[1]])
 
 
+def test_a_pair_of_groups_in_place_is_a_pair_for_each_number():
+    @operator("each")
+    class Each(OperatorProperty):
+        spec = "args[num_args]:(*S[i]) -> output[num_args]:(*S[i])"
+        num_args = param(int, 2)
+        inplace = "args -> output"
+
+        def forward(args, output):
+            for array, target in zip(args, output, strict=True):
+                np.negative(array, out=target)
+
+    pairs = Each().forward_inplace_option(["a", "b"], ["x", "y"])
+    assert pairs == [("a", "x"), ("b", "y")]
+    check_forward(Each, [X[0], X[1]], [-X[0], -X[1]])
+
+
 @pytest.mark.parametrize(
     "inplace", ["output_grad -> output", "output_grad -> nothing", "args -> args0_grad", "output_grad"]
 )

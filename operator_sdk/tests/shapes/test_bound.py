@@ -138,3 +138,14 @@ def test_type_words():
         types("data:int32(N) -> output:(N)", [F4])
     with pytest.raises(SpecError, match="'whole' is neither an element type nor a parameter"):
         types("data:whole(N) -> output:(N)", [F4])
+
+
+def test_groups_that_take_turns_alternate():
+    line = "weight_[n]:(*S[i]) & grad_[n]:(*S[i]) & state mom_[n]:(*S[i]), rate:(n) -> output[n]:(*S[i])"
+    made = bind(parse(line), "op", {"n": 2})
+    names = ["weight_0", "grad_0", "mom_0", "weight_1", "grad_1", "mom_1", "rate"]
+    assert [tensor.name for tensor in made.inputs] == names
+    assert made.groups["grad_"] == ("grad_0", "grad_1")
+    arguments, outputs, states = made.infer_shape([(3,), None, None, (2, 4), None])
+    assert (arguments, outputs) == ([(3,), (3,), (2, 4), (2, 4), (2,)], [(3,), (2, 4)])
+    assert states == [(3,), (2, 4)]

@@ -55,6 +55,14 @@ def test_length_of_a_rest_follows_from_a_parameter():
     assert infer("w:(*k), data:(N, *(S + k)) -> output:(*S)", None, (1, 5, 5), k=(2, 3))[1] == [(3, 2)]
 
 
+@pytest.mark.parametrize("values", [(4,), (3, 1)])
+def test_what_a_function_of_later_arguments_gives_is_checked(values):
+    line = bind(parse("values:(*points(I)), indices:(M, *I) -> output:(M)"), "op", {"points": lambda i: i})
+    assert line.infer_shape([(3,), (2, 3)])[0] == [(3,), (2, 3)]
+    with pytest.raises(ShapeError, match=r"op: values has shape .*, expected \(3,\) = \(\*points\(I\)\)"):
+        line.infer_shape([values, (2, 3)])
+
+
 def test_rank_is_checked():
     with pytest.raises(ShapeError, match=r"op: data has 3 axes \(1, 2, 3\), expected 2: \(N, D\)"):
         infer("data:(N, D) -> output:(N)", (1, 2, 3))

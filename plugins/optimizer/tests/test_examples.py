@@ -9,7 +9,10 @@ import pytest
 MODULES = [
     "draw",
     "lr_scheduler",
-    *(f"updates.{name}" for name in ["adaptive", "gradient_descent", "lamb"]),
+    *(
+        f"updates.{name}"
+        for name in ["adamw", "adaptive", "finite", "gradient_descent", "lamb", "layerwise", "multi"]
+    ),
 ]
 
 

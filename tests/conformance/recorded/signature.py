@@ -24,7 +24,7 @@ _KINDS: Final = {
     "Shape(tuple)": "shape",
     "Shape": "shape",
     "tuple of <float>": "floats",
-    "": "str",
+    "": "floats",  # MXNet has no word for two numbers, and no other parameter without a word
 }
 _DTYPES: Final = {"bfloat16", "bool", "float16", "float32", "float64", "int8", "uint8", "int32", "int64"}
 _TEXT: Final = re.compile(

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad.autograd.program import backward_program, deliver
+from operad.autograd.recorded_backward import followed, recorded_gradients
+from operad.autograd.scope import Scope
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
@@ -95,26 +97,35 @@ def grad(
         heads: The arrays to differentiate; several are summed.
         variables: Recorded arrays, marked or computed.
         head_grads: Gradient of each head; None: ones.
-        retain_graph: Keep what was recorded.
-        create_graph: Must be False: gradients of gradients are not supported.
+        retain_graph: Keep what was recorded; None: if `create_graph`.
+        create_graph: Record the computation of the gradients, so that they can be differentiated. The head
+            gradients that are recorded are differentiated as well.
         train_mode: Whether backward runs in training mode.
     Returns:
         One array, or a list if `variables` is a list.
     Raises:
-        GradientError: As `backward`, and for a variable that was not recorded.
+        GradientError: As `backward`, for a variable that was not recorded, and with `create_graph` for an
+            operator whose gradient cannot be differentiated.
     """
-    if create_graph:
-        raise GradientError("grad: create_graph=True (gradients of gradients) is not supported")
     arrays = [variables] if isinstance(variables, Array) else list(variables)
     for i, array in enumerate(arrays):
         _check_array(f"grad: variable {i}", array)
         if array._autograd is None:
             raise _no_gradient(f"grad: variable {i}", array)
     entries, grads = _heads(heads, head_grads)
-    results = [Marked(x._new(x._spec), "write") for x in arrays]
     wanted = [x._autograd for x in arrays]
     nodes = tape_of([*entries, *wanted])
-    _run(nodes, entries, grads, wanted, results, bool(retain_graph), train_mode)
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        _refuse_freed(nodes)
+        with Scope(recording=True, training=train_mode):
+            made = recorded_gradients(nodes, entries, grads, wanted)
+        if not retain_graph:
+            _free(nodes)
+        recorded = [followed(x, g) for x, g in zip(arrays, made, strict=True)]
+        return recorded[0] if isinstance(variables, Array) else recorded
+    results = [Marked(x._new(x._spec), "write") for x in arrays]
+    _run(nodes, entries, grads, wanted, results, retain_graph, train_mode)
     found = [buffer.grad for buffer in results]
     return found[0] if isinstance(variables, Array) else found
 
@@ -128,12 +139,7 @@ def _run(
     retain_graph: bool,
     train_mode: bool,
 ) -> None:
-    for node in nodes:
-        if isinstance(node, TapeNode) and node.saved is None:
-            raise GradientError(
-                f"backward of {node.plan.name}: what was recorded has been freed by an earlier backward; "
-                "pass retain_graph=True there"
-            )
+    _refuse_freed(nodes)
     if wanted:
         program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
         results = _results_apart(nodes, head_grads, buffers)
@@ -142,9 +148,23 @@ def _run(
             if result is not buffer.grad:
                 deliver(result, buffer.grad, REQUESTS[buffer.req])
     if not retain_graph:
-        for node in nodes:
-            if isinstance(node, TapeNode):
-                node.saved = None
+        _free(nodes)
+
+
+def _refuse_freed(nodes: Sequence[TapeNode | Marked]) -> None:
+    """Raise GradientError if what a gradient reads is there no more."""
+    for node in nodes:
+        if isinstance(node, TapeNode) and node.saved is None:
+            raise GradientError(
+                f"backward of {node.plan.name}: what was recorded has been freed by an earlier backward; "
+                "pass retain_graph=True there"
+            )
+
+
+def _free(nodes: Sequence[TapeNode | Marked]) -> None:
+    for node in nodes:
+        if isinstance(node, TapeNode):
+            node.saved = None
 
 
 def _results_apart(

@@ -6,6 +6,7 @@ Source: autograd.Function, python/mxnet/autograd.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, final
 
 import numpy as np
@@ -47,6 +48,7 @@ class Function:
     saved_tensors: tuple[Any, ...] = ()
     _versions: Versions | None = None
     _used = False
+    _is_linear = False  # whether `backward` can be recorded, for it reads nothing but its arguments
 
     def save_for_backward(self, *arrays: Any) -> None:
         """Keep arrays for `backward`, as `saved_tensors`.
@@ -108,6 +110,8 @@ def _record(function: Function, inputs: Sequence[Array], outputs: Sequence[Array
 class _Copy(Function):
     """A copy to another device or type: its gradient is copied back."""
 
+    _is_linear = True
+
     def __init__(self, source: Array) -> None:
         self._spec = source._spec
 
@@ -115,6 +119,8 @@ class _Copy(Function):
         """The gradient as the source is."""
         grad = output_grad._new(self._spec)
         copy_into(grad, output_grad)
+        if is_recording() and output_grad._autograd is not None:
+            record_copy(output_grad, grad)
         return grad
 
 
@@ -162,14 +168,19 @@ class FunctionProperty(OperatorProperty):
         """The output gradients; what else it needs, the function keeps itself."""
         return list(out_grad)
 
-    def run_backward(self, output_grads: Sequence[Array]) -> list[Array]:
-        """Call the function's `backward`, unrecorded.
+    @property
+    def is_linear(self) -> bool:
+        """Whether what its `backward` computes may be recorded."""
+        return self._function._is_linear
+
+    def run_backward(self, output_grads: Sequence[Array], is_recorded: bool = False) -> list[Array]:
+        """Call the function's `backward`, unrecorded unless it `is_linear` and that is asked for.
 
         Raises:
             GradientError: What it saved was overwritten since.
         """
         self._function._check_unchanged()
-        with unrecorded():
+        with nullcontext() if is_recorded else unrecorded():
             result = self._function.backward(*output_grads)
         name = f"{type(self._function).__name__}.backward"
         grads = _arrays(result, name)

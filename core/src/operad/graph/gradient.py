@@ -158,8 +158,8 @@ class _GradientPass:
                 continue
             if node in self._second_order:
                 raise GradientError(
-                    f"cannot differentiate through {node.name!r}: it is itself a gradient, and gradients of "
-                    "gradients are not supported"
+                    f"cannot differentiate through {node.name!r}: it is itself a gradient, and graphs are "
+                    "differentiated once; record the operators and use autograd.grad(create_graph=True)"
                 )
             demand = self._demands.get(node)
             if demand is not None:

@@ -40,7 +40,7 @@ from operad.dtypes import DEFAULT_DTYPE
 from operad.errors import BindError, GraphError, OperadError, ShapeError
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, infer_shapes, infer_types
-from operad.graph.ir import Entry, Graph, Variable
+from operad.graph.ir import Entry, Graph, OpNode, Variable
 from operad.graph.memory import MemoryPlan, plan_memory
 from operad.graph.partition import assign_partitions, node_costs
 from operad.graph.place import place
@@ -203,6 +203,11 @@ def _incomplete(shapes: ShapeTable) -> OperadError:
         for entry, shape in zip(graph.entries, shapes.values, strict=True)
         if not is_known(shape)
     )
+    if isinstance(entry.node, OpNode) and entry.node.op.is_shaped_by_values:
+        return BindError(
+            f"bind: the shape of {entry.name!r} depends on values of its arguments, which a graph does not "
+            f"know when it is bound; call od.nd.{entry.node.op.name} on arrays, outside of the symbol"
+        )
     return BindError(
         f"bind: the shape of {entry.name!r} does not follow from the arguments, got {shape}; "
         "give more of them"

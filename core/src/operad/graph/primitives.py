@@ -16,6 +16,7 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import (
     Array,
+    Arrays,
     InferredShapes,
     Kernel,
     OpContext,
@@ -23,7 +24,10 @@ from operad.operator import (
     OperatorProperty,
     OpReq,
     PartialShape,
+    Requests,
     Shape,
+    SomeArrays,
+    assign,
     param,
     unify_shapes,
 )
@@ -61,6 +65,12 @@ class GradAdd(GraphPrimitive):
     def list_arguments(self) -> list[str]:
         """`arg0`, `arg1`, and so on."""
         return [f"arg{i}" for i in range(self.num_args)]
+
+    def declare_backward_dependency(
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[Any]:
+        """The gradient of the sum, which is that of every argument."""
+        return list(out_grad)
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]
@@ -122,6 +132,20 @@ class _GradAdd(_Primitive):
     ) -> None:
         super().__init__(prop, ctx, in_shapes, in_types)
         self.direct: Callable[..., object] = ctx.xp.add if prop.num_args == 2 else self.write
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
+    ) -> None:
+        """The gradient of the sum, for every argument."""
+        for request, target in zip(req, in_grad, strict=True):
+            assign(target, request, out_grad[0])
 
     def write(self, *arrays: Array) -> None:
         """Sum from left to right."""

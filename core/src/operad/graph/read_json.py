@@ -212,7 +212,7 @@ def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int)
     return op
 
 
-_INSERTED: Final = {"_grad_add": "elemwise_add", "_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
+_INSERTED: Final = {"_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
 """What operators that passes insert compute."""
 
 

@@ -32,6 +32,7 @@ from operad.imperative.state import unrecorded as unrecorded
 from operad.imperative.tape import Marked as Marked
 from operad.imperative.tape import TapeEntry as TapeEntry
 from operad.imperative.tape import TapeNode as TapeNode
+from operad.imperative.tape import record as record
 from operad.imperative.tape import tape_of as tape_of
 from operad.imperative.versions import Versions as Versions
 from operad.imperative.versions import overwritten as overwritten

@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad import engine
 from operad.config import settings
 from operad.context import Context, as_context
 from operad.engine.thread import local
@@ -70,6 +71,8 @@ class Invoker:
         Returns:
             The visible output, or a list of them where there are several.
         """
+        if self.prop.is_shaped_by_values:
+            return self._for_values(inputs)(inputs, out, ctx, cls, values)
         plan = self.plan(inputs, ctx)
         return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
@@ -93,6 +96,23 @@ class Invoker:
             plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
             keep(self._plans, key, plan)
         return plan.with_own_operator() if self.prop.is_stateful else plan
+
+    def _for_values(self, inputs: Sequence[Array]) -> Invoker:
+        """The operator for arguments of these values, for which this waits.
+
+        They are read by an operation of the engine: on their device, and after what still writes them.
+        """
+        self._check_inputs(inputs)
+        found: list[OperatorProperty] = []
+        read = list(dict.fromkeys(x._chunk.var for x in inputs))
+        done = engine.get().new_variable()
+
+        def find(*in_data: Any) -> None:
+            found.append(self.prop.for_values(in_data))
+
+        execute(find, tuple(x._data for x in inputs), inputs[0].ctx, read, (done,), self.prop.name)
+        engine.get().wait_for_var(done)
+        return Invoker(found[0])
 
     def _check_inputs(self, inputs: Sequence[Array]) -> None:
         names = self._input_names

@@ -22,6 +22,9 @@ _BRIEF_SIZE: Final = 1500
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
 
+_MAX_GRADIENT_PLANS: Final = 64
+"""Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
+
 _var_of: Final = attrgetter("_chunk.var")
 _data_of: Final = attrgetter("_data")
 
@@ -129,6 +132,7 @@ class Plan(Recordable):
         # One tuple, replaced whole, so that threads agree on what they see.
         self._last_bound: tuple[tuple[Any, ...], Plan | None] = ((), None)
         self.recipes: dict[tuple[bool, ...], Recipe] = {}
+        self._gradient_plans: dict[tuple[Any, ...], Plan] = {}
 
     def _choose_direct(self) -> None:
         operator = self.operator
@@ -222,6 +226,30 @@ class Plan(Recordable):
             entries = [entry for entry in reads if entry.kind in firsts]
             found = Recipe(entries, [firsts[kind] + index for kind, index in entries])
             self.recipes[wanted] = found
+        return found
+
+    def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[Spec], is_train: bool) -> Plan:
+        """How the gradients marked in `wanted` are computed, as an operator with a gradient of its own.
+
+        Args:
+            wanted: One flag for each argument.
+            specs: Of what `prop.backward_dependency(wanted)` names.
+            is_train: Whether for a training run.
+        Raises:
+            OperadError: The gradient has none.
+        """
+        prop = self.prop
+        values = () if self.run_time is None else [repr(getattr(prop, n)) for n in type(prop).params.run_time]
+        key = (wanted, is_train, *values)
+        found = self._gradient_plans.get(key)
+        if found is None:
+            made = prop.gradient_operator(self.ctx, self.in_shapes, self._in_types, wanted)
+            found = Plan(made, specs, self.ctx, is_train)
+            # Those of other values have the same structure, as their plans have.
+            found.structure = self._gradient_plans.setdefault((wanted, is_train, None), found).structure
+            if len(self._gradient_plans) >= _MAX_GRADIENT_PLANS:
+                self._gradient_plans.clear()
+            self._gradient_plans[key] = found
         return found
 
 

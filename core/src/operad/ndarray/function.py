@@ -135,7 +135,8 @@ class OperatorFunction:
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
-        if key is not None and is_usual and not by_name and not found.prop.is_stateful:
+        is_lasting = not (found.prop.is_stateful or found.prop.is_shaped_by_values)
+        if key is not None and is_usual and not by_name and is_lasting:
             plan = found.plan(inputs)
             if registry.get(self.name) is self.op:
                 keep(self._plans, key, plan)

@@ -15,13 +15,16 @@ from operad.operator.params import Param as Param
 from operad.operator.params import ParamSet as ParamSet
 from operad.operator.params import param as param
 from operad.operator.property import Array as Array
+from operad.operator.property import Arrays as Arrays
 from operad.operator.property import BackwardEntry as BackwardEntry
 from operad.operator.property import InferredShapes as InferredShapes
 from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import Operator as Operator
 from operad.operator.property import OperatorProperty as OperatorProperty
 from operad.operator.property import PartialShape as PartialShape
+from operad.operator.property import Requests as Requests
 from operad.operator.property import Shape as Shape
+from operad.operator.property import SomeArrays as SomeArrays
 from operad.operator.property import is_known as is_known
 from operad.operator.property import unify_shapes as unify_shapes
 from operad.operator.req import OpReq as OpReq

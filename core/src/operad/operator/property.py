@@ -149,6 +149,8 @@ class OperatorProperty(ABC):
         initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
             the tensor's name.
         takes_more_params: True: a call or file may give parameters that are not declared, as `Custom` takes.
+        is_shaped_by_values: True: shapes of the outputs depend on values of the arguments, and follow for
+            what `for_values` gives.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -159,6 +161,7 @@ class OperatorProperty(ABC):
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
     takes_more_params: ClassVar[bool] = False
+    is_shaped_by_values: bool = False
     key_var_num_args: ClassVar[str | None] = None
     initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None
@@ -257,6 +260,17 @@ class OperatorProperty(ABC):
             ShapeError: The shapes contradict each other; the message names argument and axis.
         """
 
+    def for_values(self, in_data: Arrays) -> OperatorProperty:
+        """The same operator for arguments of these values, whose shapes follow, if it `is_shaped_by_values`.
+
+        An imperative call waits for its arguments and asks for this. In a graph, which is planned before
+        there are values, nobody does.
+
+        Args:
+            in_data: One array an argument, to be read during the call.
+        """
+        return self
+
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
@@ -301,6 +315,23 @@ class OperatorProperty(ABC):
     def differentiable_inputs(self) -> list[bool]:
         """One flag an argument: whether a gradient can flow to it (indices and labels: no)."""
         return [self.has_gradient] * len(self.list_arguments())
+
+    def gradient_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> OperatorProperty:
+        """The operator that computes this one's gradients, and has gradients itself.
+
+        Its arguments are what `backward_dependency(wanted)` names, its outputs the gradients of the arguments
+        marked in `wanted`, in order. `autograd.grad(create_graph=True)` records calls of it.
+
+        Args:
+            ctx: The context of the arrays.
+            in_shapes: Shapes of the arguments of this operator; `in_types` likewise.
+            wanted: One flag for each argument.
+        Raises:
+            GradientError: There is none; the message says why.
+        """
+        raise GradientError("the operator does not say how its gradient is differentiated")
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

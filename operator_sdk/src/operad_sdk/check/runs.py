@@ -13,7 +13,6 @@ from operad.context import cpu
 from operad.graph import Entry
 from operad.imperative import Invoker
 from operad.ndarray import NDArray, array
-from operad.operator import OperatorProperty
 from operad.symbol import Symbol, apply
 from operad_sdk.check.trial import Trial
 
@@ -34,7 +33,7 @@ class Run(ABC):
     def __init__(self, trial: Trial, copies: int = 1) -> None:
         self.trial = trial
         self.copies = copies
-        self.prop: OperatorProperty = trial.subject.cls(**trial.case.params)
+        self.prop = trial.new_property()
         self.inputs = [_array(value) for value in trial.inputs]
         self.states = [_array(value) for value in trial.aux]
         self.heads = [_array(value) for value in trial.out_grads[: trial.visible]] * copies
@@ -93,8 +92,12 @@ class ImperativeRun(Run):
         autograd.backward(self.outputs, self.heads, train_mode=is_train)
 
     def _call(self, invoke: Invoker) -> Sequence[NDArray]:
+        given = [*self.inputs, *self.states]
+        places = self.prop.input_places()
+        if places is not None:  # a call has states among the arguments
+            given = [array for _, array in sorted(zip(places, given, strict=True), key=lambda pair: pair[0])]
         # Without inputs the context is not known from them.
-        found = invoke([*self.inputs, *self.states], ctx=cpu(), cls=NDArray)
+        found = invoke(given, ctx=cpu(), cls=NDArray)
         return found if isinstance(found, list) else [found]
 
 

@@ -81,7 +81,7 @@ class Trial:
         self.subject = subject
         self.case = case
         with raising("the constructor"):
-            self.prop: OperatorProperty = subject.cls(**case.params)
+            self.prop = self.new_property()
         with raising("inference"):
             self.arguments = list(self.prop.list_arguments())
             self.outputs = list(self.prop.list_outputs())
@@ -93,6 +93,13 @@ class Trial:
             self.in_types: list[DType] = [array.dtype for array in self.inputs]
             self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
+
+    def new_property(self) -> OperatorProperty:
+        """The operator with the case's parameters; for its values, where shapes depend on those."""
+        prop: OperatorProperty = self.subject.cls(**self.case.params)
+        if prop.is_shaped_by_values:
+            prop = prop.for_values([self.case.inputs[name] for name in prop.list_arguments()])
+        return prop
 
     @cached_property
     def operator(self) -> Operator:

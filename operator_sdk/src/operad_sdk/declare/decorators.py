@@ -32,7 +32,8 @@ class Options(TypedDict, total=False):
 
     Each is the attribute of `OperatorProperty` of that name. `scalar` is the number that the operator is
     called with as `scalar=`, and then its only parameter; `params` are parameters that the function's
-    signature does not declare; `doc` is the docstring of a function that has none.
+    signature does not declare; `doc` is the docstring of a function that has none; `base` is the class
+    that the operator extends, for methods that a family shares.
     """
 
     scalar: Scalar | None
@@ -50,6 +51,7 @@ class Options(TypedDict, total=False):
     device: str
     contract: Contract
     doc: str
+    base: type[OperatorProperty]
 
 
 def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> Callable[[Any], Any]:
@@ -123,6 +125,7 @@ def from_function(name: str, spec: str, function: Any, **options: Unpack[Options
         _check_option(name, option)
     scalar: Scalar | None = given.pop("scalar", None)
     params: dict[str, Param] = dict(given.pop("params", {}))
+    base: type[OperatorProperty] = given.pop("base", OperatorProperty)
     doc = given.pop("doc", None) or getattr(function, "__doc__", None) or ""
     line = parse(spec)
     tensors = [item.name for item in line.inputs]
@@ -159,7 +162,7 @@ def from_function(name: str, spec: str, function: Any, **options: Unpack[Options
     }
     if scalar is not None and set(params) != {"scalar"}:
         raise DeclarationError(f"operator {name!r} has a scalar and parameters; expected one or the other")
-    return type(name, (OperatorProperty,), body)
+    return type(name, (base,), body)
 
 
 def _check_option(name: str, option: str) -> None:

@@ -42,9 +42,10 @@ class Declared(NamedTuple):
         what: What messages call it.
         targets: What it computes, where that is said and not read off its signature.
         inplace: Pairs of names, read and target, that may share memory, as `"output_grad -> data_grad"`;
-            the target may be left out where there is one.
+            the target may be left out where there is one. Of two groups, each with the one of its number.
         when: Called with the property; the function counts only where it is true.
         accumulate: Whether it adds to its targets itself, which then begin as zeros or as what is there.
+        traced: What takes the place of a gradient where its own gradient is computed.
         aliases: The function's own names for tensors and parameters, each with the operator's.
         names: The names it takes, where no signature says so (a ufunc).
     """
@@ -55,6 +56,7 @@ class Declared(NamedTuple):
     inplace: tuple[str, ...] = ()
     when: Callable[[Any], bool] | None = None
     accumulate: bool = False
+    traced: Callable[..., Any] | None = None
     aliases: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
@@ -126,16 +128,16 @@ class Bound:
         returns_one = not self.filled and self.returned == (Slot(OUT_DATA, 0),)
         self.is_direct = takes_no_word and not declared.accumulate and (not self.returned or returns_one)
         self.inplace = [
-            pair for text in declared.inplace if (pair := self._pair(text, names, targets, computed))
+            pair for text in declared.inplace for pair in self._pairs(text, names, targets, computed)
         ]
         if named and not self.returned:
             _check_fills(
                 declared, [name for name, slot in zip(own, self.slots, strict=True) if name in named]
             )
 
-    def _pair(
+    def _pairs(
         self, text: str, names: Mapping[str, Slot], targets: Mapping[str, Slot], computed: Sequence[str]
-    ) -> tuple[BackwardEntry, int] | None:
+    ) -> list[tuple[BackwardEntry, int]]:
         read, arrow, target = (part.strip() for part in text.partition(ARROW))
         if not arrow:
             if len(computed) != 1:
@@ -149,13 +151,14 @@ class Bound:
                 raise unknown_name(f"inplace of {self.what}", name, names)
         source, place = names[read], names[target]
         if ABSENT in (source, place):
-            return None
-        is_one = isinstance(place.place, int) and isinstance(source.place, int)
-        if not (is_one and _is_target(target, names, targets)):
+            return []
+        are_alike = isinstance(place.place, int) == isinstance(source.place, int)
+        if not (are_alike and len(source.places) == len(place.places) and _is_target(target, names, targets)):
             raise DeclarationError(
-                f"inplace of {self.what}: {text!r}, expected an array it reads and a target"
+                f"inplace of {self.what}: {text!r}, expected an array it reads and a target, or two groups"
             )
-        return BackwardEntry(source.group, source.places[0]), place.places[0]
+        entries = [BackwardEntry(source.group, index) for index in source.places]
+        return list(zip(entries, place.places, strict=True))
 
 
 def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]) -> bool:

@@ -22,6 +22,7 @@ class GradientMark(NamedTuple):
     inplace: tuple[str, ...] = ()
     when: Callable[[Any], bool] | None = None
     accumulate: bool = False
+    traced: Callable[..., Any] | None = None
 
 
 @overload
@@ -34,6 +35,7 @@ def gradient(
     inplace: str | Sequence[str] = (),
     when: Callable[[Any], bool] | None = None,
     accumulate: bool = False,
+    traced: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -42,6 +44,7 @@ def gradient(
     inplace: str | Sequence[str] = (),
     when: Callable[[Any], bool] | None = None,
     accumulate: bool = False,
+    traced: Callable[..., Any] | None = None,
 ) -> Any:
     """Mark a function of a class as a gradient.
 
@@ -54,10 +57,12 @@ def gradient(
         when: Called with the property; the function counts only where it is true. So a gradient that
             reads less for some parameters can say so.
         accumulate: The function adds to its targets itself; they begin as zeros, or as what is there.
+        traced: What takes its place where gradients of gradients are computed: a function that gives the
+            same for the same targets, by NumPy's functions alone. Left out: the function itself.
     """
     if len(of) == 1 and callable(of[0]):
         return gradient()(of[0])
-    mark = GradientMark(tuple(name + _END for name in of), split_pairs(inplace), when, accumulate)
+    mark = GradientMark(tuple(name + _END for name in of), split_pairs(inplace), when, accumulate, traced)
 
     def declare(function: F) -> F:
         setattr(function, _MARK, mark)

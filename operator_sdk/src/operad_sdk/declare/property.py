@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar, overload
+from typing import Any, ClassVar, Final, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -45,27 +45,21 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.function import Bound, Declared, split_pairs
+from operad_sdk.declare.binding import Binding, bind
+from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD, Names, Tensors
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
+from operad_sdk.declare.traced_gradient import gradient_operator
 from operad_sdk.errors import DeclarationError
 from operad_sdk.shapes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KINDS: Final = (OUT_GRAD, IN_DATA, OUT_DATA)
-
-
-class _Binding(NamedTuple):
-    """The functions of a class for one set of tensors."""
-
-    names: Names
-    forward: Bound
-    gradients: list[Bound]
 
 
 class OperatorProperty(ShapedProperty):
@@ -100,7 +94,7 @@ class OperatorProperty(ShapedProperty):
 
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
-    _bindings: ClassVar[dict[Any, _Binding]] = {}
+    _bindings: ClassVar[dict[Any, Binding]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         lists_kernels = "kernels" in vars(cls)
@@ -162,6 +156,7 @@ class OperatorProperty(ShapedProperty):
         inplace: str | Sequence[str] = (),
         when: Callable[[Any], bool] | None = None,
         accumulate: bool = False,
+        traced: Callable[..., Any] | None = None,
     ) -> Callable[[F], F]: ...
 
     @classmethod
@@ -171,6 +166,7 @@ class OperatorProperty(ShapedProperty):
         inplace: str | Sequence[str] = (),
         when: Callable[[Any], bool] | None = None,
         accumulate: bool = False,
+        traced: Callable[..., Any] | None = None,
     ) -> Any:
         """Declare a gradient beside the operator; arguments as for `operad_sdk.gradient`.
 
@@ -195,6 +191,7 @@ class OperatorProperty(ShapedProperty):
                 pairs,
                 when,
                 accumulate,
+                traced,
                 tuple(cls.aliases.items()),
                 _names(cls, function),
             )
@@ -294,6 +291,14 @@ class OperatorProperty(ShapedProperty):
         used = [bound for bound in self.binding.gradients if any(wanted[i] for i in bound.targets)]
         return _in_order(frozenset[BackwardEntry]().union(*(bound.reads for bound in used)))
 
+    def gradient_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> CoreProperty:
+        """The declared gradients as an operator, whose own gradient is found by tracing them."""
+        if not self._gradient_functions:
+            return super().gradient_operator(ctx, in_shapes, in_types, wanted)
+        return gradient_operator(self, ctx, in_shapes, in_types, wanted)
+
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[tuple[Any, Any]]:
@@ -332,7 +337,7 @@ class OperatorProperty(ShapedProperty):
         return super().cost(in_shapes, out_shapes) * self.element_cost
 
     @cached_property
-    def binding(self) -> _Binding:
+    def binding(self) -> Binding:
         """The functions that count for these parameters, with their names found."""
         counted = tuple(
             name
@@ -343,24 +348,11 @@ class OperatorProperty(ShapedProperty):
         key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]
         found = self._bindings.get(key)
         if found is None:
-            found = self._bindings[key] = self._bind(tensors, counted)
+            if self._forward_function is None:
+                raise DeclarationError(f"{self.name} computes nothing; give it a function forward(...)")
+            gradients = [self._gradient_functions[name] for name in counted]
+            found = self._bindings[key] = bind(tensors, self._forward_function, gradients)
         return found
-
-    def _bind(self, tensors: Tensors, counted: Sequence[str]) -> _Binding:
-        names = Names(tensors)
-        if self._forward_function is None:
-            raise DeclarationError(f"{self.name} computes nothing; give it a function forward(...)")
-        forward = Bound(self._forward_function, names.forward, names.forward_targets, True)
-        gradients: list[Bound] = []
-        for name in counted:
-            bound = Bound(self._gradient_functions[name], names.backward, names.backward_targets, False)
-            for other in gradients:
-                if set(other.targets) & set(bound.targets):
-                    raise DeclarationError(
-                        f"{bound.what} and {other.what} compute the same gradient; expected one of them"
-                    )
-            gradients.append(bound)
-        return _Binding(names, forward, gradients)
 
 
 def _own_operator(

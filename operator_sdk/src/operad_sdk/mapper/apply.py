@@ -52,7 +52,8 @@ def prepare(
         args: Arrays and numbers, in the order of the program's inputs.
         out: Array to fill, or None.
         backend: One of `BACKENDS`; None takes the setting `OPERAD_MAPPER`. GPU arrays have one
-            back end of their own, whatever is said here.
+            back end of their own, whatever is said here, and so have arrays with a method
+            `__array_mapper__(program, args, out)`, which gives the result.
 
     Returns:
         The call, and the array it fills.
@@ -62,7 +63,12 @@ def prepare(
         ShapeError: Shapes do not broadcast, or `out` has another shape.
         MapperError: `backend` is numba, which is not installed.
     """
-    dtype, is_array, values, out = _alike(args, out) or _checked(program, args, out)
+    alike = _alike(args, out)
+    if alike is None:
+        for arg in (*args, out):
+            if hasattr(arg, "__array_mapper__"):
+                return _done, arg.__array_mapper__(program, args, out)
+    dtype, is_array, values, out = alike or _checked(program, args, out)
     if not isinstance(out, np.ndarray):
         return with_cuda.prepare(program, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
@@ -71,6 +77,10 @@ def prepare(
     if dtype is _FLOAT16:
         return partial(_as_float32, chosen, program, function, is_array, values, out), out
     return _on_cpu(chosen, program, function, dtype, is_array, values, out), out
+
+
+def _done() -> None:
+    """Nothing is left to compute."""
 
 
 @cache

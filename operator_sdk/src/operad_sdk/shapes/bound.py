@@ -151,20 +151,26 @@ class BoundSpec:
         return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
 
     def _tensors(self, items: Sequence[Item]) -> tuple[Tensor, ...]:
-        tensors: list[Tensor] = []
+        turns: list[list[list[Tensor]]] = []
         for item in items:
             if item.condition is not None and not item.condition.value(self.env, None):
                 continue
-            dtype = self._type(item)
-            if item.repeat is None:
-                tensors.append(Tensor(item.name, item.axes, dtype, item.shape_text, item.is_state))
-                continue
-            count = item.repeat.value(self.env, None)
-            self.groups[item.name] = tuple(f"{item.name}{i}" for i in range(count))
-            for i, name in enumerate(self.groups[item.name]):
-                axes = item.numbered(i) if item.is_each_its_own else item.axes
-                tensors.append(Tensor(name, axes, dtype, item.shape_text, item.is_state))
-        return tuple(tensors)
+            if not item.takes_turns:
+                turns.append([])
+            turns[-1].append(self._tensors_of(item))
+        return tuple(tensor for groups in turns for turn in zip(*groups, strict=True) for tensor in turn)
+
+    def _tensors_of(self, item: Item) -> list[Tensor]:
+        dtype = self._type(item)
+        if item.repeat is None:
+            return [Tensor(item.name, item.axes, dtype, item.shape_text, item.is_state)]
+        count = item.repeat.value(self.env, None)
+        names = self.groups[item.name] = tuple(f"{item.name}{i}" for i in range(count))
+        each = [item.numbered(i) if item.is_each_its_own else item.axes for i in range(count)]
+        return [
+            Tensor(name, axes, dtype, item.shape_text, item.is_state)
+            for name, axes in zip(names, each, strict=True)
+        ]
 
     def _numbered_sequences(self) -> frozenset[str]:
         """The names that `S[i]` stands for, which are sequences where they are starred."""

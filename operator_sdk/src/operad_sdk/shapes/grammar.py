@@ -3,6 +3,7 @@
 ::
 
     line    = [items] ["; aux" items] "->" items
+    items   = item {("," | "&") item}
     item    = ["state" | "hidden" ["train"]] name ["[" count "]"] ":" [type] "(" axes ")" ["if" test]
     axes    = nothing, or axis {"," axis}
     axis    = expression | "*" expression | "..."
@@ -13,6 +14,7 @@ a name that the operator has as a parameter (or other attribute) is that value, 
 to be found. `*S` is any number of axes, and `...` is the same without a name. `arg[num_args]:(...)`
 stands for arg0, arg1, and so on; `S[i]` in it is a name for each of them, and `S` elsewhere all of these.
 `i` alone in it is the number of each: `output[n]:(*part(S, i, n))`.
+Repeated items with `&` between them take turns: `w[n]:(N) & g[n]:(N)` is w0, g0, w1, g1.
 An item marked `state` is updated by the operator; it may stand anywhere among the arguments, and all of
 them may stand behind `; aux` instead. Outputs marked `hidden` come last and are not shown to callers;
 those marked `hidden train` may stay unwritten in prediction.
@@ -59,6 +61,7 @@ class Item(NamedTuple):
         shape_text: The axes as written, with parentheses.
         is_train_only: Whether it may stay unwritten in prediction.
         is_state: Whether it is an auxiliary state.
+        takes_turns: Whether it is repeated in turns with the item before it.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Item(NamedTuple):
     text: str
     is_train_only: bool = False
     is_state: bool = False
+    takes_turns: bool = False
 
     def numbered(self, index: int) -> tuple[Axis, ...]:
         """The axes of one of a repeated item, where `S[i]` is its own name, and `i` its number."""
@@ -131,10 +135,10 @@ def parse(text: str) -> Spec:
     arguments, semicolon, auxiliary = left.partition(";")
     if semicolon and auxiliary.split()[:1] != ["aux"]:
         reader.fail(auxiliary, "expected 'aux' and the auxiliary states after ';'")
-    inputs = [*map(reader.item, _split(arguments))]
-    states = map(reader.item, _split(auxiliary.strip().removeprefix("aux")))
+    inputs = reader.items(arguments)
+    states = reader.items(auxiliary.strip().removeprefix("aux"))
     inputs += [item._replace(is_state=True) for item in states]
-    outputs = [*map(reader.item, _split(right))]
+    outputs = reader.items(right)
     items = [*inputs, *outputs]
     functions = frozenset[str]().union(*(part.functions for item in items for part in _expressions(item)))
     names = _names(items)
@@ -151,6 +155,18 @@ class _Reader:
 
     def fail(self, part: str, why: str) -> NoReturn:
         raise SpecError(f"shape line {self._text!r}: {why} (at {part.strip()!r})")
+
+    def items(self, text: str) -> list[Item]:
+        """The items between commas, of which those with `&` between them take turns."""
+        found: list[Item] = []
+        for part in _split(text):
+            turns = [self.item(one) for one in _split(part, "&")]
+            counts = {one.text.partition(":")[0].partition("[")[2] for one in turns}
+            is_odd = len(counts) > 1 or "" in counts or any(one.condition for one in turns)
+            if len(turns) > 1 and is_odd:
+                self.fail(part, "items that take turns have one [count], and no condition")
+            found += [turns[0], *(one._replace(takes_turns=True) for one in turns[1:])]
+        return found
 
     def item(self, text: str) -> Item:
         before, colon, after = text.partition(":")
@@ -242,12 +258,12 @@ def sequences_of(items: Sequence[Item]) -> frozenset[str]:
     return frozenset(starred - plain)
 
 
-def _split(text: str) -> list[str]:
+def _split(text: str, separator: str = ",") -> list[str]:
     """`text` at its commas outside parentheses; nothing for blank text."""
     parts, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
-        if character == "," and depth == 0:
+        if character == separator and depth == 0:
             parts.append(text[start:place].strip())
             start = place + 1
     last = text[start:].strip()

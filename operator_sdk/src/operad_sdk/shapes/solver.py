@@ -80,6 +80,14 @@ def complete(bound: BoundSpec, tensor: Tensor, env: Mapping[str, Any], given: Pa
             return given
         sizes += [axis.expression.value(env, index) for index in range(length)]
     if given is not None:
+        # What a function gives is known only after the arguments behind it, and then may contradict.
+        if len(sizes) != len(given) or any(
+            None not in (size, known) and size != known for size, known in zip(sizes, given, strict=True)
+        ):
+            raise ShapeError(
+                f"{bound.operator}: {tensor.name} has shape {_shown(given)}, expected {_shown(sizes)} = "
+                f"{tensor.shape_text}{_origins(tensor.axes, env, {})}"
+            )
         sizes = [known if size is None else size for size, known in zip(sizes, given, strict=True)]
     for place, size in enumerate(sizes):
         if size is not None and size < 0:

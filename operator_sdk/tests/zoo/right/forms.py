@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from operad_sdk import (
@@ -130,6 +132,23 @@ class Polar(OperatorProperty):
         y_grad[...] = (length_grad * y + angle_grad * x) / square
 
 
+@operator("zoo_right_sine")
+class Sine(OperatorProperty):
+    """Sine, whose gradient is a loop over elements, with a traced form beside it."""
+
+    accepts = "floating"
+    compute_dtype = "float64"
+    spec = "x:(*S) -> output:(*S)"
+
+    def forward(x):
+        return np.sin(x)
+
+    @gradient(traced=lambda output_grad, x: output_grad * np.cos(x))
+    def x_grad(output_grad, x, x_grad):
+        for place in np.ndindex(x.shape):
+            x_grad[place] = output_grad[place] * math.cos(x[place])
+
+
 ZOO = [
     Right(ReversedInPlace, "in place where elements change places: first a copy"),
     Right(with_scratch, "scratch memory, written before it is read"),
@@ -138,5 +157,6 @@ ZOO = [
     Right(gated, "a mapper of two arrays"),
     Right(soft_sign, "a mapper with a choice of elements"),
     Right(AsWanted, "what is asked for is computed, and nothing else"),
+    Right(Sine, "a gradient that cannot be traced, with a form that can"),
     Right(Polar, "several outputs, each with a head gradient of its own"),
 ]

@@ -16,6 +16,12 @@ elemwise_add = of_two(
     {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
     reference=lambda lhs, rhs: lhs + rhs,
 )  # fmt: skip
+grad_add = of_two(
+    "_grad_add", np.add, "`y = lhs + rhs`, by which MXNet adds gradients up; `d/dlhs = d/drhs = 1`.",
+    ("[1, 2]", "[3, 4]", "[4., 6.]"),
+    {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
+    reference=lambda lhs, rhs: lhs + rhs,
+)  # fmt: skip
 elemwise_sub = of_two(
     "elemwise_sub", np.subtract, "`y = lhs - rhs`; `d/dlhs = 1`, `d/drhs = -1`.",
     ("[1, 2]", "[3, 5]", "[-2., -3.]"),

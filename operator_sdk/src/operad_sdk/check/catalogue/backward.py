@@ -85,4 +85,11 @@ BACKWARD: Final = (
         "def data_grad(output_grad): return np.nan_to_num(output_grad)",
         "Let NaN pass; clip and clean outside of operators, where it can be seen.",
     ),
+    Check(
+        "B312",
+        "the gradient of the gradient, where there is one, is the gradient's derivative",
+        "Gradient penalties and Newton steps are trained with it, and nothing else ever looks at it.",
+        "@gradient(traced=lambda output_grad, data: output_grad)    # the gradient itself has a factor 2 x",
+        "Give traced= the formula that the gradient computes; leave it out where that uses NumPy alone.",
+    ),
 )

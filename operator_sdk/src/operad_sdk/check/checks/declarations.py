@@ -93,6 +93,7 @@ def _expect_known(trial: Trial, tensors: set[str]) -> None:
 def _names_for_pairs(trial: Trial) -> list[str]:
     outputs = [f"out_{name}" if name in trial.arguments else name for name in trial.outputs]
     tensors = [*trial.arguments, *trial.outputs, *outputs]
+    tensors += [name.rstrip("0123456789") for name in tensors]  # a pair may be of groups
     return [*tensors, *(f"{name}_grad" for name in tensors)]
 
 

@@ -52,7 +52,7 @@ def elementwise(trial: Trial) -> Evidence:
                 later.append((i, place))
                 continue
             what = f"gradient of {at(trial.arguments[i], place)}"
-            _expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
+            expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
             compared[i] += gradient != 0 or _is_flat_by_nature(trial, i, inputs[i])
         left = later
         if not left:
@@ -72,7 +72,7 @@ def along_directions(trial: Trial) -> Evidence:
         return None
     moved = [(i,) for i in compared] + ([tuple(compared)] if len(compared) > 1 else [])
     for salt, group in enumerate(moved):
-        directions = {i: _direction(trial, i, salt) for i in group if trial.inputs[i].size}
+        directions = {i: random_direction(trial, i, salt) for i in group if trial.inputs[i].size}
         if not directions or not any(
             _agrees_along(trial, inputs, directions) for inputs in islice(sample_points(trial), 1, None)
         ):
@@ -87,7 +87,7 @@ def no_hidden_derivative(trial: Trial) -> Evidence:
     """Elements of arguments without a gradient are moved; smooth outputs must not follow."""
     if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not _are_double(trial):
         return None
-    compared = {i: 0 for i in _real_arguments(trial) if not trial.differentiable()[i]}
+    compared = {i: 0 for i in real_arguments(trial) if not trial.differentiable()[i]}
     if not compared:
         return None
     for inputs in sample_points(trial):
@@ -187,10 +187,10 @@ def _places(trial: Trial) -> dict[int, int] | None:
         return None
     if not is_ignored and not _are_double(trial):
         return None
-    return {i: 0 for i in _real_arguments(trial) if trial.differentiable()[i]} or None
+    return {i: 0 for i in real_arguments(trial) if trial.differentiable()[i]} or None
 
 
-def _real_arguments(trial: Trial) -> list[int]:
+def real_arguments(trial: Trial) -> list[int]:
     """Arguments whose elements may be moved a little."""
     contract = trial.subject.contract
     return [
@@ -223,7 +223,7 @@ def _are_double(trial: Trial) -> bool:
     return bool(counted) and all(dtype == np.float64 for dtype in counted)
 
 
-def _direction(trial: Trial, i: int, salt: int) -> Array:
+def random_direction(trial: Trial, i: int, salt: int) -> Array:
     """Components between the floor and 1 with random signs, no two alike: ties then show as kinks."""
     rng = np.random.default_rng([trial.case.seed, i, salt])
     components = rng.integers(int(_FLOOR * _FINE), _FINE, trial.in_shapes[i]) / _FINE
@@ -252,7 +252,7 @@ def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, A
     magnitude = float(sum(abs(part).sum() for part in parts))
     what = f"gradient of {names} along a random direction"
     try:
-        _expect_derivative(trial, what, found, cotangents, analytic, magnitude)
+        expect_derivative(trial, what, found, cotangents, analytic, magnitude)
     except Violation:
         closer = point.derivatives({i: direction * _CLOSER for i, direction in directions.items()})
         if _are_alike(found, closer):
@@ -270,7 +270,7 @@ def _are_alike(found: Sequence[NumericDerivative], closer: Sequence[NumericDeriv
     )
 
 
-def _expect_derivative(
+def expect_derivative(
     trial: Trial,
     what: str,
     found: Sequence[NumericDerivative],
@@ -278,6 +278,14 @@ def _expect_derivative(
     gradient: float,
     magnitude: float,
 ) -> None:
+    """Raise Violation unless `gradient` is what the numeric derivatives say.
+
+    Args:
+        what: What messages call it.
+        found: Derivatives of some outputs.
+        cotangents: The weights with which they count.
+        magnitude: That of the terms which `gradient` is a sum of.
+    """
     against = [derivative.against(cotangent) for derivative, cotangent in zip(found, cotangents, strict=True)]
     derivative, error, partial = (sum(column) for column in zip(*against, strict=True))
     declared = trial.subject.contract.tolerances.get("float64")

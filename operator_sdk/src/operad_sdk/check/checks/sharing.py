@@ -114,7 +114,7 @@ def _after_other_values(trial: Trial) -> int:
 
 def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
     with raising("the constructor"):
-        prop: OperatorProperty = first.subject.cls(**first.case.params)
+        prop = first.new_property()
     pair = [_sharing(first, prop), _sharing(second, prop)]
     operators: list[Operator] = []
     for trial in pair:

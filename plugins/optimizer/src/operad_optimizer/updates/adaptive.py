@@ -16,9 +16,11 @@ from operad_optimizer.updates.family import (
     move_average,
     real,
     rescaled,
+    sourced,
+    step_contract,
     update,
 )
-from operad_sdk import Array, Real
+from operad_sdk import Array, Real, define
 
 _KEEP = "How much of the average gradient is kept."
 _KEEP_SQUARE = "How much of the average squared gradient is kept."
@@ -155,6 +157,33 @@ def _ftml(
 ftml_update = update(
     "ftml_update", _ftml, ("[1]", "[2]", "[0]", "[0]", "[0]", "lr=0.1", "t=1", "[0.9]"), "FTMLKernel",
     reference=references.ftml, **_ABOVE_0,
+)  # fmt: skip
+
+
+def _group_adagrad(
+    weight: Array, grad: Array, history: Array, output: Array, lr: float = RATE,
+    rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
+    epsilon: float = real(1e-5, "Added under the root."),
+) -> None:  # fmt: skip
+    grad = rescaled(grad, rescale_grad, clip_gradient)
+    if weight.size:
+        history += np.square(grad).reshape(len(grad), -1).mean(axis=1, keepdims=True)
+    each = history.reshape(-1, *[1] * (weight.ndim - 1))
+    np.subtract(weight, lr * grad / np.sqrt(each + epsilon), out=output)
+
+
+group_adagrad_update = define(
+    "_contrib_group_adagrad_update", "weight:(N, *S), grad:(N, *S), state history:(N, 1) -> output:(N, *S)",
+    _group_adagrad,
+    summary="""`weight = weight - lr grad / sqrt(history + epsilon)`, with one rate for each row.
+
+Before, the mean square of a row of the gradient is added to the row's `history`. A row whose gradient is
+0 stays as it is.""",
+    example=("[[1, 1]]", "[[2, 2]]", "[[0]]", "lr=0.5", "epsilon=0", "[[0.5, 0.5]]"),
+    source=sourced("GroupAdagradDnsRspKernel, src/operator/contrib/optimizer_op-inl.h",
+                   "the gradient is an array of all rows, where MXNet takes only row-sparse ones"),
+    accepts="floating", compute_dtype="float32", inplace="weight",
+    contract=step_contract(has_states=True, reference=references.group_adagrad),
 )  # fmt: skip
 
 

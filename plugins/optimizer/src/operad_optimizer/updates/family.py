@@ -9,7 +9,9 @@ weight to `out`, which may be the weight::
         np.add(weight, mom, out=out)
 
 `update` makes the operator of it, and `mixed` the form for half-precision weights: that keeps a
-single-precision copy of the weight as its last state, moves the copy, and gives it rounded.
+single-precision copy of the weight as its last state, moves the copy, and gives it rounded. What a
+rule takes behind `out` without a default is one more argument, of one element. Updates of several
+tensors at once are made of the same rules, in `several`.
 
 Done over whole arrays, each step of a formula would go through memory. So a rule is called for blocks
 whose arrays, temporary ones too, fit the cache together. On a GPU, where every step is a launch, and
@@ -59,6 +61,7 @@ class Blockwise:
     Attributes:
         rule: What is called for each block.
         params: Its parameters.
+        shared: Names of the arguments of one element, which each block gets.
         names: What the binder calls it with.
         only_ufuncs: That rules do nothing but call ufuncs, for the binder too.
 
@@ -66,19 +69,22 @@ class Blockwise:
         arrays: Names of the weight that is moved, the gradient and the states.
         in_place: Whether the weight is one that the rule overwrites and that is returned; else the rule
             fills the output.
+        is_split: Whether the rule is one of elements; else it gets whole arrays.
     """
 
     only_ufuncs: Final = True
 
-    def __init__(self, rule: Rule, arrays: Sequence[str], in_place: bool = False) -> None:
-        declared = inspect.signature(rule).parameters.items()
+    def __init__(
+        self, rule: Rule, arrays: Sequence[str], in_place: bool = False, is_split: bool = True
+    ) -> None:
         self.rule = rule
-        self.params: dict[str, Param] = {
-            name: taken.default for name, taken in declared if isinstance(taken.default, Param)
-        }
-        self.names = (*arrays, *([] if in_place else ["output"]), *self.params)
+        self.shared, self.params = _taken(rule)
+        moved = (*arrays, *([] if in_place else ["output"]))
+        self.names = (*moved, *self.shared, *self.params)
         self.in_place = in_place
         self.__module__ = rule.__module__
+        self._count = len(moved)
+        self._is_split = is_split
 
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""
@@ -86,11 +92,19 @@ class Blockwise:
         if not self.in_place and weight.size <= BLOCK and weight.dtype is grad.dtype:
             self.rule(*values)
             return None
-        count = len(self.names) - len(self.params)
-        arrays, given = values[:count], values[count:]
-        for own, grad, *rest in blocks((*arrays, weight) if self.in_place else arrays):
-            self.rule(own, grad.astype(own.dtype, copy=False), *rest, *given)
+        arrays, given = values[: self._count], values[self._count :]
+        arrays = (*arrays, weight) if self.in_place else arrays
+        if self._is_split:
+            by_blocks(self.rule, arrays, given)
+        else:
+            self.rule(*arrays, *given)
         return weight if self.in_place else None
+
+
+def by_blocks(rule: Rule, arrays: Sequence[Array], given: Sequence[Any]) -> None:
+    """Call a rule for each block of the arrays, with the gradient in the weight's type."""
+    for own, grad, *rest in blocks(arrays):
+        rule(own, grad.astype(own.dtype, copy=False), *rest, *given)
 
 
 def blocks(arrays: Sequence[Array]) -> Iterator[Sequence[Array]]:
@@ -115,10 +129,10 @@ def update(name: str, rule: Rule, example: Example, source: str, **contract: Any
         source: MXNet's kernel; `differs` says what is not as there.
         contract: As for `Contract`.
     """
-    arrays = _arrays_of(rule)
+    arrays = arrays_of(rule)
     states = "".join(f", state {state}:(...)" for state in arrays[2:])
     forward = Blockwise(rule, arrays)
-    return _declared(name, forward, f"{states} -> output:(...)", example, source, "float32", **contract)
+    return _declared(name, forward, states, "output:(...)", example, source, "float32", **contract)
 
 
 def mixed(
@@ -130,46 +144,62 @@ def mixed(
         name: As all that follows, as for `update`; the last array of `example` is the copy.
         moves_weight: Whether the rule gives the new weight; else it gives a direction to move along.
     """
-    arrays = _arrays_of(rule)
+    arrays = arrays_of(rule)
     states = "".join(f", state {state}:float32(...)" for state in (*arrays[2:], "weight32"))
     kind = "" if moves_weight else "float32"
     halves = [f"od.nd.array({value}, dtype='float16')" for value in example[:2]]
     result = f"array({example[-1]}, dtype={'float16' if moves_weight else 'float32'})"
     forward = Blockwise(rule, ["weight32", *arrays[1:]], in_place=moves_weight)
     example = (*halves, *example[2:-1], result)
-    return _declared(name, forward, f"{states} -> output:{kind}(...)", example, source, None, **contract)
+    return _declared(name, forward, states, f"output:{kind}(...)", example, source, None, **contract)
 
 
-def _arrays_of(rule: Rule) -> list[str]:
+def arrays_of(rule: Rule) -> list[str]:
+    """Names of the weight, the gradient and the states that a rule takes."""
     names = list(inspect.signature(rule).parameters)
     return names[: names.index("out")]
+
+
+def _taken(rule: Rule) -> tuple[list[str], dict[str, Param]]:
+    """What a rule takes behind `out`: names of arguments, and parameters."""
+    taken = list(inspect.signature(rule).parameters.values())[len(arrays_of(rule)) + 1 :]
+    params = {one.name: one.default for one in taken if isinstance(one.default, Param)}
+    return [one.name for one in taken if one.name not in params], params
 
 
 def _declared(
     name: str,
     forward: Blockwise,
     rest: str,
+    output: str,
     example: Example,
     source: str,
     compute_dtype: str | None,
     differs: str = "",
     **contract: Any,
 ) -> Declared:
-    """Declare an operator; `rest` is what its shape line says behind the gradient."""
-    place = f"{source}, src/operator/optimizer_op-inl.h."
+    """Declare an operator; `rest` is what its shape line says between the gradient and the `output`."""
+    place = sourced(source, differs)
+    shared = "".join(f", {one}:any(1)" for one in forward.shared)
     return define(
         name,
-        f"weight:(...), grad:(...){rest}",
+        f"weight:(...), grad:(...){rest}{shared} -> {output}",
         forward,
         summary=inspect.getdoc(forward.rule) or "",
         example=example,
-        source=f"{place} Differs: {differs}." if differs else place,
+        source=place,
         params=forward.params,
         accepts="floating",
         compute_dtype=compute_dtype,
         inplace="weight" if forward.in_place or compute_dtype else (),
         contract=step_contract(has_states="state " in rest, **contract),
     )
+
+
+def sourced(kernel: str, differs: str = "") -> str:
+    """Where MXNet has a kernel, which is `optimizer_op-inl.h` unless it says another file."""
+    place = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
+    return f"{place} Differs: {differs}." if differs else place
 
 
 def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:

@@ -24,7 +24,7 @@ from operad_sdk import Array
 _MOMENTUM = real(0.0, "How much of the last step is kept.")
 
 
-def _sgd(
+def sgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
 ) -> None:  # fmt: skip
@@ -34,15 +34,15 @@ def _sgd(
 
 
 sgd_update = update(
-    "sgd_update", _sgd, ("[1, 2]", "[10, -10]", "lr=0.1", "[0., 3.]"), "SGDKernel", reference=references.sgd
+    "sgd_update", sgd, ("[1, 2]", "[10, -10]", "lr=0.1", "[0., 3.]"), "SGDKernel", reference=references.sgd
 )
 mp_sgd_update = mixed(
-    "mp_sgd_update", _sgd, ("[1, 2]", "[10, -10]", "[1, 2]", "lr=0.1", "[0., 3.]"), "MP_SGDKernel",
+    "mp_sgd_update", sgd, ("[1, 2]", "[10, -10]", "[1, 2]", "lr=0.1", "[0., 3.]"), "MP_SGDKernel",
     reference=references.sgd,
 )  # fmt: skip
 
 
-def _sgd_mom(
+def sgd_momentum(
     weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE, momentum: float = _MOMENTUM,
     wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
 ) -> None:  # fmt: skip
@@ -55,11 +55,11 @@ def _sgd_mom(
 
 
 sgd_mom_update = update(
-    "sgd_mom_update", _sgd_mom, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[0., 4.]"),
+    "sgd_mom_update", sgd_momentum, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[0., 4.]"),
     "SGDMomKernel", reference=references.momentum_step,
 )  # fmt: skip
 mp_sgd_mom_update = mixed(
-    "mp_sgd_mom_update", _sgd_mom, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),
+    "mp_sgd_mom_update", sgd_momentum, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),
     "MP_SGDMomKernel", reference=references.momentum_step,
 )  # fmt: skip
 

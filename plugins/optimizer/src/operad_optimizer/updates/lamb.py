@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from operad_optimizer.updates.family import (
     COUNT,
     RATE,
     RESCALE,
+    by_blocks,
     mixed,
     move_average,
     real,
@@ -22,17 +23,19 @@ from operad_optimizer.updates.references import lamb_direction, lamb_step
 from operad_sdk import Array, define, param
 
 _PHASE_2: Final = "LambUpdatePhaseTwoKernel, src/operator/optimizer_op-inl.h."
+_KEEP: Final = real(0.9, "How much of the average gradient is kept.")
+_KEEP_SQUARE: Final = real(0.999, "How much of the average squared gradient is kept.")
+_EPSILON: Final = real(1e-6, "Added to the root.")
+_CORRECTS: Final[Any] = param(bool, True, doc="Correct the averages' bias towards 0.")
+_DECAY: Final[Any] = param(float, run_time=True, doc="Weight decay.")
 _LEAST: Final = real(-1.0, "Least norm of the weight; below 0: none.")
 _LARGEST: Final = real(-1.0, "Largest norm of the weight; below 0: none.")
 
 
 def _phase1(
     weight: Array, grad: Array, mean: Array, var: Array, out: Array,
-    beta1: float = real(0.9, "How much of the average gradient is kept."),
-    beta2: float = real(0.999, "How much of the average squared gradient is kept."),
-    epsilon: float = real(1e-6, "Added to the root."), t: int = COUNT,
-    bias_correction: bool = param(bool, True, doc="Correct the averages' bias towards 0."),
-    wd: float = param(float, run_time=True, doc="Weight decay."),
+    beta1: float = _KEEP, beta2: float = _KEEP_SQUARE, epsilon: float = _EPSILON, t: int = COUNT,
+    bias_correction: bool = _CORRECTS, wd: float = _DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
     """`output = m / (sqrt(v) + epsilon) + wd weight`: Adam's direction, for phase 2.
@@ -57,9 +60,13 @@ mp_lamb_update_phase1 = mixed(
     "LambUpdatePhaseOneKernel", moves_weight=False, reference=lamb_direction,
 )  # fmt: skip
 
+
+def _norm(data: Array) -> Array:
+    return np.linalg.norm(data.reshape(-1).astype(np.float64))
+
+
 lamb_norm = define(
-    "_lamb_norm", "data:(...) -> output:(1)",
-    lambda data: np.linalg.norm(data.reshape(-1).astype(np.float64)),
+    "_lamb_norm", "data:(...) -> output:(1)", _norm,
     summary="Euclidean norm of all elements, which phase 2 takes of the weight and of the direction.",
     example=("[3, 4]", "[5.]"), accepts="floating", compute_dtype="float32",
     contract=step_contract(reference=lambda data: np.sqrt((data**2).sum(keepdims=True)).reshape(1)),
@@ -107,3 +114,17 @@ mp_lamb_update_phase2 = define(
     accepts="floating", inplace="weight",
     contract=step_contract(has_states=True, reference=lamb_step),
 )  # fmt: skip
+
+
+def lamb(
+    weight: Array, grad: Array, mean: Array, var: Array, out: Array, lr: float = RATE,
+    beta1: float = _KEEP, beta2: float = _KEEP_SQUARE, epsilon: float = _EPSILON, wd: float = _DECAY,
+    rescale_grad: float = RESCALE, lower_bound: float = _LEAST, upper_bound: float = _LARGEST,
+    clip_gradient: float = CLIP, bias_correction: bool = _CORRECTS, t: int = COUNT,
+) -> None:  # fmt: skip
+    """Both phases of LAMB, `lamb_update_phase1` and `lamb_update_phase2`, with the norms between them."""
+    direction = np.empty_like(weight)
+    given = (beta1, beta2, epsilon, t, bias_correction, wd, rescale_grad, clip_gradient)
+    by_blocks(_phase1, (weight, grad, mean, var, direction), given)
+    norm, other = (_norm(array).astype(weight.dtype) for array in (weight, direction))
+    np.subtract(weight, _step(direction, norm, other, lr, lower_bound, upper_bound), out=out)

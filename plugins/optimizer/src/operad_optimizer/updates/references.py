@@ -6,11 +6,16 @@ single-precision copy of a weight, `weight32`, is moved as the weight is.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from operad_sdk import Array
 
 Arrays = Array | tuple[Array, ...]
+Reference = Callable[..., Any]
 
 
 def sgd(
@@ -98,6 +103,17 @@ def ftml(
     return -z / curvature, curvature, v, z
 
 
+def group_adagrad(
+    weight: Array, grad: Array, *, lr: float, rescale_grad: float, clip_gradient: float, epsilon: float,
+    history: Array,
+) -> Arrays:  # fmt: skip
+    """The gradient over the root of its rows' summed mean squares."""
+    grad = _clipped(rescale_grad * grad, clip_gradient)
+    axes = tuple(range(1, grad.ndim))
+    history = history + [[np.mean(row**2)] for row in grad] if grad.size else history
+    return weight - lr * grad / np.sqrt(np.expand_dims(history[:, 0], axes) + epsilon), history
+
+
 def sign_sgd(weight: Array, grad: Array, *, lr: float, wd: float) -> Array:
     """`sgd` of the gradient's signs."""
     return weight - lr * ((grad > 0) * 1.0 - (grad < 0) + wd * weight)
@@ -135,6 +151,67 @@ def lamb_step(
     norm = min(norm, upper_bound) if upper_bound >= 0 else norm
     ratio = norm / other if norm and other else 1.0
     return _moved(weight32, (weight if weight32 is None else weight32) - lr * ratio * g)
+
+
+def adamw(
+    weight: Array, grad: Array, rescale_grad: Array, *, lr: float, wd: float, eta: float,
+    clip_gradient: float, beta1: float, beta2: float, epsilon: float, mean: Array, var: Array,
+    weight32: Array | None = None,
+) -> Arrays:  # fmt: skip
+    """`adam`, and weight decay apart; nothing where the gradient's scale is 0 or not finite."""
+    own, scale = weight if weight32 is None else weight32, rescale_grad.item()
+    if scale == 0 or not np.isfinite(scale):
+        return _moved(weight32, own, mean, var)
+    grad = _clipped(scale * grad, clip_gradient)
+    mean, var = _average(mean, beta1, grad), _average(var, beta2, grad**2)
+    return _moved(weight32, own - eta * (lr * mean / (np.sqrt(var) + epsilon) + wd * own), mean, var)
+
+
+def lamb(
+    weight: Array, grad: Array, *, lr: float, lower_bound: float, upper_bound: float,
+    weight32: Array | None = None, **given: Any,
+) -> Arrays:  # fmt: skip
+    """Both phases."""
+    own = weight if weight32 is None else weight32
+    direction, mean, var = lamb_direction(own, grad, **given)
+    norms = (np.linalg.norm(own.ravel()), np.linalg.norm(direction.ravel()))
+    (moved,) = lamb_step(own, direction, *norms, lr=lr, lower_bound=lower_bound, upper_bound=upper_bound)
+    return _moved(weight32, moved, mean, var)
+
+
+def of_each(reference: Reference, states: Sequence[str], names: Mapping[str, str], count: str) -> Reference:
+    """The definition of a step of several tensors, from that of one.
+
+    Args:
+        names: What `reference` calls the parameters, and the rates that are arguments.
+        count: The parameter that counts the tensors.
+    """
+    taken = [*names, *(f"{state}_{place}" for place in range(_MOST) for state in states)]
+
+    def several(*arrays: Array, **given: Any) -> tuple[Array, ...]:
+        total = given.pop(count)
+        own, rest = arrays[: 2 * total], arrays[2 * total :]
+        rates = [name for name in names if name != count and name not in given]
+        given |= dict(zip(rates, rest, strict=False))
+        moved = []
+        for place in range(total):
+            of_one = {names[name]: _share(given[name], name, place) for name in names if name != count}
+            of_one |= {state: given[f"{state}_{place}"] for state in states}
+            shared = () if rates else rest
+            moved.append(reference(own[2 * place], own[2 * place + 1], *shared, **of_one))
+        return (*(first for first, *_ in moved), *(state for _, *rest in moved for state in rest))
+
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in taken]
+    several.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    return several
+
+
+_MOST = 3
+"""Tensors that the checks give at most."""
+
+
+def _share(value: Any, name: str, place: int) -> Any:
+    return value[place] if isinstance(value, tuple) or name in ("lrs", "wds") else value
 
 
 def _moved(weight32: Array | None, moved: Array, *states: Array) -> tuple[Array, ...]:

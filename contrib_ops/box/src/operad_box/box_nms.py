@@ -1,0 +1,157 @@
+"""`_contrib_box_nms`: the best of boxes that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from operad_box import definitions
+from operad_box.examples import detections
+from operad_box.geometry import converted, converted_grad, corners, format_param
+from operad_box.suppression import by_score, kept
+from operad_sdk import (
+    Array,
+    Contract,
+    Drawn,
+    InferredShapes,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+    param,
+)
+
+
+def _shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """Rows that are wide enough."""
+    width = max(prop.coord_start + 4, prop.score_index + 1, prop.id_index + 1) + choose((0, 0, 1))
+    count = choose((3, 5, 2, 1, 8, 0))
+    batch: Shape = ((), (2,), (1, 2))[choose((0, 1, 2))]
+    return [(*batch, count, width)]
+
+
+@operator("_contrib_box_nms")
+class box_nms(OperatorProperty):
+    """Non-maximum suppression: of boxes that overlap, the one of the best score stays.
+
+    Candidates are rows whose score exceeds `valid_thresh` and whose class is not `background_id`, best
+    first and equal scores in order, `topk` of them. A better one of the same class suppresses a candidate
+    where they overlap by more than `overlap_thresh`. The rows that stay come first, best first; the
+    others are -1. Gradients go to the rows that stayed, through the conversion between formats.
+
+    Shapes:
+        data: (..., N, W), N rows that hold a score, four coordinates and what else there is.
+        output0: As data.
+
+    Example:
+        >>> import operad as od
+        >>> rows = od.nd.array([[0.8, 0, 0, 2, 2], [0.9, 0, 0, 2, 1.5], [0.7, 5, 5, 6, 6]])
+        >>> od.nd._contrib_box_nms(rows, score_index=0, coord_start=1).asnumpy()
+        array([[ 0.9,  0. ,  0. ,  2. ,  1.5],
+               [ 0.7,  5. ,  5. ,  6. ,  6. ],
+               [-1. , -1. , -1. , -1. , -1. ]], dtype=float32)
+
+    Source: BoxNMSParam, src/operator/contrib/bounding_box-inl.h. Differs: the gradient is that of the
+    conversion between formats too; the hidden output has a row's number, in int64, or -1.
+    """
+
+    overlap_thresh = param(float, 0.5, doc="Boxes that overlap by more are suppressed.")
+    valid_thresh = param(float, 0.0, doc="Scores that are not more do not count.")
+    topk = param(int, -1, doc="How many candidates there are at most; not positive: any number.")
+    coord_start = param(int, 2, ge=0, doc="Where in a row its four coordinates begin.")
+    score_index = param(int, 1, ge=0, doc="Where in a row its score is.")
+    id_index = param(int, -1, doc="Where in a row its class is; negative: there is none.")
+    background_id = param(int, -1, doc="Rows of this class are no candidates.")
+    force_suppress = param(bool, False, doc="Whether boxes suppress those of other classes too.")
+    in_format = format_param("How four numbers describe a box of data.")
+    out_format = format_param("How four numbers describe a box of the output.")
+
+    spec = "data:(*B, N, W) -> output0:(*B, N, W), hidden output1:int64(*B, N)"
+    accepts = "floating"
+    compute_dtype = "float32"
+    contract = Contract(
+        inputs={"data": Drawn(detections, is_real=True)},
+        params={
+            "overlap_thresh": (0.5, 0.2, 0.8),
+            "valid_thresh": (0.0, 0.25),
+            "topk": (-1, 2, 4),
+            "coord_start": (2,),
+            "score_index": (1,),
+            "id_index": (-1, 0),
+            "background_id": (-1, 0, 1),
+        },
+        shapes=_shapes,
+        reference=definitions.box_nms,
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        if self.id_index == self.score_index:
+            raise ParamError(f"{self.name}: id_index and score_index are both {self.id_index}")
+        last = self.coord_start + 3
+        for name in ("score_index", "id_index"):
+            if self.coord_start <= getattr(self, name) <= last:
+                raise ParamError(
+                    f"{self.name}: {name} is {getattr(self, name)}, among the coordinates "
+                    f"{self.coord_start} to {last}"
+                )
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """As the line says; a row has a place for all that it should hold."""
+        data = in_shapes[0]
+        least = max(self.coord_start + 4, self.score_index + 1, self.id_index + 1)
+        if data and data[-1] is not None and data[-1] < least:
+            raise ShapeError(
+                f"{self.name}: data has shape {data}, expected rows of at least {least} numbers: axis "
+                f"{len(data) - 1} is {data[-1]}"
+            )
+        return super().infer_shape(in_shapes)
+
+    @property
+    def compares_classes(self) -> bool:
+        """Whether boxes suppress those of their own class alone."""
+        return self.id_index >= 0 and not self.force_suppress
+
+    def is_candidate(self, rows: Array) -> Array:
+        """Which rows count."""
+        found = rows[:, self.score_index] > self.valid_thresh
+        if self.id_index >= 0:
+            found &= rows[:, self.id_index] != self.background_id
+        return found
+
+    def stay(self, xp: Any, rows: Array) -> Array:
+        """Numbers of the rows that stay, best first."""
+        candidates = xp.nonzero(self.is_candidate(rows))[0]
+        order = candidates[by_score(xp, rows[candidates, self.score_index], self.topk)]
+        boxes = corners(rows[order, self.coord_start : self.coord_start + 4], self.in_format)
+        classes = np.trunc(rows[order, self.id_index]) if self.compares_classes else None
+        return order[kept(xp, boxes, classes, self.overlap_thresh)]
+
+    def forward(self, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
+        """One image after the other."""
+        place = slice(self.coord_start, self.coord_start + 4)
+        output0[...] = -1
+        output1[...] = -1
+        for image in np.ndindex(data.shape[:-2]):
+            rows, output = data[image], output0[image]
+            stay = self.stay(op_ctx.xp, rows)
+            output[: len(stay)] = rows[stay]
+            boxes = output[: len(stay), place]
+            boxes[...] = converted(boxes, self.in_format, self.out_format)
+            output1[image][: len(stay)] = stay
+
+    def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
+        """`d output0[n] / d data[stay[n]] = 1`, but for the conversion of coordinates."""
+        place = slice(self.coord_start, self.coord_start + 4)
+        data_grad[...] = 0
+        for image in np.ndindex(output1.shape[:-1]):
+            index, grad = output1[image], output0_grad[image]
+            stay = index[index >= 0]
+            rows = grad[: len(stay)].copy()
+            rows[:, place] = converted_grad(rows[:, place], self.in_format, self.out_format)
+            data_grad[image][stay] = rows

@@ -1,0 +1,3 @@
+"""Correlation of patches, `Correlation`."""
+
+from operad_correlation.correlation import Correlation as Correlation

@@ -1,0 +1,88 @@
+"""Labels and lengths that the contract checks try `CTCLoss` on, and its definition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk import Array, Shape
+
+PARAMS: Final[Mapping[str, Sequence[Any]]] = {
+    "use_data_lengths": (False, True),
+    "use_label_lengths": (False, True),
+    "blank_label": ("first", "last"),
+}
+
+
+def drawn_shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """As many labels as steps at most."""
+    steps, samples, classes = choose((3, 2, 4, 1)), choose((2, 1, 3, 0)), choose((3, 2))
+    labels = choose(range(steps + 1))
+    lengths = [(samples,)] * (prop.use_data_lengths + prop.use_label_lengths)
+    return [(steps, samples, classes), (samples, labels), *lengths]
+
+
+def drawn_labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Classes, and padding where there are no lengths of labels."""
+    first = 1 if prop.blank_label == "first" else 0
+    symbols = shapes["data"][2] - 1
+    least = first if prop.use_label_lengths else first - 1
+    return rng.integers(least, max(least, first + symbols - 1), shape, endpoint=True)
+
+
+def data_lengths(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Up to all steps."""
+    return rng.integers(0, shapes["data"][0], shape, endpoint=True)
+
+
+def label_lengths(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Up to all labels."""
+    return rng.integers(0, shapes["label"][1], shape, endpoint=True)
+
+
+def definition(
+    data: Array,
+    label: Array,
+    *lengths: Array,
+    use_data_lengths: bool,
+    use_label_lengths: bool,
+    blank_label: str,
+) -> Array:
+    """-log of the probability, and 0 where it is 0."""
+    classes = data.shape[2]
+    blank, padding = (0, 0) if blank_label == "first" else (classes - 1, -1)
+    given = iter(lengths)
+    steps = next(given) if use_data_lengths else np.full(len(label), len(data))
+    counts = next(given) if use_label_lengths else [[*row, padding].index(padding) for row in label.tolist()]
+    losses = []
+    for sample, row in enumerate(label.tolist()):
+        weights = np.exp(data[: int(steps[sample]), sample])
+        probs = weights / weights.sum(axis=1, keepdims=True)
+        score = log_probability(probs, row[: int(counts[sample])], blank)
+        losses.append(-score if score > -np.inf else 0.0)
+    return np.asarray(losses)
+
+
+def log_probability(probs: Array, labels: list[int], blank: int) -> float:
+    """The log of the sum over all sequences of classes, of which those count that leave the labels so far.
+
+    Sequences are told apart by how many labels they have left and by their last class alone. Their shares
+    are scaled to sum to 1 after each step, and the logarithms of the scales are added.
+    """
+    left, scales = {(0, blank): 1.0}, 0.0
+    for step in probs:
+        longer: dict[tuple[int, int], float] = defaultdict(float)
+        for (count, last), value in left.items():
+            for symbol, share in enumerate(step):
+                if symbol in (blank, last):
+                    longer[count, symbol] += value * share
+                elif count < len(labels) and labels[count] == symbol:
+                    longer[count + 1, symbol] += value * share
+        scale = sum(longer.values())
+        left = {state: value / scale for state, value in longer.items()}
+        scales += np.log(scale)
+    total = sum(value for (count, _), value in left.items() if count == len(labels))
+    return float(scales + np.log(total)) if total else -np.inf

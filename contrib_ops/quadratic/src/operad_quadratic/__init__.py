@@ -1,0 +1,3 @@
+"""The quadratic function, `_contrib_quadratic`."""
+
+from operad_quadratic.quadratic import quadratic as quadratic

@@ -1,0 +1,74 @@
+"""Loops over regions that numba compiles on their first use; imported only where that is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+
+@njit(**_options)  # type: ignore[untyped-decorator]
+def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: Any) -> None:
+    """The first largest element of each bin, of which NaN is the largest.
+
+    Args:
+        images: The number of each region's image, negative for those in none.
+        rows: Where each region's bins start and stop; (R, h, 2). And `columns`: (R, w, 2).
+        output: Zeros; `maxidx` is -1 everywhere. Bins with an element are written.
+    """
+    width = data.shape[3]
+    for n, c, i, j in np.ndindex(output.shape):
+        if images[n] < 0:
+            continue
+        plane = data[images[n], c]
+        place = -1
+        largest = plane.dtype.type(0)
+        for row in range(rows[n, i, 0], rows[n, i, 1]):
+            for column in range(columns[n, j, 0], columns[n, j, 1]):
+                value = plane[row, column]
+                if place < 0 or value > largest or (np.isnan(value) and not np.isnan(largest)):
+                    largest, place = value, row * width + column
+        output[n, c, i, j] = largest
+        maxidx[n, c, i, j] = place
+
+
+@njit(**_options)  # type: ignore[untyped-decorator]
+def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
+    """Add each bin's gradient to its largest element, in order."""
+    width = data_grad.shape[3]
+    for n, c, i, j in np.ndindex(maxidx.shape):
+        place = maxidx[n, c, i, j]
+        if place >= 0:
+            data_grad[images[n], c, place // width, place % width] += output_grad[n, c, i, j]
+
+
+@njit(**_options)  # type: ignore[untyped-decorator]
+def sample(pixels: Any, rows: Any, columns: Any, share: Any, output: Any) -> None:
+    """The sum of the samples of each bin, times `share`: rows first, then columns.
+
+    Args:
+        pixels: (channels, H, W).
+        rows: low, high, fraction and is_inside of `Samples`. And `columns`.
+    """
+    low_row, high_row, below, has_row = rows
+    low_column, high_column, beyond, has_column = columns
+    one = pixels.dtype.type(1)  # an integer would make double precision of single
+    line = np.empty(pixels.shape[2], pixels.dtype)
+    for c in range(len(pixels)):
+        for i in range(len(low_row)):
+            line[:] = 0
+            for u in range(low_row.shape[1]):
+                if has_row[i, u]:
+                    low, high, y = pixels[c, low_row[i, u]], pixels[c, high_row[i, u]], below[i, u]
+                    for column in range(len(line)):
+                        line[column] += low[column] * (one - y) + high[column] * y
+            for j in range(len(low_column)):
+                total = one - one
+                for v in range(low_column.shape[1]):
+                    if has_column[j, v]:
+                        x = beyond[j, v]
+                        total += line[low_column[j, v]] * (one - x) + line[high_column[j, v]] * x
+                output[c, i, j] = total * share

@@ -1,0 +1,88 @@
+"""`SpatialTransformer`: an image under an affine map."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from operad_sdk import Array, Contract, OperatorProperty, Real, Shape, operator, param
+from operad_spatial_transformer.bilinear import grid_gradient, image_gradient, sample
+from operad_spatial_transformer.grid import TARGET, affine_base, affine_gradient, affine_grid, check_target
+from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpolated
+
+
+def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
+    """The pixels' positions under the map, and the image there."""
+    y, x = np.meshgrid(*(np.linspace(-1, 1, length) for length in target_shape), indexing="ij")
+    place = np.stack([x, y, np.ones_like(x)])
+    return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), place))
+
+
+@operator("SpatialTransformer")
+class SpatialTransformer(OperatorProperty):
+    """The image under an affine map: `BilinearSampler` of the data with `GridGenerator` of `loc`.
+
+    After Jaderberg et al., "Spatial transformer networks", 2015.
+
+    Shapes:
+        data: (N, C, H, W).
+        loc: (N, 6): the rows of a matrix that maps (x, y, 1) of the output to x and y of the data.
+        output: (N, C, *target_shape).
+        grid: (N, 2, *target_shape), hidden: where each output pixel comes from.
+
+    Example:
+        >>> import operad as od
+        >>> image = od.nd.array([[[[1, 2], [3, 4]]]])
+        >>> mirrored = od.nd.array([[-1, 0, 0, 0, 1, 0]])
+        >>> options = {"transform_type": "affine", "sampler_type": "bilinear"}
+        >>> od.nd.SpatialTransformer(image, mirrored, target_shape=(2, 2), **options).asnumpy()
+        array([[[[2., 1.],
+                 [4., 3.]]]], dtype=float32)
+
+    Source: SpatialTransformerOp, src/operator/spatial_transformer-inl.h.
+    """
+
+    target_shape = TARGET
+    transform_type = param(str, choices=("affine",), doc="What `loc` says.")
+    sampler_type = param(str, choices=("bilinear",), doc="How is sampled between pixels.")
+    cudnn_off = CUDNN_OFF
+    spec = "data:(N, C, H, W), loc:(N, 6) -> output:(N, C, *target_shape), hidden grid:(N, 2, *target_shape)"
+    accepts = "floating"
+    compute_dtype = "float32"
+    element_cost = 30
+    contract: ClassVar = Contract(
+        reference=_reference,
+        inputs={"data": Real(-2.0, 2.0), "loc": Real(-2.0, 2.0)},
+        params={"target_shape": ((2, 3), (3, 2), (4, 4))},
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        check_target(self.name, self.target_shape)
+
+    def infer_shape(self, in_shapes: Any) -> Any:
+        """As the line says, where there is something to sample."""
+        inferred = super().infer_shape(in_shapes)
+        check_image(self.name, inferred[0][0])
+        return inferred
+
+    def forward(
+        op_ctx: Any, data: Array, loc: Array, target_shape: Shape, output: Array, grid: Array
+    ) -> None:
+        """The grid, and the images there."""
+        affine_grid(loc, affine_base(op_ctx.xp, target_shape, data.dtype), grid)
+        for image, points, target in zip(data, grid, output, strict=True):
+            sample(image, points, target)
+
+    def data_grad(output_grad: Array, grid: Array, data_grad: Array) -> None:
+        """As of `BilinearSampler`."""
+        for head, points, target in zip(output_grad, grid, data_grad, strict=True):
+            image_gradient(head, points, target)
+
+    def loc_grad(op_ctx: Any, output_grad: Array, data: Array, grid: Array, target_shape: Shape) -> Array:
+        """`d/d loc`: through the grid, whose gradient is that of `BilinearSampler`."""
+        grid_grad = np.empty_like(grid)
+        for head, image, points, target in zip(output_grad, data, grid, grid_grad, strict=True):
+            grid_gradient(head, image, points, target)
+        return affine_gradient(grid_grad, affine_base(op_ctx.xp, target_shape, grid.dtype))

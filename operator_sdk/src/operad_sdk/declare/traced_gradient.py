@@ -1,0 +1,192 @@
+"""From the gradients that an operator declares to the operator that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.errors import GradientError
+from operad.operator import Array, BackwardEntry, OpContext, Operator, OpReq, Shape
+from operad.operator import OperatorProperty as CoreProperty
+from operad_sdk.declare.binder import BoundOperator
+from operad_sdk.declare.gradient_operator import ArrayFunction, GradientOperator, TensorSpec
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.differentiate import Namespace, Traced, constant
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
+
+
+@final
+class TracingContext(NamedTuple):
+    """What a function gets as `op_ctx` inside a trace."""
+
+    ctx: Context
+    is_train: bool
+    xp: Namespace
+    requested: tuple[Any, ...] = ()
+    num_threads: int = 1
+
+    def parallel(self, function: Callable[[int, int], object], count: int, width: int) -> None:
+        """Call `function(part, 0)` for every part, one after another."""
+        for part in range(count):
+            function(part, 0)
+
+
+@final
+class _Kernel(Operator):
+    """The gradients of an operator's kernel, as outputs."""
+
+    def __init__(self, operator: Operator, places: Places) -> None:
+        self._operator = operator
+        self._places = places
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Array],
+        req: Sequence[OpReq],
+        out_data: Sequence[Array],
+        aux_states: Sequence[Array],
+    ) -> None:
+        """What `backward` of the kernel computes."""
+        groups = self._places.filled(in_data)
+        requests = [OpReq.NULL] * self._places.counts[IN_DATA]
+        targets: list[Array | None] = [None] * len(requests)
+        for place, request, target in zip(self._places.targets, req, out_data, strict=True):
+            requests[place], targets[place] = request, target
+        self._operator.backward(
+            op_ctx, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, aux_states
+        )
+
+
+@final
+class Places(NamedTuple):
+    """Where the arrays that gradients read, and the gradients, stand in a call of `backward`.
+
+    Attributes:
+        entries: One for each array that is read.
+        targets: Places of the arguments whose gradients are wanted.
+        counts: How many arrays each group of the call has.
+    """
+
+    entries: Sequence[BackwardEntry]
+    targets: Sequence[int]
+    counts: Mapping[str, int]
+
+    def filled(self, arrays: Sequence[Any]) -> dict[str, list[Any]]:
+        """The groups of the call, None where nothing is read."""
+        groups: dict[str, list[Any]] = {kind: [None] * count for kind, count in self.counts.items()}
+        for entry, array in zip(self.entries, arrays, strict=True):
+            groups[entry.kind][entry.index] = array
+        return groups
+
+
+def gradient_operator(
+    prop: OperatorProperty,
+    ctx: Context,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    wanted: Sequence[bool],
+) -> CoreProperty:
+    """The operator that computes gradients of `prop`; see `OperatorProperty.gradient_operator` of the core.
+
+    Raises:
+        GradientError: The gradient is not the derivative of the operator, as far as its declaration says.
+        TraceError: A function that computes it cannot be traced.
+    """
+    _, out_shapes, _ = prop.infer_shape(in_shapes)
+    _, out_types, _ = prop.infer_type(in_types)
+    arguments, outputs = prop.list_arguments(), prop.list_outputs()
+    entries = prop.backward_dependency(wanted)
+    _check_declared(prop, entries, [dtype for dtype in out_types if dtype is not None])
+    if any(in_types[place].kind != "f" for place, flag in enumerate(wanted) if flag):
+        raise GradientError("gradients of integers are rounded, and have no slope")
+    tensors: dict[str, list[TensorSpec]] = {
+        IN_DATA: [
+            TensorSpec(name, shape, dtype, not flag)
+            for name, shape, dtype, flag in zip(
+                arguments, in_shapes, in_types, prop.differentiable_inputs(), strict=True
+            )
+        ],
+        OUT_DATA: [TensorSpec(*all_) for all_ in zip(outputs, out_shapes, out_types, strict=True)],  # type: ignore[arg-type]
+    }
+    tensors[OUT_GRAD] = [
+        spec._replace(name=f"{spec.name}_grad") for spec in tensors[OUT_DATA][: prop.num_visible_outputs]
+    ]
+    targets = [place for place, flag in enumerate(wanted) if flag]
+    places = Places(entries, targets, {kind: len(group) for kind, group in tensors.items()})
+    computes = [tensors[IN_DATA][place] for place in targets]
+    reads = [tensors[kind][index] for kind, index in entries]
+    is_traced = [spec.dtype.kind == "f" and not spec.is_constant for spec in reads]
+    function = _traceable(prop, in_shapes, in_types, places, computes, is_traced)
+    made = GradientOperator(
+        prop.name,
+        reads,
+        [spec._replace(name=f"{spec.name}_grad") for spec in computes],
+        function,
+        lambda on: _Kernel(prop.create_operator(on, in_shapes, in_types), places),
+    )
+    made.try_out(ctx)
+    return made
+
+
+def _check_declared(
+    prop: OperatorProperty, entries: Sequence[BackwardEntry], out_types: Sequence[DType]
+) -> None:
+    if not any(entry.kind == OUT_GRAD for entry in entries):
+        raise GradientError(
+            "it does not read the gradient of the output, so it is no derivative that could have one"
+        )
+    reads = [index for kind, index in entries if kind == OUT_DATA]
+    chosen = prop.contract.why_no_numeric_gradient(prop)
+    if reads and chosen:
+        raise GradientError(f"it is not the derivative of the output that it reads: {chosen}")
+    for index in reads:
+        is_hidden = index >= prop.num_visible_outputs and out_types[index].kind == "f"
+        # What is drawn at random does not depend on the arguments.
+        if is_hidden and prop.contract.distribution is None:
+            raise GradientError(
+                f"it reads the hidden output {prop.list_outputs()[index]}, which may depend on the arguments "
+                "in a way that no gradient shows"
+            )
+
+
+def _traceable(
+    prop: OperatorProperty,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    places: Places,
+    computes: Sequence[TensorSpec],
+    is_traced: Sequence[bool],
+) -> ArrayFunction:
+    """The declared gradients as a function of arrays that are traced."""
+    binding = prop.binding
+    requests = [OpReq.NULL] * len(in_shapes)
+    for place in places.targets:
+        requests[place] = OpReq.WRITE
+
+    def function(op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+        level = max(array.level for array in arrays if isinstance(array, Traced))
+        ctx = op_ctx.ctx
+        namespace = Namespace(ctx.xp, level)
+        operator = BoundOperator(
+            prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.traced
+        )
+        operator.xp = namespace  # type: ignore[assignment]
+        # Plain arrays of a device would take a traced one for a value of theirs.
+        read = [
+            constant(level, array) if flag and not isinstance(array, Traced) else array
+            for array, flag in zip(arrays, is_traced, strict=True)
+        ]
+        groups = places.filled(read)
+        targets: list[Any] = [None] * len(in_shapes)
+        for place, spec in zip(places.targets, computes, strict=True):
+            targets[place] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))
+        context: Any = TracingContext(ctx, op_ctx.is_train, namespace)
+        operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, ())
+        return [targets[place] for place in places.targets]
+
+    return function

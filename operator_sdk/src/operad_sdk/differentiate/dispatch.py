@@ -1,0 +1,114 @@
+"""From a function of NumPy to the rule that it has inside a trace.
+
+The rules' modules fill the tables: what is computed from traced arrays, with a derivative or composed of
+functions that have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk.differentiate.errors import TraceError
+
+Rule = Callable[..., Any]
+
+UFUNCS: Final[dict[np.ufunc, Rule]] = {}
+"""Ufuncs with a derivative."""
+
+FUNCTIONS: Final[dict[Any, Rule]] = {}
+"""Other functions with one; a rule takes what the function takes but for `out`."""
+
+METHODS: Final[dict[str, Rule]] = {}
+"""Methods of arrays by name; a rule takes the array and then the arguments."""
+
+FLAT: Final[set[Any]] = set()
+"""Functions whose derivative is 0 wherever they have one: comparisons, rounding, places of extrema."""
+
+_REDUCTIONS: Final[dict[Any, Rule]] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min
+}  # fmt: skip
+
+
+def call_ufunc(
+    traced: type[Any], ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    """What a ufunc gives of `inputs`, one of which, or of `out`, is traced.
+
+    Args:
+        traced: The class of traced arrays.
+    Raises:
+        TraceError: There is no rule for it.
+    """
+    if method == "at" and ufunc is np.add:
+        return METHODS["add_at"](*inputs)
+    rule = UFUNCS.get(ufunc)
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        axis = inputs[1] if len(inputs) > 1 else options.pop("axis", 0)
+        return _REDUCTIONS[ufunc](inputs[0], axis=axis, **options)
+    if method != "__call__" or not set(options) <= {"out", "casting", "dtype", "where"}:
+        raise _no_rule(f"{ufunc.__name__}.{method}" if method != "__call__" else _with(ufunc, options))
+    (out,) = options.get("out") or (None,)
+    if ufunc in FLAT or not any(isinstance(x, traced) for x in inputs):
+        result = ufunc(*[_value(traced, x) for x in inputs])
+    elif rule is None:
+        raise _no_rule(ufunc.__name__)
+    else:
+        result = rule(*inputs)
+    if options.get("dtype") is not None and result.dtype != options["dtype"]:
+        result = result.astype(options["dtype"])
+    return _put(traced, result, out, options.get("where", True), ufunc.__name__)
+
+
+def call_function(traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """What a function of NumPy gives, an argument of which is traced; as `call_ufunc`."""
+    out = options.pop("out", None)
+    rule = FUNCTIONS.get(function)
+    if rule is not None:
+        result = rule(*args, **options)
+    elif function in FLAT or not any(x.node.leads for x in _all(traced, [*args, *options.values()])):
+        args, options = _values(traced, args), {name: _values(traced, x) for name, x in options.items()}
+        result = function(*args, **options)
+    else:
+        raise _no_rule(function.__name__)
+    return _put(traced, result, out, True, function.__name__)
+
+
+def _put(traced: type[Any], result: Any, out: Any, where: Any, name: str) -> Any:
+    if out is None:
+        return result
+    if not isinstance(out, traced):
+        raise TraceError(
+            f"numpy.{name} writes what it computes derivatives of into a plain array, where they would be "
+            "lost; make the array with np.empty_like, or with op_ctx.xp"
+        )
+    out.write(result if where is True else np.where(where, result, out))
+    return out
+
+
+def _value(traced: type[Any], x: Any) -> Any:
+    """What a traced array holds; it may be one of an outer trace."""
+    return x.node.value if isinstance(x, traced) else x
+
+
+def _values(traced: type[Any], x: Any) -> Any:
+    return type(x)(_values(traced, item) for item in x) if type(x) in (list, tuple) else _value(traced, x)
+
+
+def _all(traced: type[Any], found: Any) -> Iterator[Any]:
+    """The traced arrays among arguments, and inside lists of them."""
+    if isinstance(found, traced):
+        yield found
+    elif isinstance(found, (list, tuple)):
+        for item in found:
+            yield from _all(traced, item)
+
+
+def _with(ufunc: np.ufunc, options: dict[str, Any]) -> str:
+    return ufunc.__name__ + "".join(f" with {name}=" for name in options)
+
+
+def _no_rule(name: str) -> TraceError:
+    return TraceError(f"numpy.{name} has no derivative in operad_sdk.differentiate")

@@ -1,0 +1,157 @@
+"""Derivatives of reading and writing parts of arrays."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
+from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.tracing import Primitive, Traced, View, fitted, plain
+
+Index = Any
+
+
+def _put(part: Any, index: Index, shape: tuple[int, ...]) -> Any:
+    """Zeros with `part` added in the places of `index`, which may name a place twice."""
+    made = np.zeros_like(part, shape=shape)
+    if is_basic(index):
+        made[index] = part
+    else:
+        np.add.at(made, index, part)
+    return made
+
+
+def _with_part(whole: Any, part: Any, index: Index) -> Any:
+    made = whole.copy()
+    made[index] = part
+    return made
+
+
+_taken: Primitive = Primitive(
+    lambda x, index: x[index], lambda g, y, x, index: _placed(g, index, plain(x).shape)
+)
+_placed: Primitive = Primitive(_put, lambda g, y, part, index, shape: _taken(g, index))
+_replaced: Primitive = Primitive(
+    _with_part,
+    lambda g, y, whole, part, index: _replaced(g, 0, index),
+    lambda g, y, whole, part, index: fitted(_taken(g, index), part),
+)
+
+
+def is_basic(index: Index) -> bool:
+    """Whether an index gives a view: numbers, slices and new axes."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(item is None or isinstance(item, (int, slice, np.integer, EllipsisType)) for item in items)
+
+
+def get_item(x: Any, index: Index) -> Any:
+    """`x[index]`: a view of basic indices, else a copy."""
+    if not is_basic(index):
+        return _taken(x, index)
+    plain(x).__getitem__(index)  # raises as NumPy does, now: a view is read later
+    return x.viewed(
+        View(lambda whole: _taken(whole, index), lambda whole, part: _replaced(whole, part, index))
+    )
+
+
+def set_item(x: Any, index: Index, value: Any) -> None:
+    """`x[index] = value`."""
+    is_traced = isinstance(value, Traced)
+    if is_traced and value.dtype != x.dtype:
+        value = value.astype(x.dtype)
+    x.write(value if is_traced and index is Ellipsis else _replaced(x, value, index))
+
+
+def _add_at(x: Any, index: Index, value: Any) -> None:
+    if not isinstance(x, Traced):
+        raise TraceError(
+            "numpy.add.at adds what it computes derivatives of to a plain array, where they would be lost; "
+            "make the array with np.zeros_like, or with op_ctx.xp"
+        )
+    shape = plain(x)[index].shape
+    part = value if np.shape(plain(value)) == shape else np.broadcast_to(value, shape)
+    x.write(x + _placed(part, index, x.shape))
+
+
+def _copyto(target: Any, value: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if not isinstance(target, Traced):
+        raise TraceError(
+            "numpy.copyto writes what it computes derivatives of into a plain array, where they would be "
+            "lost; make the array with np.empty_like, or with op_ctx.xp"
+        )
+    if where is not True:
+        target.write(np.where(where, value, target))
+    else:
+        set_item(target, ..., value)
+
+
+def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    length = a.shape[axis]
+    if mode != "raise":
+        indices = np.clip(indices, 0, length - 1) if mode == "clip" else np.mod(indices, length)
+    return a[(*[slice(None)] * (axis % a.ndim), indices)]
+
+
+def _along(indices: Any, axis: int) -> Index:
+    """What `take_along_axis` indexes with: every place of the other axes."""
+    ndim = indices.ndim
+    places = [
+        np.arange(length, like=indices).reshape([-1 if i == one else 1 for i in range(ndim)])
+        for one, length in enumerate(indices.shape)
+    ]
+    return (*places[:axis], indices, *places[axis + 1 :])
+
+
+def _take_along(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    if axis is None:
+        return arr.reshape(-1)[indices]
+    return arr[_along(indices, axis % arr.ndim)]
+
+
+def _put_along(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+    arr[_along(indices, axis % arr.ndim)] = values
+
+
+def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    matrices = np.moveaxis(x, (axis1, axis2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
+    # Lists index arrays of any device.
+    return matrices[(..., *(part.tolist() for part in np.divmod(places, max(1, columns))))]
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    if v.ndim > 1:
+        return _diagonal(v, k)
+    size = len(v) + abs(k)
+    made = np.zeros_like(v, shape=(size, size))
+    rows, columns = max(-k, 0), max(k, 0)
+    made[list(range(rows, rows + len(v))), list(range(columns, columns + len(v)))] = v
+    return made
+
+
+def _triangle(function: Any) -> Any:
+    def keep(m: Any, k: int = 0) -> Any:
+        return np.where(function(np.ones(m.shape[-2:], bool, like=plain(m)), k), m, 0)
+
+    return keep
+
+
+def _overlap(a: Any, b: Any, *args: Any, **options: Any) -> bool:
+    """Whether a write to one may change the other."""
+    if isinstance(a, Traced) and isinstance(b, Traced):
+        return a.root is b.root
+    return False
+
+
+FUNCTIONS.update({
+    np.copyto: _copyto, np.take: _take, np.take_along_axis: _take_along, np.put_along_axis: _put_along,
+    np.diagonal: _diagonal, np.diag: _diag, np.tril: _triangle(np.tril), np.triu: _triangle(np.triu),
+    np.may_share_memory: _overlap, np.shares_memory: _overlap,
+})  # fmt: skip
+METHODS.update({"__getitem__": get_item, "__setitem__": set_item, "add_at": _add_at})

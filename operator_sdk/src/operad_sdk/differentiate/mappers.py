@@ -1,0 +1,41 @@
+"""Derivatives of mappers: their slopes, which are mappers too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from operad_sdk.differentiate.dispatch import METHODS
+from operad_sdk.differentiate.tracing import Primitive, Traced
+from operad_sdk.mapper.core import Mapper
+from operad_sdk.mapper.ir import Program
+from operad_sdk.mapper.slope import slope_program
+
+
+@lru_cache(maxsize=1024)
+def _primitive(program: Program) -> Primitive:
+    # dy/dx_i is a mapper of the same arguments.
+    slopes = [
+        lambda g, y, *values, place=place: g * _slope(program, place).map(*values)
+        for place in range(len(program.inputs))
+    ]
+    return Primitive(Mapper(program).map, *slopes, fits=True)
+
+
+@lru_cache(maxsize=4096)
+def _slope(program: Program, place: int) -> Mapper:
+    return Mapper(slope_program(program, place))
+
+
+def _mapped(array: Any, program: Program, args: Sequence[Any], out: Any) -> Any:
+    """What a program gives of arrays, one of which is traced."""
+    result = _primitive(program)(*args)
+    if out is None:
+        return result
+    assert isinstance(out, Traced), "targets of traced functions are traced"
+    out.write(result)
+    return out
+
+
+METHODS["__array_mapper__"] = _mapped

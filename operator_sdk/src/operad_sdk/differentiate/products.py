@@ -1,0 +1,89 @@
+"""Derivatives of products of matrices, and of what LAPACK computes of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
+from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.tracing import Primitive
+
+
+def _turned(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+_matmul = Primitive(
+    np.matmul,
+    lambda g, y, a, b: np.matmul(g, _turned(b)),
+    lambda g, y, a, b: np.matmul(_turned(a), g),
+    fits=True,
+)
+# d(A^-1) = -A^-1 dA A^-1
+_inverse = Primitive(np.linalg.inv, lambda g, y, a: -np.matmul(np.matmul(_turned(y), g), _turned(y)))
+# A dX = dB - dA X
+_solution = Primitive(
+    np.linalg.solve,
+    lambda g, y, a, b: -np.matmul(np.linalg.solve(_turned(a), g), _turned(y)),
+    lambda g, y, a, b: np.linalg.solve(_turned(a), g),
+    fits=True,
+)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Vectors are rows on the left and columns on the right, whose axis is then dropped."""
+    rows = a[None, :] if a.ndim == 1 else a
+    columns = b[:, None] if b.ndim == 1 else b
+    found = _matmul(rows, columns)
+    shape = found.shape
+    shape = shape[:-1] if b.ndim == 1 else shape
+    shape = (*shape[: -2 + (b.ndim == 1)], *shape[-1 + (b.ndim == 1) :]) if a.ndim == 1 else shape
+    return found if shape == found.shape else found.reshape(shape)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return np.multiply(a, b)
+    return _product(a, b) if b.ndim <= 2 else np.tensordot(a, b, (-1, -2))
+
+
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    if isinstance(axes, int):
+        axes = (range(a.ndim - axes, a.ndim), range(axes))
+    summed_a = [one % a.ndim for one in np.atleast_1d(axes[0])]
+    summed_b = [one % b.ndim for one in np.atleast_1d(axes[1])]
+    kept_a = [one for one in range(a.ndim) if one not in summed_a]
+    kept_b = [one for one in range(b.ndim) if one not in summed_b]
+    rows, columns = [a.shape[one] for one in kept_a], [b.shape[one] for one in kept_b]
+    length = prod(a.shape[one] for one in summed_a)
+    left = np.transpose(a, (*kept_a, *summed_a)).reshape((prod(rows), length))
+    right = np.transpose(b, (*summed_b, *kept_b)).reshape((length, prod(columns)))
+    return _matmul(left, right).reshape((*rows, *columns))
+
+
+def _einsum(subscripts: str, *operands: Any) -> Any:
+    """A product along named axes: all operands broadcast over all axes, multiplied and summed."""
+    terms, arrow, result = subscripts.replace(" ", "").partition("->")
+    names = terms.split(",")
+    if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
+        raise TraceError(
+            f"numpy.einsum with {subscripts!r} has no derivative in operad_sdk.differentiate; name every "
+            "axis, and none twice in one term"
+        )
+    every = [*result, *sorted(set("".join(names)) - set(result))]
+    total: Any = 1
+    for term, operand in zip(names, operands, strict=True):
+        order = [term.index(name) for name in every if name in term]
+        shape = [operand.shape[term.index(name)] if name in term else 1 for name in every]
+        total = np.transpose(operand, order).reshape(shape) * total
+    return total.sum(tuple(range(len(result), len(every))))
+
+
+UFUNCS[np.matmul] = _product
+FUNCTIONS.update({
+    np.dot: _dot, np.tensordot: _tensordot, np.einsum: _einsum, np.linalg.inv: _inverse,
+    np.linalg.solve: _solution,
+})  # fmt: skip

@@ -1,0 +1,78 @@
+"""Derivatives of sums, means, products and extrema along axes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.differentiate.dispatch import FUNCTIONS
+from operad_sdk.differentiate.tracing import Primitive, plain
+
+Axis = Any
+
+
+def kept(reduced: Any, shape: tuple[int, ...], axis: Axis) -> Any:
+    """What a reduction of `shape` gave, with the axes that are gone as axes of length 1."""
+    axes = range(len(shape)) if axis is None else [one % len(shape) for one in np.atleast_1d(axis)]
+    return reduced.reshape([1 if i in axes else n for i, n in enumerate(shape)])
+
+
+def _repeated(g: Any, x: Any, axis: Axis) -> Any:
+    shape = plain(x).shape
+    return np.broadcast_to(kept(g, shape, axis), shape)
+
+
+_sum = Primitive(
+    lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
+    lambda g, y, x, axis, keepdims: _repeated(g, x, axis),
+)
+
+
+def _extremum(function: Any) -> Primitive:
+    """All elements that equal the extremum have its gradient."""
+    return Primitive(
+        lambda x, axis, keepdims: function(x, axis=axis, keepdims=keepdims),
+        lambda g, y, x, axis, keepdims: (
+            _repeated(g, x, axis) * (plain(x) == kept(plain(y), plain(x).shape, axis))
+        ),
+    )
+
+
+_max, _min = _extremum(np.max), _extremum(np.min)
+_prod = Primitive(
+    lambda x, axis, keepdims: np.prod(x, axis=axis, keepdims=keepdims),
+    lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
+)
+_cumsum = Primitive(
+    lambda x, axis: np.cumsum(x, axis=axis),
+    lambda g, y, x, axis: np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis),
+)
+
+
+def _reduction(primitive: Primitive) -> Any:
+    def reduce(
+        a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
+    ) -> Any:
+        a = a if dtype is None else a.astype(dtype)
+        return primitive(a, axis, keepdims)
+
+    return reduce
+
+
+def _mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
+    count = prod(a.shape[one] for one in axes)
+    return np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims) / max(count, 1)
+
+
+def _cumulated(a: Any, axis: Axis = None, dtype: Any = None) -> Any:
+    a = a if dtype is None else a.astype(dtype)
+    return _cumsum(a.reshape(-1), 0) if axis is None else _cumsum(a, axis)
+
+
+FUNCTIONS.update({
+    np.sum: _reduction(_sum), np.max: _reduction(_max), np.min: _reduction(_min), np.prod: _reduction(_prod),
+    np.amax: _reduction(_max), np.amin: _reduction(_min), np.mean: _mean, np.cumsum: _cumulated,
+})  # fmt: skip

@@ -1,0 +1,119 @@
+"""Derivatives of functions that move elements, and the views among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.differentiate.dispatch import FUNCTIONS
+from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.tracing import Primitive, Traced, View, plain
+
+_reshape = Primitive(
+    lambda x, shape: np.reshape(x, shape), lambda g, y, x, shape: np.reshape(g, plain(x).shape)
+)
+_transpose = Primitive(
+    lambda x, axes: np.transpose(x, axes), lambda g, y, x, axes: np.transpose(g, np.argsort(axes))
+)
+_broadcast = Primitive(lambda x, shape: np.broadcast_to(x, shape), lambda g, y, x, shape: g, fits=True)
+_flip = Primitive(lambda x, axis: np.flip(x, axis), lambda g, y, x, axis: np.flip(g, axis))
+
+
+def reshape(x: Any, *shape: Any, order: str = "C", newshape: Any = None) -> Any:
+    """A view where the memory allows one, else a copy, as NumPy gives them."""
+    wanted = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
+    made = plain(x).reshape(wanted)
+    new = made.shape
+    if not np.may_share_memory(made, plain(x)):
+        return _reshape(x, new)
+    old = x.shape
+    return x.viewed(View(lambda whole: _reshape(whole, new), lambda whole, part: _reshape(part, old)))
+
+
+def transpose(x: Any, *axes: Any) -> Any:
+    """A view with the axes in another order."""
+    given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    order = tuple(range(x.ndim))[::-1] if given is None else tuple(int(one) % x.ndim for one in given)
+    order = order or tuple(range(x.ndim))[::-1]
+    back = tuple(int(place) for place in np.argsort(order))
+    return x.viewed(View(lambda whole: _transpose(whole, order), lambda whole, part: _transpose(part, back)))
+
+
+def _swapped(x: Any, axis1: int, axis2: int) -> Any:
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return transpose(x, order)
+
+
+def _moved(x: Any, source: Any, destination: Any) -> Any:
+    places = np.moveaxis(np.empty((1,) * x.ndim), source, destination)  # raises as NumPy does
+    sources = [one % x.ndim for one in np.atleast_1d(source)]
+    order = [one for one in range(places.ndim) if one not in sources]
+    for target, one in sorted(zip(np.atleast_1d(destination) % x.ndim, sources, strict=True)):
+        order.insert(int(target), one)
+    return transpose(x, order)
+
+
+def _expanded(x: Any, axis: Any) -> Any:
+    return reshape(x, np.expand_dims(plain(x), axis).shape)
+
+
+def _squeezed(x: Any, axis: Any = None) -> Any:
+    return reshape(x, np.squeeze(plain(x), axis).shape)
+
+
+def _repeated(x: Any, shape: Any, subok: bool = False) -> Any:
+    return _broadcast(x, tuple(np.atleast_1d(shape)))
+
+
+def _flipped(x: Any, axis: Any = None) -> Any:
+    return _flip(x, axis)
+
+
+def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """Into zeros, part by part."""
+    first = max([x for x in arrays if isinstance(x, Traced)], key=lambda x: x.level)
+    plains = [plain(x) for x in arrays]
+    made = np.zeros_like(first, shape=np.concatenate(plains, axis).shape)
+    ends = np.cumsum([0, *[x.shape[axis] for x in plains]])
+    for x, (begin, end) in zip(arrays, pairwise(ends.tolist()), strict=True):
+        made[(*[slice(None)] * (axis % made.ndim), slice(begin, end))] = x
+    return made
+
+
+def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
+    return np.concatenate([np.expand_dims(x, axis) for x in arrays], axis)
+
+
+def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
+    """With a constant; other modes repeat elements, and have no rule."""
+    if mode != "constant":
+        raise TraceError(f"numpy.pad with mode={mode!r} has no derivative in operad_sdk.differentiate")
+    widths = np.broadcast_to(pad_width, (array.ndim, 2))
+    shape = [n + int(sum(width)) for n, width in zip(array.shape, widths, strict=True)]
+    made = np.full_like(array, constant_values, shape=shape)
+    inside = zip(widths[:, 0].tolist(), array.shape, strict=True)
+    made[tuple(slice(begin, begin + n) for begin, n in inside)] = array
+    return made
+
+
+def _new(function: Callable[..., Any]) -> Any:
+    def make(like: Any, *args: Any, **options: Any) -> Any:
+        from_plain = function(plain(like), *args, **options)
+        if from_plain.dtype.kind != "f":
+            return from_plain
+        return like.constant(from_plain)
+
+    return make
+
+
+FUNCTIONS.update({
+    np.reshape: reshape, np.transpose: transpose, np.swapaxes: _swapped, np.moveaxis: _moved,
+    np.expand_dims: _expanded, np.squeeze: _squeezed, np.broadcast_to: _repeated, np.flip: _flipped,
+    np.concatenate: _concatenated, np.pad: _padded, np.stack: _stacked,
+    np.zeros_like: _new(np.zeros_like), np.ones_like: _new(np.ones_like), np.full_like: _new(np.full_like),
+    np.empty_like: _new(np.zeros_like),
+})  # fmt: skip

@@ -1,0 +1,290 @@
+"""Arrays that remember how they were computed.
+
+A function of plain arrays is called with `Traced` values in their place. NumPy hands every call on one of
+them back (`__array_ufunc__`, `__array_function__`), so each step is computed as ever and noted as a `Node`.
+Reverse accumulation over the nodes then gives derivatives (`reverse`).
+
+Writing. Gradient functions fill arrays and parts of arrays: `np.multiply(a, b, out)`, `out[:, 1:] = a`,
+`np.matmul(a, b, out=out.reshape(shape))`. A node never changes; a `Traced` is a place that holds one node
+after another. A view is a place without a node: it is read through the place it is a view of, and a write
+to it writes there, a new node in which that part is replaced. So every view sees every write, as in memory.
+
+Levels. The value of a node may be a `Traced` of an outer trace: so derivatives of derivatives are the same
+function once more. Every trace has a number, its level, and the inner one has the larger; a step belongs to
+the innermost trace among its arguments, for which values of outer traces are constants.
+
+Source: Maclaurin, "Modeling, Inference and Optimization with Composable Differentiable Procedures", 2016,
+chapter 4, for tracing by levels. Differs: arrays can be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from operad_sdk.differentiate import dispatch
+from operad_sdk.differentiate.errors import TraceError
+
+Pullback = Callable[[Any], Any]
+"""Takes the gradient of a node's value to that of one of its parents."""
+
+_numbers: Final = count()
+
+
+@final
+class Node:
+    """One step of a trace.
+
+    Attributes:
+        number: Position in the order of computing; larger than that of every parent.
+        level: The trace it belongs to.
+        value: What came out: a plain array, or a `Traced` of an outer trace.
+        parents: The nodes it was computed from, each with its pullback; empty for constants and inputs.
+        leads: Whether an input of the trace stands behind it.
+    """
+
+    __slots__ = ("leads", "level", "number", "parents", "value")
+
+    def __init__(
+        self, level: int, value: Any, parents: Sequence[tuple[Node, Pullback]] = (), is_input: bool = False
+    ) -> None:
+        self.number = next(_numbers)
+        self.level = level
+        self.value = value
+        self.parents = parents
+        self.leads = is_input or bool(parents)
+
+
+class View(NamedTuple):
+    """How a part of an array is read, and how the array becomes one in which it is replaced."""
+
+    read: Callable[[Any], Any]
+    replace: Callable[[Any, Any], Any]
+
+
+class Primitive:
+    """A step whose derivative is known.
+
+    Args:
+        function: Computes it from plain arrays.
+        pullbacks: For each argument by position a function of (gradient, result, *arguments, **options) that
+            gives the argument's gradient; None where there is none.
+        fits: Whether the arguments broadcast, so that their gradients have to be summed back.
+    """
+
+    __slots__ = ("fits", "function", "pullbacks")
+
+    def __init__(
+        self, function: Callable[..., Any], *pullbacks: Callable[..., Any] | None, fits: bool = False
+    ) -> None:
+        self.function = function
+        self.pullbacks = pullbacks
+        self.fits = fits
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """The result: traced where an argument is."""
+        level = max([arg.level for arg in args if isinstance(arg, Traced)], default=None)
+        if level is None:
+            return self.function(*args, **options)
+        nodes = [arg.node if isinstance(arg, Traced) and arg.level == level else None for arg in args]
+        values = [arg if node is None else node.value for arg, node in zip(args, nodes, strict=True)]
+        result = self(*values, **options)
+        parents = [
+            (node, _pullback(self, pull, place, result, values, options))
+            for place, (node, pull) in enumerate(zip(nodes, self.pullbacks, strict=False))
+            if node is not None and node.leads and pull is not None
+        ]
+        return Traced(Node(level, result, parents))
+
+
+def _pullback(
+    primitive: Primitive,
+    pull: Callable[..., Any],
+    place: int,
+    result: Any,
+    values: Sequence[Any],
+    options: dict[str, Any],
+) -> Pullback:
+    def pulled(gradient: Any) -> Any:
+        found = pull(gradient, result, *values, **options)
+        return fitted(found, values[place]) if primitive.fits else found
+
+    return pulled
+
+
+def fitted(gradient: Any, like: Any) -> Any:
+    """A gradient summed to the shape of what was broadcast, in its type."""
+    shape = np.shape(plain(like))
+    new = len(gradient.shape) - len(shape)
+    ones = [new + i for i, n in enumerate(shape) if n == 1 and gradient.shape[new + i] != 1]
+    axes = (*range(new), *ones)
+    if axes:
+        gradient = gradient.sum(axes, keepdims=True).reshape(shape)
+    dtype = plain(like).dtype
+    return gradient if gradient.dtype == dtype else gradient.astype(dtype)
+
+
+def plain(value: Any) -> Any:
+    """The array that a value of any level is."""
+    while isinstance(value, Traced):
+        value = value.node.value
+    return value
+
+
+def constant(level: int, value: Any) -> Traced:
+    """A place of a trace that holds a value which nothing in the trace led to."""
+    return Traced(Node(level, value))
+
+
+@final
+class Traced(NDArrayOperatorsMixin):
+    """An array inside a trace: a place that holds nodes, or a view of another place."""
+
+    __slots__ = ("_node", "_read", "_view", "_whole")
+    __array_priority__ = 1000.0  # CuPy's arrays ask for it before they compute `x * traced`
+
+    def __init__(self, node: Node | None, whole: Traced | None = None, view: View | None = None) -> None:
+        self._node = node
+        self._whole = whole
+        self._view = view
+        self._read: tuple[Node, Node] | None = None
+
+    @property
+    def node(self) -> Node:
+        """What it holds now."""
+        if self._whole is None or self._view is None:
+            assert self._node is not None
+            return self._node
+        whole = self._whole.node
+        if self._read is None or self._read[0] is not whole:
+            part: Traced = self._view.read(Traced(whole))
+            self._read = (whole, part.node)
+        return self._read[1]
+
+    @property
+    def level(self) -> int:
+        """The trace it belongs to."""
+        place = self
+        while place._whole is not None:
+            place = place._whole
+        assert place._node is not None
+        return place._node.level
+
+    @property
+    def root(self) -> Traced:
+        """The place that this is a view of, or itself."""
+        return self if self._whole is None else self._whole.root
+
+    def viewed(self, view: View) -> Traced:
+        """A view of this place."""
+        return Traced(None, self, view)
+
+    def write(self, value: Any) -> None:
+        """Hold `value` from now on, broadcast to the shape and cast to the type of what was here.
+
+        Raises:
+            TraceError: It belongs to a trace inside this one, which would not see it again.
+        """
+        level = self.level
+        if isinstance(value, Traced) and value.level > level:
+            raise TraceError("an array of an outer function is written with values that depend on inner ones")
+        if np.shape(plain(value)) != self.shape:
+            value = np.broadcast_to(value, self.shape)
+        if plain(value).dtype != self.dtype:
+            value = value.astype(self.dtype)
+        is_own = isinstance(value, Traced) and value.level == level
+        node = value.node if is_own else Node(level, value)
+        if self._whole is None or self._view is None:
+            self._node = node
+        else:
+            self._whole.write(self._view.replace(Traced(self._whole.node), Traced(node)))
+
+    # What NumPy asks for.
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return dispatch.call_ufunc(Traced, ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Any, types: Iterable[type], args: Sequence[Any], options: dict[str, Any]
+    ) -> Any:
+        return dispatch.call_function(Traced, function, args, options)
+
+    def __getitem__(self, index: Any) -> Any:
+        return dispatch.METHODS["__getitem__"](self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        dispatch.METHODS["__setitem__"](self, index, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """A method of arrays: what stands in `dispatch.METHODS`."""
+        found = dispatch.METHODS.get(name)
+        if found is None:
+            raise AttributeError(f"{name!r} of an array has no derivative here")
+        return partial(found, self)
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise _values_needed("made a plain array of")
+
+    def __float__(self) -> float:
+        raise _values_needed("made a number of")
+
+    __int__ = __index__ = __complex__ = __float__
+
+    def __bool__(self) -> bool:
+        raise _values_needed("asked whether it is true")
+
+    # What functions ask of an array.
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """The array with its axes in reverse."""
+        return self.transpose()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of every axis."""
+        found: tuple[int, ...] = plain(self).shape
+        return found
+
+    @property
+    def dtype(self) -> Any:
+        """Element type."""
+        return plain(self).dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(plain(self).size)
+
+    @property
+    def flags(self) -> Any:
+        """The layout of the plain array."""
+        return plain(self).flags
+
+    @property
+    def base(self) -> None:
+        """None: there is no memory to be shared."""
+        return
+
+    def __len__(self) -> int:
+        return len(plain(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+
+def _values_needed(what: str) -> TraceError:
+    return TraceError(
+        f"the function {what} an array that it computes derivatives of, which would be lost; "
+        "use functions of NumPy from end to end"
+    )

@@ -1,0 +1,32 @@
+"""Cases run as a user's program: operators are called as their shape lines have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad_sdk import OperatorProperty, operator, param
+from operad_sdk.check import Case, verify
+
+
+@operator("runs_steps")
+class Steps(OperatorProperty):
+    """Steps of several weights, whose states stand before other arguments."""
+
+    count = param(int, 2, ge=1, doc="How many there are.")
+    spec = "weight[count]:(*S[i]) & state sum[count]:(*S[i]), rate:(1) -> output[count]:(*S[i])"
+    accepts = "floating"
+    inplace = "weight -> output"
+
+    def forward(weight, sum, rate, output):
+        for one, total, target in zip(weight, sum, output, strict=True):
+            total += one
+            np.subtract(one, rate * total, out=target)
+
+
+@pytest.mark.parametrize("check_id", ["R503", "S106"])
+def test_states_before_arguments_and_pairs_of_groups_are_checked_as_declared(check_id: str) -> None:
+    weights = {f"weight{i}": np.array([i + 1.0, 4.0]) for i in range(2)}
+    sums = {f"sum{i}": np.array([8.0, 16.0 * i]) for i in range(2)}
+    case = Case(inputs={**weights, "rate": np.array([0.5])}, aux=sums, is_train=True, seed=0)
+    verify(check_id, Steps, case)

@@ -1,0 +1,100 @@
+"""Adding rows to rows of a table, where one row may be named many times: the gradient of a look-up.
+
+The order of additions is fixed, so that the same call gives the same bits with every engine and any
+number of threads. On the host it is the order of the rows that are added: what compiled code does for
+large calls (where numba is installed), `np.add.at` does for others, and both give the same bits. Half
+precision is added in single precision, in a copy of only those rows of the table that are named.
+
+On a GPU additions at random places are atomic, in an order that changes from run to run. So rows are
+sorted by their place there, and neighbours with one place are added in pairs until none are left:
+log2(n) rounds for n rows of one place.
+
+No memory is taken that grows with the table; scratch memory is of the size of the added rows at most.
+Refused: `np.add.at` with index arrays of several axes, which takes four times as long as one flat one, and
+`np.add.reduceat` of sorted rows, which calls a loop for each place and column.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk import Array
+
+_COMPILED: Final = "operad_indexing.compiled"
+_COMPILED_FROM_SIZE: Final = 1 << 15
+"""Added elements from which numba is taken: it saves 0.1 ms there, and its import costs half a second."""
+
+_FLAT_SIZE: Final = 1 << 16
+"""Elements that are added at a time by `np.add.at`, whose flat indices take eight bytes for each."""
+
+
+def add_rows(xp: Any, table: Array, places: Array, rows: Array) -> None:
+    """`table[places[i]] += rows[i]` for each i in order.
+
+    Args:
+        xp: The arrays' module.
+        table: Changed in place; of any shape, whose elements in order are rows of K.
+        places: (n,) of int64, the numbers of rows.
+        rows: (n, K), of the table's element type.
+    """
+    if not rows.size:
+        return
+    table_rows = xp.ascontiguousarray(table).reshape(-1, rows.shape[1])
+    if not isinstance(table, np.ndarray):
+        _add_in_pairs(xp, table_rows, places, rows)
+    elif table.dtype == np.float16:
+        named, order = np.unique(places, return_inverse=True)
+        wide = table_rows[named].astype(np.float32)
+        _add_in_order(wide, order.reshape(-1), rows.astype(np.float32))
+        with np.errstate(over="ignore"):
+            table_rows[named] = wide
+    else:
+        _add_in_order(table_rows, places, rows)
+    if not table.flags.c_contiguous:
+        table[...] = table_rows.reshape(table.shape)
+
+
+def _add_in_order(table: Array, places: Array, rows: Array) -> None:
+    """One row after another, in the arrays' own type; the table is contiguous."""
+    if rows.size >= _COMPILED_FROM_SIZE and table.dtype.kind == "f" and _has_numba():
+        import_module(_COMPILED).adder(table.dtype)(table, places, np.ascontiguousarray(rows))
+        return
+    flat, width = table.reshape(-1), table.shape[1]
+    columns, step = np.arange(width), max(1, _FLAT_SIZE // width)
+    for first in range(0, len(places), step):
+        part = slice(first, first + step)
+        elements = places[part, None] * width + columns
+        np.add.at(flat, elements.reshape(-1), rows[part].reshape(-1))
+
+
+def _add_in_pairs(xp: Any, table: Array, places: Array, rows: Array) -> None:
+    """Neighbours of the same place, until each place has one row."""
+    order = xp.argsort(places, kind="stable")
+    places, rows = places[order], rows[order]
+    if rows.dtype == np.float16:
+        rows = rows.astype(np.float32)
+    while True:
+        numbers = xp.arange(len(places))
+        is_first = xp.ones(len(places), bool)
+        is_first[1:] = places[1:] != places[:-1]
+        if bool(is_first.all()):
+            break
+        firsts = xp.flatnonzero(is_first)
+        rank = numbers - firsts[xp.cumsum(is_first) - 1]
+        is_kept = rank % 2 == 0
+        second = xp.flatnonzero(~is_kept)
+        rows[second - 1] += rows[second]
+        kept = xp.flatnonzero(is_kept)
+        places, rows = places[kept], rows[kept]
+    table[places] = (table[places] + rows).astype(table.dtype)
+
+
+@cache
+def _has_numba() -> bool:
+    """Whether loops can be compiled; asked once, and without importing numba."""
+    return find_spec("numba") is not None

@@ -1,0 +1,91 @@
+"""`_contrib_boolean_mask`: the rows that a mask chooses, however many they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from operad_sdk import (
+    Array,
+    Contract,
+    Drawn,
+    InferredShapes,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    gradient,
+    operator,
+    param,
+)
+
+
+def _chosen(data: Array, index: Array) -> Array:
+    """Row by row, for the contract checks."""
+    rows = [row for row, holds in zip(data, index.tolist(), strict=True) if holds]
+    return np.array(rows).reshape(len(rows), *data.shape[1:])
+
+
+@operator("_contrib_boolean_mask")
+class boolean_mask(OperatorProperty):
+    """The rows of an array for which a mask is not 0.
+
+    How many there are depends on the mask's values, for which a call waits; so there is no such operator in
+    a symbol that is bound. `d output / d data` is 1 in the rows that were chosen.
+
+    Shapes:
+        data: (N, ...)
+        index: (N,), of any type.
+        output: (number of rows that are chosen, ...)
+
+    Example:
+        >>> import operad as od
+        >>> data = od.nd.array([[1, 2], [3, 4], [5, 6]])
+        >>> od.nd._contrib_boolean_mask(data, od.nd.array([1, 0, 1])).asnumpy()
+        array([[1., 2.],
+               [5., 6.]], dtype=float32)
+
+    Source: BooleanMaskForward, src/operator/contrib/boolean_mask.cc.
+    """
+
+    axis = param(int, 0, doc="The axis of the mask; 0 is the only one.")
+    spec = "data:(N, *S), index:any(N) -> output:(R, *S)"
+    is_shaped_by_values = True
+    contract = Contract(
+        inputs={"index": Drawn(lambda rng, shape, prop, shapes: rng.integers(0, 2, shape))},
+        params={"axis": [0]},
+        nan_policy="a NaN in a row that is not chosen does not show",
+        reference=_chosen,
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        if self.axis != 0:
+            raise ParamError(
+                f"_contrib_boolean_mask: axis is {self.axis}, expected 0; transpose the data first"
+            )
+        self._count: int | None = None
+
+    def for_values(self, in_data: Sequence[Array]) -> Self:
+        """With the number of rows that the mask chooses."""
+        made = type(self)(axis=self.axis)
+        made.is_shaped_by_values = False
+        made._count = int(np.count_nonzero(in_data[1]))
+        return made
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """As the line says, and the number of rows where it is known."""
+        arguments, [output], states = super().infer_shape(in_shapes)
+        if output is not None and all(shape is not None and None not in shape for shape in arguments):
+            output = (self._count, *output[1:])
+        return arguments, [output], states
+
+    def forward(data: Array, index: Array, output: Array) -> None:
+        """Copy the rows."""
+        output[...] = data[index != 0]
+
+    @gradient(accumulate=True)
+    def data_grad(output_grad: Array, index: Array, data_grad: Array) -> None:
+        """To the rows that were chosen."""
+        data_grad[index != 0] += output_grad

@@ -1,0 +1,42 @@
+"""Indices, of whatever element type, as places along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from operad_sdk import Array, OperatorProperty, Shape, param
+
+MODES: Final = ("clip", "wrap")
+CLIP_OR_WRAP: Final = param(
+    str,
+    "clip",
+    choices=MODES,
+    doc="What becomes of indices out of range: the nearest one, or modulo the length.",
+)
+
+
+def whole(indices: Array) -> Array:
+    """Indices as int64, fractions cut off; NaN and what is too large become any number, as in C."""
+    if indices.dtype == np.int64:
+        return indices
+    with np.errstate(invalid="ignore"):
+        return indices.astype(np.int64)
+
+
+def placed(indices: Array, length: int, mode: str) -> Array:
+    """Places along an axis of `length`, which is not 0 unless there are no indices."""
+    if mode == "wrap":
+        return whole(indices) % max(length, 1)
+    return np.clip(whole(indices), 0, max(length - 1, 0))
+
+
+class Lookup(OperatorProperty):
+    """An operator that reads no more of its first argument than it gives."""
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+        """As for the outputs: however large a table is, a few of its rows are had at once."""
+        return 2.0 * sum(map(prod, out_shapes))

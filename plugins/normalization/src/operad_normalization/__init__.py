@@ -1,0 +1,4 @@
+"""Normalization layers.
+
+Their modules are imported when an operator is first used.
+"""

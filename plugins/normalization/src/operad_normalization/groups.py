@@ -1,0 +1,106 @@
+"""Which elements are normalized together, and how the work is cut into blocks.
+
+Every operator here takes means over some axes, and has a gain and an offset for each place along one axis.
+Groups do not read each other, so the data is cut along an axis that no mean runs over, into blocks that
+stay in a core's cache while they are read several times. Blocks follow from shapes alone: results do not
+depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Final, NamedTuple, final
+
+from operad_sdk import Array, OpContext, Shape
+
+_BLOCK: Final = 1 << 15
+"""Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
+_RUN: Final = 256
+"""Elements of a block that lie side by side, at least: NumPy's loops over shorter rows are slow."""
+_SEGMENT: Final = 8
+"""Elements of a segment, at least, for which compiled loops pay."""
+
+
+class Segments(NamedTuple):
+    """Data as (N, G, K), of which every group is one [:, g, :].
+
+    Attributes:
+        shape: N, G and K.
+        is_by_element: Whether gain and offset differ along K, and not along G.
+    """
+
+    shape: tuple[int, int, int]
+    is_by_element: bool
+
+
+@final
+@dataclass(frozen=True)
+class Groups:
+    """How data is divided into groups.
+
+    Attributes:
+        shape: The data's; GroupNorm's has its axis of channels split into groups and their channels.
+        axes: The axes that a group spans.
+        place: The axis along which gain and offset differ.
+    """
+
+    shape: Shape
+    axes: tuple[int, ...]
+    place: int
+
+    @property
+    def count(self) -> int:
+        """Elements of a group; at least 1, so that it can divide."""
+        return max(1, prod(self.shape[axis] for axis in self.axes))
+
+    @property
+    def statistics(self) -> Shape:
+        """The shape of an array with one element for each group."""
+        return tuple(1 if axis in self.axes else length for axis, length in enumerate(self.shape))
+
+    @property
+    def vector(self) -> Shape:
+        """The shape of gain and offset."""
+        return tuple(length if axis == self.place else 1 for axis, length in enumerate(self.shape))
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The axes over which gradients of gain and offset are summed."""
+        return tuple(axis for axis in range(len(self.shape)) if axis != self.place)
+
+    @cached_property
+    def cut(self) -> int:
+        """The axis along which blocks are cut: the longest that no group spans, or else any."""
+        free = [axis for axis in range(len(self.shape)) if axis not in self.axes]
+        return max(free, key=lambda axis: self.shape[axis], default=0)
+
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
+        shape, axes, place = self.shape, self.axes, self.place
+        first = len(shape) - len(axes)
+        if axes == tuple(range(first, len(shape))) and (place not in axes or len(axes) == 1):  # rows
+            found = (1, prod(shape[:first]), prod(shape[first:]))
+        elif place not in axes and len(axes) == len(shape) - 1:  # channels
+            found = (prod(shape[:place]), shape[place], prod(shape[place + 1 :]))
+        else:
+            return None
+        return Segments(found, place in axes) if found[2] >= _SEGMENT else None
+
+    def blocks(self, op_ctx: OpContext) -> list[slice]:
+        """The blocks, as parts of the axis `cut`. On a GPU the data is one block."""
+        length, is_shared = self.shape[self.cut], self.cut in self.axes
+        if op_ctx.ctx.is_gpu or is_shared or not length:
+            return [slice(0, length)]
+        others = max(1, prod(self.shape) // length)
+        behind = max(1, prod(self.shape[self.cut + 1 :]))
+        step = max(1, _BLOCK // others, _RUN // behind)
+        return [slice(start, min(start + step, length)) for start in range(0, length, step)]
+
+    def of(self, block: slice, array: Array) -> Array:
+        """The block's part of an array that broadcasts to the data."""
+        if array.shape[self.cut] == 1:
+            return array
+        return array[(*(slice(None),) * self.cut, block)]

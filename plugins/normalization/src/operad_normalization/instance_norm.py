@@ -1,0 +1,46 @@
+"""`InstanceNorm`: every channel of every sample standardized."""
+
+from __future__ import annotations
+
+from operad_normalization.groups import Groups
+from operad_normalization.layers import LayerProperty, normalized
+from operad_sdk import Array, Contract, Real, Shape, operator, param
+
+
+def _groups(shape: Shape) -> Groups:
+    return Groups(shape, tuple(range(2, len(shape))), 1)
+
+
+def _normalized(data: Array, gamma: Array, beta: Array, eps: float) -> Array:
+    return normalized(_groups(data.shape), data, gamma, beta, eps)[0]
+
+
+@operator("InstanceNorm")
+class InstanceNorm(LayerProperty):
+    """Each channel of each sample less its mean, over its standard deviation, times gamma plus beta.
+
+    Shapes:
+        data: (N, C, ...), of a floating type.
+        gamma, beta: (C,).
+        output: As data.
+        mean (hidden): (N, C).
+        std (hidden): (N, C): `sqrt(variance + eps)`.
+
+    Example:
+        >>> import operad as od
+        >>> data = od.nd.array([[[1, 3], [5, 1]]])
+        >>> od.nd.InstanceNorm(data, od.nd.array([1, 2]), od.nd.array([0, 1]), eps=0).asnumpy()
+        array([[[-1.,  1.],
+                [ 3., -1.]]], dtype=float32)
+
+    Source: InstanceNormParam, src/operator/instance_norm-inl.h.
+    """
+
+    eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
+    spec = "data:(N, C, *S), gamma:(C), beta:(C) -> output:(N, C, *S), hidden mean:(N, C), hidden std:(N, C)"
+    # Squares beyond the type's range have no mean.
+    contract = Contract(reference=_normalized, inputs={"data": Real(above=-16, below=16)})
+
+    def groups(self, shape: Shape) -> Groups:
+        """A group for each sample and channel."""
+        return _groups(shape)

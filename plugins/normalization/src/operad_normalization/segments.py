@@ -1,0 +1,153 @@
+"""Standardizing with compiled loops: one pass over memory where NumPy's functions take eight.
+
+They are used where numba is installed (`operad-sdk[fast]`), for groups whose elements lie in long segments,
+in arrays that are contiguous and not small. That depends on the arrays alone, never on time, so a program
+computes the same bits on every run. (Training forward and backward of 32x64x28x28 in float32, one core: 5 ms
+against 59 ms.)
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from operad.config import settings
+from operad_normalization.groups import Groups, Segments
+from operad_sdk import Array, OpContext
+from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+
+_BLOCK: Final = 1 << 17
+"""Elements of the groups that one part has, at least."""
+
+
+def segments_of(groups: Groups, *arrays: Array) -> Segments | None:
+    """How compiled loops see the arrays, which have the groups' shape; None where they cannot."""
+    first = arrays[0]
+    if first.size < NUMBA_FROM_SIZE or first.dtype.char not in "fd":
+        return None
+    if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
+        return None
+    return groups.segments if settings().mapper in ("auto", "numba") and has_numba() else None
+
+
+def standardize(
+    op_ctx: OpContext,
+    groups: Groups,
+    segments: Segments,
+    data: Array,
+    gamma: Array | None,
+    beta: Array,
+    eps: float,
+    output: Array,
+    mean: Array,
+    variance: Array,
+) -> None:
+    """As `operad_normalization.standardize.standardize`."""
+    loops, (gain, offset) = _loops(), _vectors(groups, segments, data, gamma, beta)
+    fill = loops.standardize_by_element if segments.is_by_element else loops.standardize_by_group
+    x, y = data.reshape(segments.shape), output.reshape(segments.shape)
+    found = np.empty((2, segments.shape[1]))
+
+    def run(first: int, last: int, part: int) -> None:
+        fill(x, gain, offset, eps, y, found[0], found[1], first, last)
+
+    _each_part(op_ctx, segments, run)
+    mean[...], variance[...] = found.reshape(2, *groups.statistics)
+
+
+def apply_statistics(
+    op_ctx: OpContext,
+    groups: Groups,
+    segments: Segments,
+    data: Array,
+    gamma: Array | None,
+    beta: Array,
+    output: Array,
+    mean: Array,
+    inverse: Array,
+) -> None:
+    """As `operad_normalization.standardize.apply_statistics`."""
+    loops, (gain, offset) = _loops(), _vectors(groups, segments, data, gamma, beta)
+    x, y = data.reshape(segments.shape), output.reshape(segments.shape)
+    m, r = _flat(mean), _flat(inverse)
+
+    def run(first: int, last: int, part: int) -> None:
+        loops.apply_by_group(x, gain, offset, m, r, y, first, last)
+
+    _each_part(op_ctx, segments, run)
+
+
+def standardize_gradients(
+    op_ctx: OpContext,
+    groups: Groups,
+    segments: Segments,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    inverse: Array,
+    data_grad: Array | None,
+    is_given: bool,
+) -> Array:
+    """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
+    loops, (gain,) = _loops(), _vectors(groups, segments, data, gamma)
+    g, x = output_grad.reshape(segments.shape), data.reshape(segments.shape)
+    dx = np.empty((0, 0, 0), data.dtype) if data_grad is None else data_grad.reshape(segments.shape)
+    m, r = _flat(mean), _flat(inverse)
+    if segments.is_by_element:
+        sums = np.zeros((_part_count(segments), 2, segments.shape[2]))
+
+        def run(first: int, last: int, part: int) -> None:
+            loops.gradients_by_element(g, x, gain, m, r, dx, sums[part], first, last)
+
+        _each_part(op_ctx, segments, run)
+        return sums.sum(0).reshape(2, *groups.vector)
+    sums = np.zeros((2, segments.shape[1]))
+
+    def run_groups(first: int, last: int, part: int) -> None:
+        loops.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
+
+    _each_part(op_ctx, segments, run_groups)
+    shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.place)
+    return sums.reshape(2, *groups.statistics).sum(shared, keepdims=True)
+
+
+@cache
+def _loops() -> Any:
+    """Numba is imported when loops are first used, not with the operators."""
+    return importlib.import_module("operad_normalization.compiled")
+
+
+def _flat(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1)
+
+
+def _vectors(groups: Groups, segments: Segments, data: Array, *vectors: Array | None) -> list[Array]:
+    """Gains and offsets, one for each element or for each group; ones for None."""
+    shape = groups.vector if segments.is_by_element else groups.statistics
+    return [
+        np.ones(prod(shape), data.dtype) if vector is None else _flat(np.broadcast_to(vector, shape))
+        for vector in vectors
+    ]
+
+
+def _part_size(segments: Segments) -> int:
+    return max(1, _BLOCK // (segments.shape[0] * segments.shape[2]))
+
+
+def _part_count(segments: Segments) -> int:
+    return -(-segments.shape[1] // _part_size(segments))
+
+
+def _each_part(op_ctx: OpContext, segments: Segments, run: Any) -> None:
+    """Call `run(first, last, part)` for parts of the groups, side by side where there are threads."""
+    step, groups = _part_size(segments), segments.shape[1]
+
+    def run_part(part: int, slot: int) -> None:
+        run(part * step, min((part + 1) * step, groups), part)
+
+    op_ctx.parallel(run_part, _part_count(segments), op_ctx.num_threads)

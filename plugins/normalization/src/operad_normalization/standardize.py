@@ -1,0 +1,199 @@
+"""Subtract the mean, divide by the standard deviation; and the gradient of that.
+
+With `d = x - mean`, `r = 1 / sqrt(mean(d^2) + eps)`, `h = d * r` the output is `gamma * h + beta`. Where `g`
+is the gradient of the output and `k = g * gamma`,
+
+* `d/dx = r (k - mean(k) - h mean(k h))`, or `r k` where mean and variance are given and not the data's;
+* `d/dgamma = sum(g h)`, `d/dbeta = sum(g)`, over all that one element of gamma is multiplied with.
+
+The variance is the mean of `d^2`, never the difference of two large means. A mean that is rounded to its
+type is off by up to half a unit in the last place, which is much of a small deviation: around 10000
+float32 has steps of 0.001. The differences from the rounded mean are exact, or nearly, so their own mean is
+what rounding lost, and is subtracted too. The gradient does the same with the mean that it is given.
+
+These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_normalization import segments as compiled
+from operad_normalization.groups import Groups
+from operad_sdk import Array, OpContext
+
+
+def standardize(
+    op_ctx: OpContext,
+    groups: Groups,
+    data: Array,
+    gamma: Array | None,
+    beta: Array,
+    eps: float,
+    output: Array,
+    mean: Array,
+    variance: Array,
+) -> None:
+    """Write the output, and mean and variance of every group.
+
+    Args:
+        op_ctx: The run.
+        groups: What is normalized together.
+        data: Of the shape of the groups, as `output`, which may be the same memory.
+        gamma: Of the groups' vector shape, as `beta`; None: 1.
+        beta: What is added.
+        eps: Added to the variance.
+        output: To be written.
+        mean: To be written; of the groups' statistics shape, as `variance`.
+        variance: To be written, without eps.
+    """
+    segments = compiled.segments_of(groups, data, output)
+    if segments is not None:
+        compiled.standardize(op_ctx, groups, segments, data, gamma, beta, eps, output, mean, variance)
+        return
+    blocks = groups.blocks(op_ctx)
+
+    def run(part: int, slot: int) -> None:
+        x, y, m, v, b = (groups.of(blocks[part], array) for array in (data, output, mean, variance, beta))
+        with np.errstate(all="ignore"):
+            m[...] = x.sum(groups.axes, keepdims=True) / groups.count
+            _subtract_mean(x, m, groups, y)
+            v[...] = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+            y /= np.sqrt(v + eps)
+            _scale(y, gamma, groups, blocks[part])
+            y += b
+
+    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+
+
+def apply_statistics(
+    op_ctx: OpContext,
+    groups: Groups,
+    data: Array,
+    gamma: Array | None,
+    beta: Array,
+    output: Array,
+    mean: Array,
+    inverse: Array,
+) -> None:
+    """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
+    segments = compiled.segments_of(groups, data, output)
+    if segments is not None:
+        compiled.apply_statistics(op_ctx, groups, segments, data, gamma, beta, output, mean, inverse)
+        return
+    blocks = groups.blocks(op_ctx)
+
+    def run(part: int, slot: int) -> None:
+        x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
+        with np.errstate(all="ignore"):
+            np.subtract(x, m, out=y)
+            y *= r
+            _scale(y, gamma, groups, blocks[part])
+            y += b
+
+    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+
+
+def standardize_gradients(
+    op_ctx: OpContext,
+    groups: Groups,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    inverse: Array,
+    data_grad: Array | None,
+    gamma_grad: Array | None,
+    beta_grad: Array,
+    *,
+    is_given: bool = False,
+) -> None:
+    """Write the gradients.
+
+    Args:
+        op_ctx: The run.
+        groups: What was normalized together.
+        output_grad: Of the shape of the groups, as `data`.
+        data: What was normalized.
+        gamma: Of the groups' vector shape; None: 1.
+        mean: Of the groups' statistics shape, as `inverse`.
+        inverse: `1 / sqrt(variance + eps)`.
+        data_grad: To be written, and may be the memory of `output_grad`; None: not wanted.
+        gamma_grad: To be written, of one axis as `beta_grad`; None: not wanted.
+        beta_grad: To be written.
+        is_given: Whether mean and deviation did not depend on the data.
+    """
+    arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
+    segments = compiled.segments_of(groups, *arrays)
+    if segments is not None:
+        sums = compiled.standardize_gradients(
+            op_ctx, groups, segments, output_grad, data, gamma, mean, inverse, data_grad, is_given
+        )
+    else:
+        sums = _gradients_by_blocks(
+            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
+        )
+    for target, total in zip((gamma_grad, beta_grad), sums, strict=True):
+        if target is not None:
+            target[...] = total.reshape(target.shape)
+
+
+def _gradients_by_blocks(
+    op_ctx: OpContext,
+    groups: Groups,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    inverse: Array,
+    data_grad: Array | None,
+    is_given: bool,
+) -> Array:
+    """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
+    blocks = groups.blocks(op_ctx)
+    # A row of sums for each block; one for all where they are cut between gains, and write different parts.
+    rows = [0] * len(blocks) if groups.cut == groups.place else list(range(len(blocks)))
+    sums = op_ctx.xp.zeros((2, max(rows) + 1, *groups.vector), data.dtype)
+
+    def run(part: int, slot: int) -> None:
+        block = blocks[part]
+        g, x, m, r = (groups.of(block, array) for array in (output_grad, data, mean, inverse))
+        with np.errstate(all="ignore"):
+            h = op_ctx.xp.empty(x.shape, x.dtype)
+            if is_given:
+                np.subtract(x, m, out=h)
+            else:
+                _subtract_mean(x, m, groups, h)
+            h *= r
+            product = g * h
+            groups.of(block, sums[0, rows[part]])[...] = product.sum(groups.others, keepdims=True)
+            groups.of(block, sums[1, rows[part]])[...] = g.sum(groups.others, keepdims=True)
+            if data_grad is None:
+                return
+            dx = groups.of(block, data_grad)
+            if is_given:
+                np.multiply(g, r, out=dx)
+                _scale(dx, gamma, groups, block)
+                return
+            if gamma is not None:
+                g = g * groups.of(block, gamma)
+                product *= groups.of(block, gamma)
+            h *= product.sum(groups.axes, keepdims=True) / groups.count
+            h += g.sum(groups.axes, keepdims=True) / groups.count
+            np.subtract(g, h, out=dx)
+            dx *= r
+
+    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    return sums.sum(1)
+
+
+def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:
+    """Write data less its mean, of which `mean` is a rounding."""
+    np.subtract(data, mean, out=out)
+    out -= out.sum(groups.axes, keepdims=True) / groups.count
+
+
+def _scale(array: Array, gamma: Array | None, groups: Groups, block: slice) -> None:
+    """Multiply with gamma, last: its product with a large `1 / deviation` may be beyond the type's range."""
+    if gamma is not None:
+        array *= groups.of(block, gamma)

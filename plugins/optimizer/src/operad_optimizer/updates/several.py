@@ -1,0 +1,203 @@
+"""Updates of several tensors in one call, each by the rule of its single update.
+
+The arguments take turns: weight, gradient and states of the first tensor, then of the second. Every
+tensor has rates of its own: `lrs` are the `lr` of the rule, one for each tensor. They are parameters, or,
+in the `preloaded_` forms, two more arguments. All else a rule takes is one value for all tensors.
+
+The rule does not know of this, so that a tensor moves by the same bits as in a call of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self, final
+
+from operad.operator import Param
+from operad_optimizer.updates.family import (
+    Blockwise,
+    Declared,
+    Example,
+    Rule,
+    arrays_of,
+    sourced,
+    step_contract,
+)
+from operad_optimizer.updates.references import Reference, of_each
+from operad_sdk import Array, OperatorProperty, ParamError, define, param
+
+
+def _rates(doc: str) -> Any:
+    return param("floats", run_time=True, doc=f"{doc} of each tensor.")
+
+
+_OF_EACH: Final[Mapping[str, tuple[str, Param]]] = {
+    "lrs": ("lr", _rates("Learning rate")),
+    "learning_rates": ("lr", _rates("Learning rate")),
+    "wds": ("wd", _rates("Weight decay")),
+    "etas": ("eta", _rates("Multiplier of the whole step")),
+    "step_count": ("t", param("shape", ge=1, run_time=True, doc="Number of this update of each tensor.")),
+}
+"""Names of the rates of all tensors, with the rule's name of one tensor's."""
+
+LOADED: Final = ("lrs", "wds")
+"""The rates that are arguments in the `preloaded_` forms."""
+
+_TRIED: Final[Mapping[str, Sequence[Any]]] = {
+    "lrs": [(0.5, 0.25)],
+    "learning_rates": [(0.5, 0.25)],
+    "wds": [(0.0, 0.5)],
+    "etas": [(1.0, 0.5)],
+    "step_count": [(1, 3)],
+    "num_weights": [2],
+    "num_tensors": [2],
+    "epsilon": [1e-8, 0.5],
+}
+"""Values for the contract checks: as many rates as tensors, and no root is less than what is added."""
+
+
+class SeveralTensors(OperatorProperty):
+    """An update of several tensors: it has as many rates of each kind."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._check_rates()
+
+    def rebound(self, values: Mapping[str, Any]) -> Self:
+        """As every operator's, where the new rates are as many as the tensors."""
+        made = super().rebound(values)
+        made._check_rates()
+        return made
+
+    def _check_rates(self) -> None:
+        params = type(self).params
+        counted = next(name for name in params if name in ("num_weights", "num_tensors"))
+        count = getattr(self, counted)
+        for name in params.keys() & _OF_EACH.keys():
+            rates = getattr(self, name)
+            if len(rates) != count:
+                raise ParamError(
+                    f"{self.name}: parameter {name!r} is {rates!r}, expected {count} items, one for each "
+                    f"tensor; {counted!r} says how many tensors there are"
+                )
+
+
+@final
+class Tensorwise:
+    """A rule as the forward function of an operator on several tensors.
+
+    Attributes:
+        names: What the binder calls it with.
+
+    Args:
+        one: The rule as the forward function on one tensor.
+        arrays: Names of the arrays of one tensor.
+        rates: Names of the rates.
+        loaded: Names of the rates that are arguments.
+        module: Where the operator is declared.
+    """
+
+    def __init__(
+        self, one: Blockwise, arrays: Sequence[str], rates: Sequence[str], loaded: Sequence[str], module: str
+    ) -> None:
+        self.one = one
+        self.groups = [f"{name}_" for name in arrays]
+        output = [] if one.in_place else ["output"]
+        self.names = ("self", *loaded, *one.shared, *self.groups, *output)
+        self.__module__ = module
+        self._loaded = loaded
+        self._rate_of = {_OF_EACH[name][0]: name for name in rates}
+
+    def __call__(self, prop: SeveralTensors, *values: Any) -> tuple[Array, ...] | None:
+        """Move each weight; the weights, where these are moved in place."""
+        loaded, values = values[: len(self._loaded)], values[len(self._loaded) :]
+        shared, groups = values[: len(self.one.shared)], values[len(self.one.shared) :]
+        # A rule takes numbers, so loaded rates come to the host, which waits for a GPU once.
+        rates = {name: array.tolist() for name, array in zip(self._loaded, loaded, strict=True)}
+        given = [self._values(prop, rates, name, len(groups[0])) for name in self.one.params]
+        moved = [
+            self.one(*arrays, *shared, *(value[place] for value in given))
+            for place, arrays in enumerate(zip(*groups, strict=True))
+        ]
+        return tuple(moved) if self.one.in_place else None
+
+    def _values(
+        self, prop: SeveralTensors, rates: Mapping[str, Sequence[float]], name: str, count: int
+    ) -> Sequence[Any]:
+        """What the rule gets as its parameter `name`, for each tensor."""
+        if name not in self._rate_of:
+            return [getattr(prop, name, self.one.params[name].default)] * count
+        many = self._rate_of[name]
+        return rates[many] if many in rates else getattr(prop, many)
+
+
+def several(
+    name: str,
+    rule: Rule,
+    params: str,
+    example: Example,
+    source: str,
+    *,
+    module: str,
+    reference: Reference,
+    is_split: bool = True,
+    **contract: Any,
+) -> Declared:
+    """The operator that moves several weights by a rule.
+
+    Args:
+        name: MXNet 1.x's name of the operator; `mp_` in it says that weights have single-precision copies,
+            and `preloaded_` that the rates are arguments.
+        rule: Its summary is part of the docstring.
+        params: Names of the parameters in MXNet's order, the number of tensors last.
+        example: As for `define`, of one tensor.
+        source: MXNet's kernel.
+        module: Where it is declared.
+        reference: The definition of one tensor's step.
+        is_split: As for `Blockwise`.
+        contract: As for `Contract`.
+    """
+    is_mixed, own = "mp_" in name, arrays_of(rule)
+    loaded = LOADED if name.startswith("preloaded_") else ()
+    states = [*own[2:], "weight32"] if is_mixed else own[2:]
+    moved = ["weight32", *own[1:]] if is_mixed else own
+    one = Blockwise(rule, moved, in_place=is_mixed, is_split=is_split)
+    *names, count = params.split()
+    declared = {word: _OF_EACH[word][1] if word in _OF_EACH else one.params[word] for word in names}
+    declared[count] = param(int, 1, ge=1, doc="How many tensors there are.")
+    rates = [*(word for word in names if word in _OF_EACH), *loaded]
+    forward = Tensorwise(one, moved, rates, loaded, module)
+    kind = "float32" if is_mixed else ""
+    turns = [f"{word}_[{count}]:(*S[i])" for word in own[:2]]
+    turns += [f"state {word}_[{count}]:{kind}(*S[i])" for word in states]
+    shared = [*(f"{word}:float32({count})" for word in loaded), *(f"{word}:any(1)" for word in one.shared)]
+    return define(
+        name,
+        f"{', '.join([' & '.join(turns), *shared])} -> output[{count}]:(*S[i])",
+        forward,
+        summary=f"Of each tensor: {inspect.getdoc(rule)}",
+        example=_halved(example) if is_mixed else example,
+        source=sourced(source),
+        params=declared,
+        base=SeveralTensors,
+        accepts="floating",
+        compute_dtype=None if is_mixed else "float32",
+        inplace="weight_ -> output",
+        contract=step_contract(
+            has_states=bool(states),
+            params={word: _TRIED[word] for word in declared if word in _TRIED},
+            reference=of_each(reference, states, _single_names([*declared, *loaded]), count),
+            **contract,
+        ),
+    )
+
+
+def _single_names(names: Sequence[str]) -> dict[str, str]:
+    """What the rule calls one tensor's share of these, by name."""
+    return {name: _OF_EACH[name][0] if name in _OF_EACH else name for name in names}
+
+
+def _halved(example: Example) -> Example:
+    """The example with a weight and a gradient in half precision, and so its result."""
+    halves = [f"od.nd.array({value}, dtype='float16')" for value in example[:2]]
+    return (*halves, *example[2:-1], f"array({example[-1]}, dtype=float16)")

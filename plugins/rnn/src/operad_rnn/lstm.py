@@ -1,0 +1,109 @@
+"""The LSTM's cell."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from operad_rnn.cell import Cell, flat
+from operad_rnn.scratch import Scratch
+from operad_rnn.sigmoids import Gates
+from operad_sdk import Array
+
+
+class LSTM(Cell):
+    """`c' = f c + i g`, `h' = o tanh(c')`, or a projection of that.
+
+    `i`, `f` and `o` are sigmoids, and `g` is a `tanh`, of `i2h x + i2h_bias + h2h h + h2h_bias`.
+    """
+
+    gate_count: ClassVar[int] = 4
+
+    def begin(self, inputs: Array) -> None:
+        """Multiply the inputs into the gates' memory."""
+        xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
+        dtype, batch = i2h.dtype, inputs.shape[1]
+        self._kinds = Gates(xp, (True, True, False, True), self.units, dtype)
+        np.matmul(flat(inputs), self._kinds.halved(i2h).T, out=flat(self.gates))
+        self._h2h, self._product = self._recurrent_product(self._kinds.halved(h2h), batch)
+        self._bias = self._kinds.halved(i2h_bias + h2h_bias)
+        self._work = xp.empty((batch, self.units), dtype)
+        self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
+
+    def step(self, t: int, hidden: Array, state: Array) -> Array:
+        """Four gates, and from them both states."""
+        gates, product, work, new = self.gates[t], self._product, self._work, self.inner[t]
+        np.matmul(hidden, self._h2h, out=product)
+        np.add(product, self._bias, out=product)
+        np.add(gates, product, out=gates)
+        self._kinds.activate(gates)
+        parts = self._parts[t]
+        np.multiply(parts[:, 1], state, out=new)
+        np.multiply(parts[:, 0], parts[:, 2], out=work)
+        np.add(new, work, out=new)
+        if self.bounds is not None:
+            self._clip(new)
+        np.tanh(new, out=work)
+        if self.weights.h2r is None:
+            np.multiply(parts[:, 3], work, out=self.out[t])
+        else:
+            np.multiply(parts[:, 3], work, out=work)
+            np.matmul(work, self.weights.h2r.T, out=self.out[t])
+        return new
+
+    def begin_backward(self, scratch: Scratch) -> Array:
+        """Scratch memory for the sums' gradients, and for those of projected states."""
+        steps, batch, width = self.gates.shape
+        dtype = self.gates.dtype
+        self._kinds = Gates(self.xp, (True, True, False, True), self.units, dtype)
+        self._parts = self.gates.reshape(steps, batch, 4, self.units)
+        self._sums = scratch.take(steps, batch, 4, self.units)
+        self._projected = None if self.weights.h2r is None else scratch.take(*self.out.shape)
+        self._product = self.xp.empty((batch, width), dtype)
+        self._work, self._other = (self.xp.empty((batch, self.units), dtype) for _ in range(2))
+        return self._sums.reshape(self.gates.shape)
+
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
+        """The gradients of `c' = f c + i g` and `h' = o tanh(c')`.
+
+        `dc' += dh' o (1 - tanh(c')^2)`, `do = dh' tanh(c')`, `di = dc' g`, `df = dc' c`, `dg = dc' i`, and
+        `dc = dc' f`, where `dc'` is 0 if `c'` was clipped.
+        """
+        if self._projected is not None:
+            self._projected[t] = grad
+            grad = np.matmul(grad, self.weights.h2r)
+        parts, sums, new = self._parts[t], self._sums[t], self.inner[t]
+        work, other = self._work, self._other
+        np.tanh(new, out=work)
+        np.multiply(grad, work, out=sums[:, 3])
+        np.multiply(work, work, out=work)
+        np.subtract(1, work, out=work)
+        np.multiply(grad, parts[:, 3], out=other)
+        np.multiply(work, other, out=work)
+        np.add(state_grad, work, out=state_grad)
+        if self.bounds is not None:
+            lower, upper, _ = self.bounds
+            np.multiply(state_grad, np.logical_and(new > lower, new < upper), out=state_grad)
+        np.multiply(state_grad, parts[:, 2], out=sums[:, 0])
+        np.multiply(state_grad, state, out=sums[:, 1])
+        np.multiply(state_grad, parts[:, 0], out=sums[:, 2])
+        np.multiply(state_grad, parts[:, 1], out=state_grad)
+        self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
+
+    def projection_grad(self, h2r_grad: Array) -> None:
+        """The sum of `dh'.T @ (o tanh(c'))` over all steps."""
+        assert self._projected is not None
+        if self.runs is not None:
+            np.multiply(self._projected, self.runs, out=self._projected)
+        unprojected = np.tanh(self.inner)
+        np.multiply(unprojected, self._parts[:, :, 3], out=unprojected)
+        np.matmul(flat(self._projected).T, flat(unprojected), out=h2r_grad)
+
+    def _clip(self, states: Array) -> None:
+        assert self.bounds is not None
+        lower, upper, stops_nan = self.bounds
+        np.maximum(states, lower, out=states)
+        np.minimum(states, upper, out=states)
+        if stops_nan:
+            states[...] = np.where(np.isnan(states), lower, states)

@@ -1,0 +1,231 @@
+"""All layers of a network in one call: which arrays each cell works on, and what happens between layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad_rnn.cell import Bounds, Cell, Saved, Weights
+from operad_rnn.gru import GRU
+from operad_rnn.layout import PackedLayout
+from operad_rnn.lstm import LSTM
+from operad_rnn.plain import Relu, Tanh
+from operad_rnn.scratch import Scratch
+from operad_sdk import Array, OpContext, Shape
+
+_STEPS: Final = 1 << 16
+_CELLS: Final[dict[str, type[Cell]]] = {"rnn_relu": Relu, "rnn_tanh": Tanh, "lstm": LSTM, "gru": GRU}
+
+
+@final
+class Dropped(NamedTuple):
+    """What a layer sees of the one below: that times `mask`, for each layer but the first, times `scale`."""
+
+    mask: Array
+    scale: Array
+
+    def draw(self, generator: Any, p: float) -> None:
+        """Draw the mask: each element is dropped with probability `p`, to 2**-17."""
+        if p == 0:
+            self.mask.fill(1)
+        else:
+            draws = generator.integers(_STEPS, size=self.mask.shape, dtype=np.uint16)
+            np.greater_equal(draws, round(p * _STEPS), out=self.mask)
+        self.scale.fill(1 / (1 - p) if p < 1 else 0)
+
+    def apply(self, layer: int, outputs: Array, out: Array) -> None:
+        """Write what `layer` sees of `outputs`; also the gradient of `outputs`, of what it sees."""
+        np.multiply(outputs, self.mask[layer - 1], out=out)
+        np.multiply(out, self.scale, out=out)
+
+
+@final
+class Network:
+    """The layers of one call.
+
+    Args:
+        initial: The hidden states and, of an LSTM, the cell states before the first step.
+        runs: (T, N, 1), whether a sequence runs in a step; None: all do.
+        saved: Of all cells, one after another; see `operad_rnn.cell`.
+        between: (num_layers - 1, T, N, features), the outputs of all layers but the last.
+        dropped: None: each layer sees all of the one below.
+        memory: Scratch memory of `forward_memory` or `backward_memory` elements; forward alone may have None
+            where nothing is dropped.
+    """
+
+    def __init__(
+        self,
+        op_ctx: OpContext,
+        layout: PackedLayout,
+        parameters: Array,
+        bounds: Bounds | None,
+        *,
+        initial: tuple[Array, Array | None],
+        runs: Array | None,
+        data: Array,
+        output: Array,
+        saved: Saved,
+        between: Array | None,
+        dropped: Dropped | None,
+        memory: Array | None,
+    ) -> None:
+        self._op_ctx: Final = op_ctx
+        self._layout: Final = layout
+        self._names: Final = layout.cell_names()
+        self._weights: Final = layout.unpack(parameters)
+        self._bounds: Final = bounds
+        self._initial: Final = initial
+        self._runs: Final = runs
+        self._data: Final = data
+        self._outputs: Final = [*(() if between is None else between), output]
+        self._saved: Final = saved
+        self._dropped: Final = dropped
+        self._memory: Final = memory
+        self._directions: Final = 2 if layout.bidirectional else 1
+
+    def forward(self, last: tuple[Array | None, Array | None]) -> None:
+        """Fill the outputs of all layers, and `last`, as `initial` but after the last step."""
+        seen = None if self._memory is None else _part(self._memory, self._outputs[0].shape)
+        for layer in range(self._layout.num_layers):
+            inputs = self._inputs(layer, seen)
+
+            def run(direction: int, _: int, layer: int = layer, inputs: Array = inputs) -> None:
+                number = layer * self._directions + direction
+                cell = self._cell(layer, direction)
+                ends = cell.forward(inputs, *self._states(self._initial, number))
+                for target, end in zip(last, ends, strict=True):
+                    if target is not None and end is not None:
+                        target[number] = end
+                cell.clear()
+
+            self._each_direction(run)
+
+    def backward(
+        self,
+        output_grad: Array,
+        states_grad: tuple[Array, Array | None],
+        parameters_grad: Array | None,
+        data_grad: Array | None,
+    ) -> None:
+        """Compute the gradients of everything, those that are not None.
+
+        Args:
+            states_grad: The gradients of the last states; become those of the first.
+        """
+        scratch = Scratch(self._memory)
+        steps, batch, _ = self._data.shape
+        own = [scratch.take(_cell_memory(self._layout) * steps * batch) for _ in range(self._directions)]
+        wide = self._outputs[0].shape
+        seen = None if self._dropped is None else scratch.take(*wide)
+        below = [scratch.take(*wide) for _ in range(2)] if self._layout.num_layers > 1 else []
+        other = scratch.take(steps * batch * _widest(self._layout)) if self._directions > 1 else None
+        grads = None if parameters_grad is None else self._layout.unpack(parameters_grad)
+        out_grad = output_grad
+        for layer in reversed(range(self._layout.num_layers)):
+            inputs = self._inputs(layer, seen)
+            target = below[layer % 2] if layer else data_grad
+            targets = [target, None if other is None or target is None else _part(other, target.shape)]
+            if self._runs is not None:
+                out_grad = np.where(self._runs, out_grad, 0)
+
+            def run(
+                direction: int,
+                _: int,
+                layer: int = layer,
+                inputs: Array = inputs,
+                out_grad: Array = out_grad,
+                targets: list[Array | None] = targets,
+            ) -> None:
+                number = layer * self._directions + direction
+                cell = self._cell(layer, direction)
+                hidden, state = self._states(self._initial, number)
+                sums = cell.backward(
+                    out_grad[..., self._columns(direction)],
+                    hidden,
+                    state,
+                    *self._states(states_grad, number),
+                    Scratch(own[direction]),
+                )
+                weights_grad = None if grads is None else Weights.of(grads, self._names[number])
+                cell.finish(sums, inputs, hidden, weights_grad, targets[direction])
+
+            self._each_direction(run)
+            if target is not None:
+                if targets[1] is not None:
+                    np.add(target, targets[1], out=target)
+                if layer and self._dropped is not None:
+                    self._dropped.apply(layer, target, target)
+                out_grad = target
+
+    def _inputs(self, layer: int, seen: Array | None) -> Array:
+        """What a layer sees; `seen` is where it is written if something is dropped."""
+        if layer == 0:
+            return self._data
+        outputs = self._outputs[layer - 1]
+        if self._dropped is None or seen is None:
+            return outputs
+        self._dropped.apply(layer, outputs, seen)
+        return seen
+
+    def _cell(self, layer: int, direction: int) -> Cell:
+        number = layer * self._directions + direction
+        return _CELLS[self._layout.mode](
+            self._op_ctx.xp,
+            Weights.of(self._weights, self._names[number]),
+            Saved(*(None if saved is None else saved[number] for saved in self._saved)),
+            self._outputs[layer][..., self._columns(direction)],
+            is_reverse=direction == 1,
+            runs=self._runs,
+            bounds=self._bounds,
+        )
+
+    def _columns(self, direction: int) -> slice:
+        """Where the hidden states of a direction stand among the features of a layer's output."""
+        size = self._layout.recurrent_size
+        return slice(direction * size, (direction + 1) * size)
+
+    def _states(self, states: tuple[Array, Array | None], number: int) -> tuple[Array, Array | None]:
+        hidden, state = states
+        return hidden[number], None if state is None else state[number]
+
+    def _each_direction(self, run: Callable[[int, int], None]) -> None:
+        """Both directions, side by side where there are threads for it; one alone gets all of BLAS's."""
+        if self._directions == 1:
+            run(0, 0)
+        else:
+            self._op_ctx.parallel(run, 2, min(2, self._op_ctx.num_threads))
+
+
+def forward_memory(layout: PackedLayout, data: Shape) -> int:
+    """Elements of scratch memory that `forward` needs where something is dropped."""
+    return prod(data[:2]) * _output_size(layout)
+
+
+def backward_memory(layout: PackedLayout, drops: bool, data: Shape) -> int:
+    """Elements of scratch memory that `backward` needs."""
+    directions = 2 if layout.bidirectional else 1
+    features = directions * _cell_memory(layout) + (_output_size(layout) if drops else 0)
+    features += 2 * _output_size(layout) if layout.num_layers > 1 else 0
+    features += _widest(layout) if directions > 1 else 0
+    return prod(data[:2]) * features
+
+
+def _cell_memory(layout: PackedLayout) -> int:
+    """Elements of scratch memory that a cell's `backward` needs, for each step and row."""
+    return 4 * layout.state_size + (layout.projection_size or 0)
+
+
+def _output_size(layout: PackedLayout) -> int:
+    return (2 if layout.bidirectional else 1) * layout.recurrent_size
+
+
+def _widest(layout: PackedLayout) -> int:
+    """The most features that any layer sees."""
+    return max(layout.input_size, _output_size(layout) if layout.num_layers > 1 else 0)
+
+
+def _part(memory: Array, shape: Any) -> Array:
+    return Scratch(memory).take(*shape)

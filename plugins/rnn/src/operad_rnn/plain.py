@@ -1,0 +1,75 @@
+"""The cells of one activation."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from operad_rnn.cell import Cell, flat
+from operad_rnn.scratch import Scratch
+from operad_sdk import Array
+
+
+class _Plain(Cell):
+    """`h' = f(i2h x + i2h_bias + h2h h + h2h_bias)`; the hidden states are all that backward needs."""
+
+    gate_count: ClassVar[int] = 1
+
+    def begin(self, inputs: Array) -> None:
+        """Multiply the inputs into the hidden states' memory."""
+        i2h, h2h, _, i2h_bias, h2h_bias = self.weights
+        np.matmul(flat(inputs), i2h.T, out=flat(self.out))
+        self._h2h, self._product = self._recurrent_product(h2h, inputs.shape[1])
+        self._bias = i2h_bias + h2h_bias
+
+    def step(self, t: int, hidden: Array, state: Array) -> None:
+        """One sum and its activation."""
+        product, out = self._product, self.out[t]
+        np.matmul(hidden, self._h2h, out=product)
+        np.add(product, self._bias, out=product)
+        np.add(out, product, out=out)
+        self.activate(out)
+
+    def begin_backward(self, scratch: Scratch) -> Array:
+        """Scratch memory for the sums' gradients."""
+        self._sums = scratch.take(*self.out.shape)
+        return self._sums
+
+    def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
+        """`dh' f'`, where `f'` is found from `h'`."""
+        self.multiply_slope(self.out[t], grad, self._sums[t])
+
+    def activate(self, sums: Array) -> None:
+        """Make hidden states of their sums."""
+        raise NotImplementedError
+
+    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
+        """Write the gradient of the sums, from that of the hidden states."""
+        raise NotImplementedError
+
+
+class Tanh(_Plain):
+    """`h' = tanh(...)`."""
+
+    def activate(self, sums: Array) -> None:
+        """`tanh`."""
+        np.tanh(sums, out=sums)
+
+    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
+        """`dh' (1 - h'^2)`."""
+        np.multiply(hidden, hidden, out=sums)
+        np.subtract(1, sums, out=sums)
+        np.multiply(grad, sums, out=sums)
+
+
+class Relu(_Plain):
+    """`h' = max(..., 0)`."""
+
+    def activate(self, sums: Array) -> None:
+        """`max(x, 0)`."""
+        np.maximum(sums, 0, out=sums)
+
+    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
+        """`dh'` where `h' > 0`."""
+        np.multiply(grad, hidden > 0, out=sums)

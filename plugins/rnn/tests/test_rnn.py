@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import DTypeError, ParamError, ShapeError
+from operad_rnn import cell
+from operad_rnn.reference import unrolled
+from operad_rnn.rnn import RNN
+from operad_sdk.testing import check_forward, gradient_check
+
+MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")
+ARRANGEMENTS = [
+    {"num_layers": layers, "bidirectional": both, "use_sequence_length": lengths}
+    for layers, both, lengths in product((1, 2), (False, True), (False, True))
+]
+
+
+def network(
+    mode: str, steps: int = 3, batch: int = 2, features: int = 3, state_size: int = 2, **params: Any
+) -> tuple[dict[str, Any], list[Any]]:
+    """Parameters, and normal numbers for all arguments; lengths from none to all steps."""
+    params = {"mode": mode, "state_size": state_size, "num_layers": 1, **params}
+    prop, rng = RNN(**params), np.random.default_rng(0)
+    arrays = [
+        rng.normal(size=(steps, batch, features)),
+        rng.normal(scale=0.5, size=prop.layout(features).size),
+        rng.normal(size=(prop.cells, batch, prop.recurrent_size)),
+    ]
+    if prop.is_lstm:
+        arrays.append(rng.normal(size=(prop.cells, batch, state_size)))
+    if prop.use_sequence_length:
+        arrays.append(np.linspace(0, steps, batch).round())
+    return params, arrays
+
+
+def by_steps(params: dict[str, Any], arrays: list[Any]) -> Any:
+    """What the reference makes of them."""
+    prop = RNN(**params)
+    names = set(RNN.params) - {"p"}
+    return unrolled(*arrays, **{name: getattr(prop, name) for name in names})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)
+def test_outputs_are_those_of_the_unrolled_network_and_gradients_are_theirs(
+    mode: str, arrangement: dict[str, Any]
+) -> None:
+    params, arrays = network(mode, state_outputs=True, **arrangement)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)
+def test_a_projected_lstm_is_trained_too(arrangement: dict[str, Any]) -> None:
+    params, arrays = network("lstm", state_outputs=True, projection_size=1, **arrangement)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("steps", "batch", "features", "state_size"), [(1, 2, 3, 2), (3, 1, 2, 1), (2, 2, 1, 4)]
+)
+def test_axes_of_one(mode: str, steps: int, batch: int, features: int, state_size: int) -> None:
+    params, arrays = network(mode, steps, batch, features, state_size, num_layers=2, bidirectional=True)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("steps", "batch", "features"), [(0, 2, 3), (3, 0, 3), (3, 2, 0)])
+def test_empty_axes(mode: str, steps: int, batch: int, features: int) -> None:
+    params, arrays = network(mode, steps, batch, features, state_outputs=True, num_layers=2)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_large_matrices_go_another_way_to_the_same_result(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cell, "_LARGE", 0)
+    params, arrays = network(mode, bidirectional=True, num_layers=2)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+
+
+@pytest.mark.parametrize("bounds", [(-0.2, 0.1), (None, 0.1), (-0.2, None)])
+def test_cell_states_are_clipped(bounds: tuple[float | None, float | None]) -> None:
+    clip = {"lstm_state_clip_min": bounds[0], "lstm_state_clip_max": bounds[1]}
+    params, arrays = network("lstm", state_outputs=True, num_layers=2, **clip)
+    *_, states = check_forward(RNN, arrays, by_steps(params, arrays), **params)[:3]
+    np.testing.assert_array_equal(states, np.clip(states, *bounds))
+    gradient_check(RNN, arrays, **params)
+
+
+def test_clipping_stops_nan_where_asked() -> None:
+    clip = {"lstm_state_clip_min": -1.0, "lstm_state_clip_max": 1.0}
+    params, arrays = network("lstm", **clip)
+    arrays[3][0, 0, 0] = np.nan
+    assert np.isnan(check_forward(RNN, arrays, **params)[0][:, 0]).any()
+    params["lstm_state_clip_nan"] = True
+    assert np.isfinite(check_forward(RNN, arrays, by_steps(params, arrays), **params)[0]).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_sequence_that_ends_early_is_the_shorter_sequence(mode: str) -> None:
+    params, arrays = network(mode, steps=4, batch=1, bidirectional=True, num_layers=2, state_outputs=True)
+    shorter = check_forward(RNN, [arrays[0][:3], *arrays[1:]], **params)
+    longer = check_forward(RNN, [*arrays, np.array([3.0])], use_sequence_length=True, **params)
+    np.testing.assert_allclose(longer[0][:3], shorter[0], rtol=1e-12)
+    assert not longer[0][3:].any()
+    np.testing.assert_allclose(longer[1], shorter[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru"])
+def test_gates_saturate_without_overflow(mode: str) -> None:
+    params, arrays = network(mode)
+    with np.errstate(over="raise", invalid="raise"):
+        output, *_ = check_forward(RNN, [1e4 * arrays[0], *arrays[1:]], **params)
+    assert np.isfinite(output).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_half_precision_is_summed_in_single(mode: str) -> None:
+    params, arrays = network(mode, features=400, num_layers=2)
+    arrays[1] /= 20
+    half = [array.astype(np.float16) for array in arrays]
+    wide = by_steps(params, [array.astype(np.float64) for array in half])
+    output, *_ = check_forward(RNN, half, **params)
+    assert output.dtype == np.float16
+    np.testing.assert_allclose(output, wide, rtol=2e-3, atol=1e-3)  # one rounding to 11 bits
+
+
+def test_what_half_precision_cannot_hold_is_kept_for_the_gradient() -> None:
+    params, arrays = network("gru", features=1)
+    half = [np.full(array.shape, 300.0, np.float16) for array in arrays]  # products of 2 * 300^2
+    leaves = [od.nd.array(array, dtype="float16") for array in half]
+    for leaf in leaves:
+        leaf.attach_grad()
+    with od.autograd.record():
+        output = od.nd.RNN(*leaves, **params)
+    output.backward()
+    assert all(np.isfinite(leaf.grad.asnumpy()).all() for leaf in leaves)
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru"])
+@pytest.mark.parametrize("only", ["data", "parameters", "state"])
+@pytest.mark.parametrize("req", ["write", "add"])
+def test_gradients_can_be_asked_for_one_by_one(mode: str, only: str, req: str) -> None:
+    params, arrays = network(mode, num_layers=2, bidirectional=True)
+    net = od.sym.RNN(od.sym.var("data"), **params, name="net")
+    names = net.list_arguments()
+    args = dict(zip(names, (od.nd.array(array, dtype="float64") for array in arrays), strict=True))
+    name = only if only == "data" else f"net_{only}"
+
+    def gradient(reqs: dict[str, str]) -> Any:
+        executor = net.bind(
+            od.cpu(), args, {n: od.nd.ones(a.shape, dtype="float64") for n, a in args.items()}, reqs
+        )
+        executor.forward(is_train=True)
+        executor.backward(od.nd.ones(executor.outputs[0].shape, dtype="float64"))
+        return executor.grad_dict[name].asnumpy()
+
+    every = gradient(dict.fromkeys(names, "write"))
+    alone = gradient({n: req if n == name else "null" for n in names})
+    np.testing.assert_allclose(alone, every + (req == "add"), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"mode": "gru", "projection_size": 2}, "only an lstm is projected"),
+        ({"mode": "lstm", "lstm_state_clip_min": 1.0, "lstm_state_clip_max": 0.0}, "expected at most"),
+        ({"mode": "rnn"}, "rnn_tanh"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParamError, match=words):
+        RNN(state_size=3, num_layers=1, **params)
+
+
+def test_parameters_of_another_length_are_refused() -> None:
+    params, arrays = network("gru")
+    with pytest.raises(ShapeError, match="parameters"):
+        check_forward(RNN, [arrays[0], arrays[1][:-1], arrays[2]], **params)
+
+
+def test_integers_are_refused() -> None:
+    params, arrays = network("rnn_tanh")
+    with pytest.raises(DTypeError):
+        check_forward(RNN, [array.astype(np.int32) for array in arrays], **params)

@@ -1,0 +1,4 @@
+"""Operators on batches of sequences of unequal length.
+
+Their modules are imported when an operator is first used.
+"""
