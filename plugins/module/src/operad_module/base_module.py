@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class BaseModule(ModuleInterface):
         self._need("predict", params=True)
         if isinstance(eval_data, (NDArray, np.ndarray)):
             data = eval_data if isinstance(eval_data, NDArray) else nd.array(eval_data)
-            self.forward(SimpleNamespace(data=[data], label=None, pad=0), is_train=False)
+            self.forward(od.io.DataBatch([data]), is_train=False)
             return self.get_outputs()[0].copy()
         found = [
             [out.copy() for out in outputs]

@@ -1,15 +1,14 @@
 """Descriptions of inputs: names, shapes, types, and the axis along which a batch is cut.
 
-Source: DataDesc, python/mxnet/io/io.py, and `_parse_data_desc`, python/mxnet/module/base_module.py.
+Source: `_parse_data_desc`, python/mxnet/module/base_module.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, Self, final
+from typing import Any, Protocol
 
-import numpy as np
-
+import operad as od
 from operad.errors import BindError
 
 Shape = tuple[int, ...]
@@ -35,40 +34,9 @@ class Described(Protocol):
         """One letter per axis, of which `N` is the batch's."""
 
 
-@final
-class InputDesc(tuple[str, Shape]):
-    """A name and a shape: the pair of both, which also knows type and layout.
-
-    Attributes:
-        dtype: The type of the elements.
-        layout: One letter per axis, of which `N` is the batch's.
-    """
-
-    dtype: Any
-    layout: str | None
-
-    def __new__(
-        cls, name: str, shape: Sequence[int], dtype: Any = np.float32, layout: str | None = "NCHW"
-    ) -> Self:
-        """The pair."""
-        made = super().__new__(cls, (name, tuple(shape)))
-        made.dtype, made.layout = dtype, layout
-        return made
-
-    @property
-    def name(self) -> str:
-        """The argument of the symbol."""
-        return self[0]
-
-    @property
-    def shape(self) -> Shape:
-        """The shape of a whole batch."""
-        return self[1]
-
-
 def described(shapes: Iterable[Any] | None) -> list[Any]:
     """Descriptions of inputs, each of which may be given as a pair of a name and a shape."""
-    return [one if hasattr(one, "layout") else InputDesc(*one) for one in shapes or ()]
+    return [one if hasattr(one, "layout") else od.io.DataDesc(*one) for one in shapes or ()]
 
 
 def batch_axis(layout: str | None) -> int:
@@ -130,9 +98,9 @@ def part_shape(shape: Shape, axis: int, cut: slice) -> Shape:
     return (*shape[:axis], cut.stop - cut.start, *shape[axis + 1 :])
 
 
-def with_shape(one: Described, shape: Sequence[int]) -> InputDesc:
+def with_shape(one: Described, shape: Sequence[int]) -> Any:
     """The same input in another shape."""
-    return InputDesc(one.name, shape, one.dtype, one.layout)
+    return od.io.DataDesc(one.name, tuple(shape), one.dtype, one.layout)
 
 
 def check_described(what: str, given: Sequence[Described], expected: Sequence[str]) -> None:

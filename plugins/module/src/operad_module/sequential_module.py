@@ -10,11 +10,12 @@ import logging
 from collections.abc import Iterable
 from typing import Any, Final, Self
 
+import operad as od
 from operad import NDArray
 from operad.errors import GraphError
 from operad_module.base_module import BaseModule
 from operad_module.errors import ModuleStateError
-from operad_module.inputs import InputDesc, described
+from operad_module.inputs import described
 from operad_module.interface import Params, small_uniform
 
 
@@ -113,7 +114,7 @@ class SequentialModule(BaseModule):
         for i, module in enumerate(self._modules):
             if self._metas[i].get(self.META_AUTO_WIRING):
                 names = module.data_names
-                shapes = [InputDesc(name, one.shape) for name, one in zip(names, shapes, strict=True)]
+                shapes = [od.io.DataDesc(name, one.shape) for name, one in zip(names, shapes, strict=True)]
             module.bind(
                 shapes,
                 labels if self._takes_labels(i) else None,
@@ -192,7 +193,7 @@ class SequentialModule(BaseModule):
             if getattr(batch, "provide_data", None):
                 names = [name for name, _ in module.output_shapes]
                 batch.provide_data = [
-                    InputDesc(name, array.shape) for name, array in zip(names, batch.data, strict=True)
+                    od.io.DataDesc(name, array.shape) for name, array in zip(names, batch.data, strict=True)
                 ]
         self._modules[-1].forward(batch, is_train)
 
