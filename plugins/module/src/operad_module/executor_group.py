@@ -24,6 +24,10 @@ from operad_module.placement import Placement
 _KEPT_SHAPES: Final = 16
 
 
+Trained = tuple[int, str, list[NDArray], list[NDArray]]
+"""A parameter's number, name, arrays and gradients, the latter one per context."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _Bound:
@@ -33,6 +37,7 @@ class _Bound:
     label_shapes: Sequence[Described]
     slices: Sequence[slice]
     execs: Sequence[Executor]
+    trained: Sequence[Trained]
 
 
 @final
@@ -71,7 +76,7 @@ class DataParallelExecutorGroup:
         execs = [
             self._bind(i, cut, [*data_shapes, *label_shapes], shared_group) for i, cut in enumerate(slices)
         ]
-        self._first = self._now = _Bound(data_shapes, label_shapes, slices, execs)
+        self._first = self._now = _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
         self._kept = {_key(data_shapes, label_shapes): self._first}
 
     def _bind(
@@ -137,6 +142,11 @@ class DataParallelExecutorGroup:
         return [[one.grad_dict[name] for one in self._now.execs] for name in self.param_names]
 
     @property
+    def trained(self) -> Sequence[Trained]:
+        """The parameters whose gradients are computed."""
+        return self._now.trained
+
+    @property
     def aux_arrays(self) -> list[list[NDArray]]:
         """For each auxiliary state its arrays, one per context."""
         return [[one.aux_dict[name] for one in self._now.execs] for name in self.aux_names]
@@ -170,7 +180,15 @@ class DataParallelExecutorGroup:
         for monitor in self._monitors:
             for made in execs:
                 monitor.install(made)
-        return _Bound(data_shapes, label_shapes, slices, execs)
+        return _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
+
+    def _trained(self, execs: Sequence[Executor]) -> list[Trained]:
+        found: list[Trained] = []
+        for i, name in enumerate(self.param_names):
+            grads = [grad for one in execs if (grad := one.grad_dict[name]) is not None]
+            if grads:
+                found.append((i, name, [one.arg_dict[name] for one in execs], grads))
+        return found
 
     def forward(self, data_batch: Any, is_train: bool) -> None:
         """Copy a batch into the executors' arrays and run them."""

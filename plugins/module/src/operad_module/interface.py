@@ -43,6 +43,8 @@ class ModuleInterface:
 
     def _need(self, call: str, *, params: bool = False, optimizer: bool = False) -> None:
         """Raise ModuleStateError unless the steps that `call` needs were taken."""
+        if self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer):
+            return  # the usual case, at every call of a loop
         steps = [("bind", self.binded)]
         steps += [("init_params", self.params_initialized)] if params else []
         steps += [("init_optimizer", self.optimizer_initialized)] if optimizer else []

@@ -56,34 +56,28 @@ class Updates:
 
     def __call__(self, group: DataParallelExecutorGroup) -> None:
         """Move the weights of a group along its gradients."""
-        trained = [
-            (i, name, weights, grads)
-            for i, (name, weights, grads) in enumerate(
-                zip(group.param_names, group.param_arrays, group.grad_arrays, strict=True)
-            )
-            if grads[0] is not None
-        ]
+        trained = group.trained
         if self.is_on_store:
             for i, name, weights, grads in trained:
                 self.store.push(name, grads, priority=-i)
                 self.store.pull(name, weights, priority=-i)
             return
         for i, name, _, grads in trained:
-            self._sum(i, name, grads)
-        self.updater(
-            [i for i, *_ in trained], [grads[0] for *_, grads in trained], [own[0] for *_, own, _ in trained]
-        )
-        for *_, weights, _ in trained:
+            if len(grads) > 1 or self.store is not None:
+                self._sum(i, name, grads)
+        indices, _, weights_of, grads_of = zip(*trained, strict=True) if trained else ((), (), (), ())
+        self.updater(list(indices), [grads[0] for grads in grads_of], [own[0] for own in weights_of])
+        for weights in weights_of:
             for other in weights[1:]:
                 weights[0].copyto(other)
 
-    def _sum(self, i: int, name: str, grads: Sequence[Any]) -> None:
+    def _sum(self, i: int, name: str, grads: Sequence[NDArray]) -> None:
         """Make the first context's gradient the sum of all."""
         if self.store is not None:
-            self.store.push(name, list(grads), priority=-i)
-            self.store.pull(name, list(grads), priority=-i)
+            self.store.push(name, grads, priority=-i)
+            self.store.pull(name, grads, priority=-i)
             return
-        total: NDArray = grads[0]
+        total = grads[0]
         for other in grads[1:]:
             total += other.as_in_context(total.context)
 
