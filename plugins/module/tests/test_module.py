@@ -54,6 +54,15 @@ def test_output_gradients_reach_every_context(drawn: Any) -> None:
     np.testing.assert_array_equal(module.get_input_grads()[0].asnumpy(), out_grads @ np.ones((3, 5)))
 
 
+def test_gradients_that_are_added_sum_over_batches(network: Any, drawn: Any) -> None:
+    once, twice = bound(network, drawn), bound(network, drawn, grad_req="add")
+    once.forward_backward(batch_of(drawn))
+    for _ in range(2):
+        twice.forward_backward(batch_of(drawn))
+    for (single,), (double,) in zip(once._exec_group.grad_arrays, twice._exec_group.grad_arrays, strict=True):
+        np.testing.assert_array_equal(double.asnumpy(), 2 * single.asnumpy())
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_batch_of_another_size_goes_through_executors_that_are_kept(
     network: Any, drawn: Any, count: int

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 import operad as od
 from operad import NDArray, Symbol
 from operad.errors import ArgumentError
 from operad.files import write_atomically
 from operad_module.executor_group import DataParallelExecutorGroup
+
+_STORE_CALLS: Final = (("init", "push", "pull"), ("broadcast", "pushpull"))
 
 
 @final
@@ -50,6 +52,9 @@ class Updates:
 
     def _start_store(self, group: DataParallelExecutorGroup) -> None:
         for i, (name, weights) in enumerate(zip(group.param_names, group.param_arrays, strict=True)):
+            if not hasattr(self.store, "init"):
+                self.store.broadcast(name, weights[0], out=weights, priority=-i)
+                continue
             self.store.init(name, weights[0])
             if self.is_on_store:
                 self.store.pull(name, weights, priority=-i)
@@ -74,8 +79,11 @@ class Updates:
     def _sum(self, i: int, name: str, grads: Sequence[NDArray]) -> None:
         """Make the first context's gradient the sum of all."""
         if self.store is not None:
-            self.store.push(name, grads, priority=-i)
-            self.store.pull(name, grads, priority=-i)
+            if hasattr(self.store, "pushpull"):
+                self.store.pushpull(name, grads, priority=-i)
+            else:
+                self.store.push(name, grads, priority=-i)
+                self.store.pull(name, grads, priority=-i)
             return
         total = grads[0]
         for other in grads[1:]:
@@ -105,7 +113,7 @@ def store_of(kvstore: Any, num_contexts: int) -> Any:
     Raises:
         ArgumentError: It is neither, or a distributed store that no plugin provides.
     """
-    if kvstore is None or all(hasattr(kvstore, call) for call in ("init", "push", "pull")):
+    if kvstore is None or any(all(hasattr(kvstore, call) for call in calls) for calls in _STORE_CALLS):
         return kvstore
     if not isinstance(kvstore, str):
         raise ArgumentError(
@@ -127,7 +135,7 @@ def store_of(kvstore: Any, num_contexts: int) -> Any:
 
 
 def _runs_optimizer(store: Any) -> bool:
-    if store is None or not hasattr(store, "set_optimizer"):
+    if store is None or not all(hasattr(store, call) for call in ("set_optimizer", "push", "pull")):
         return False
     return bool(store.is_capable("optimizer")) if hasattr(store, "is_capable") else True
 
