@@ -14,10 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-import numpy as np
-
-from operad import Executor, NDArray, Symbol, cpu, nd
-from operad.errors import BindError
+from operad import Executor, NDArray, Symbol
+from operad_module.device_arrays import average, check_shared, copy_values, joined
 from operad_module.inputs import Described, Shape, batch_axis, batch_size, even_slices, part, part_shape
 from operad_module.placement import Placement
 
@@ -93,7 +91,7 @@ class DataParallelExecutorGroup:
             **_part_shapes(inputs, cut),
         )
         if lender is not None:
-            _check_shared(made, lender, self.param_names)
+            check_shared(made, lender, self.param_names)
         return made
 
     @property
@@ -205,11 +203,11 @@ class DataParallelExecutorGroup:
             if one.name not in self._arguments:
                 continue
             if len(now.execs) == 1:
-                _copy(source, now.execs[0].arg_dict[one.name])
+                copy_values(source, now.execs[0].arg_dict[one.name])
                 continue
             axis = batch_axis(one.layout)
             for executor, cut in zip(now.execs, now.slices, strict=True):
-                _copy(part(source, axis, cut), executor.arg_dict[one.name])
+                copy_values(part(source, axis, cut), executor.arg_dict[one.name])
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; `out_grads` are those of the outputs for a whole batch."""
@@ -247,10 +245,12 @@ class DataParallelExecutorGroup:
                     one.arg_dict[name][...] = value
                 else:
                     given = states[i]
-                    _copy(given[k] if isinstance(given, list) else part(given, 0, cut), one.arg_dict[name])
+                    copy_values(
+                        given[k] if isinstance(given, list) else part(given, 0, cut), one.arg_dict[name]
+                    )
 
     def _joined(self, several: Sequence[Sequence[Any]], axes: Any) -> list[Any]:
-        return [_joined(arrays, axis) for arrays, axis in zip(several, axes, strict=True)]
+        return [joined(arrays, axis) for arrays, axis in zip(several, axes, strict=True)]
 
     def update_metric(self, metric: Any, labels: Sequence[Any], pre_sliced: bool = False) -> None:
         """Show a metric the labels and outputs of each executor, by name."""
@@ -278,8 +278,8 @@ class DataParallelExecutorGroup:
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Parameters and auxiliary states: new arrays on the host, averages over the contexts."""
         return (
-            dict(zip(self.param_names, map(_average, self.param_arrays), strict=True)),
-            dict(zip(self.aux_names, map(_average, self.aux_arrays), strict=True)),
+            dict(zip(self.param_names, map(average, self.param_arrays), strict=True)),
+            dict(zip(self.aux_names, map(average, self.aux_arrays), strict=True)),
         )
 
 
@@ -293,42 +293,3 @@ def _key(data_shapes: Sequence[Described], label_shapes: Sequence[Described]) ->
 
 def _part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
     return {one.name: part_shape(tuple(one.shape), _axis(one), cut) for one in inputs}
-
-
-def _copy(source: Any, target: NDArray) -> None:
-    if isinstance(source, NDArray):
-        source.copyto(target)
-    else:
-        target[...] = np.asarray(source)
-
-
-def _joined(arrays: Sequence[NDArray], axis: int) -> NDArray:
-    if len(arrays) == 1 or axis < 0:
-        return arrays[0]
-    place = arrays[0].context
-    joined: NDArray = nd.concat(*(array.as_in_context(place) for array in arrays), dim=axis)
-    return joined
-
-
-def _average(arrays: Sequence[NDArray]) -> NDArray:
-    total = arrays[0].copyto(cpu())
-    for array in arrays[1:]:
-        total += array.as_in_context(total.context)
-    if len(arrays) > 1:
-        total /= len(arrays)
-    return total
-
-
-def _check_shared(made: Executor, lender: Executor, names: Sequence[str]) -> None:
-    for name in names:
-        if name not in lender.arg_dict:
-            raise BindError(
-                f"bind: the shared module has no parameter {name!r}; the module that lends its arrays "
-                "(for buckets, that of the default key) must have every parameter"
-            )
-        if made.arg_dict[name] is not lender.arg_dict[name]:
-            own, other = made.arg_dict[name], lender.arg_dict[name]
-            raise BindError(
-                f"bind: parameter {name!r} is {own.dtype.name}{own.shape}, but that of the shared module is "
-                f"{other.dtype.name}{other.shape} on {other.context}; they must agree to be shared"
-            )
