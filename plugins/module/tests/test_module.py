@@ -198,6 +198,18 @@ def test_scores_count_the_batches_asked_for(network: Any, drawn: Any, batches_of
     assert module.score(batches, accuracy, num_batch=2) == [("accuracy", expected)]
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_module_bound_without_labels_is_scored_with_them(
+    network: Any, drawn: Any, batches_of: Any, accuracy: Any, count: int
+) -> None:
+    module = od.mod.Module(network, context=[od.cpu(i) for i in range(count)])
+    module.bind(DATA, for_training=False)
+    module.set_params(drawn.params, {})
+    batches = batches_of(drawn.data, drawn.labels, 8)
+    outputs = module.predict(batches).asnumpy()
+    assert module.score(batches, accuracy) == [("accuracy", (outputs.argmax(1) == drawn.labels).mean())]
+
+
 STEPS = [
     (lambda m: m.init_params(), "init_params: call bind first"),
     (lambda m: m.get_outputs(), "get_outputs: call bind first"),

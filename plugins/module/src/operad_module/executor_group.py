@@ -252,20 +252,21 @@ class DataParallelExecutorGroup:
     def _joined(self, several: Sequence[Sequence[Any]], axes: Any) -> list[Any]:
         return [joined(arrays, axis) for arrays, axis in zip(several, axes, strict=True)]
 
-    def update_metric(self, metric: Any, labels: Sequence[Any], pre_sliced: bool = False) -> None:
-        """Show a metric the labels and outputs of each executor, by name."""
+    def update_metric(
+        self, metric: Any, labels: Sequence[Any], pre_sliced: bool, label_names: Sequence[str]
+    ) -> None:
+        """Show a metric the labels and outputs of each executor, by name.
+
+        Args:
+            label_names: Names of the labels, which may be bound without descriptions.
+        """
         now = self._now
+        axes = list(map(_axis, now.label_shapes)) or [0] * len(labels)
+        names = [one.name for one in now.label_shapes] or label_names
         for k, (one, cut) in enumerate(zip(now.execs, now.slices, strict=True)):
-            if pre_sliced:
-                own = labels[k]
-            elif len(now.execs) == 1:
-                own = labels
-            else:
-                own = [
-                    part(label, _axis(desc), cut)
-                    for desc, label in zip(now.label_shapes, labels, strict=False)
-                ]
-            names = [desc.name for desc in now.label_shapes]
+            own = labels[k] if pre_sliced else labels
+            if not pre_sliced and len(now.execs) > 1:
+                own = [part(label, axis, cut) for label, axis in zip(labels, axes, strict=False)]
             metric.update_dict(dict(zip(names, own, strict=False)), one.output_dict)
 
     def install_monitor(self, monitor: Any) -> None:

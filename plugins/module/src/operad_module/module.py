@@ -192,7 +192,7 @@ class Module(BoundModule):
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Show a metric the labels and the outputs of the last forward."""
-        self._exec_group.update_metric(eval_metric, labels or [], pre_sliced)
+        self._exec_group.update_metric(eval_metric, labels or [], pre_sliced, self._label_names)
 
     def install_monitor(self, mon: Any) -> None:
         """Let a monitor watch every executor."""
