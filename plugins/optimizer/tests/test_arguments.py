@@ -8,8 +8,8 @@ import operad as od
 from operad import NDArray
 from operad_optimizer import lr_scheduler
 from operad_optimizer.arguments import UnknownArgumentError
+from operad_optimizer.base import Optimizer, register
 from operad_optimizer.initializer import base
-from operad_optimizer.optimizer import Optimizer, register
 
 OPTIMIZERS = ["sgd", "nag", "signum", "adam", "rmsprop", "ftrl", "ftml", "lamb"]
 INITIALIZERS = sorted(base._registered._classes)

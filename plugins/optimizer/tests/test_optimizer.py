@@ -7,9 +7,14 @@ import pytest
 
 import operad as od
 from operad.errors import FormatError, ParamError
-from operad_optimizer.optimizer import Index, Optimizer, register
+from operad_optimizer.base import Index, Optimizer, register
 
 ALL = ["sgd", "nag", "signum", "adam", "rmsprop", "ftrl", "ftml", "lamb"]
+CLASSES = [
+    *("AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS"),
+    *("LBSGD", "NAG", "Nadam", "RMSProp", "SGD", "SGLD", "Signum", "Test", "ccSGD"),
+]
+OF_ARRAYS = ["adadelta", "adagrad", "adamax", "dcasgd", "lars", "lbsgd", "nadam"]
 
 
 def trained(optimizer: Any, steps: int = 3, dtype: str = "float32") -> Any:
@@ -20,7 +25,7 @@ def trained(optimizer: Any, steps: int = 3, dtype: str = "float32") -> Any:
     return weight.asnumpy()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *OF_ARRAYS, "ccsgd"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_every_optimizer_goes_downhill(name: str, dtype: str) -> None:
     weight = trained(od.optimizer.create(name, learning_rate=0.05), 20, dtype)
@@ -28,7 +33,7 @@ def test_every_optimizer_goes_downhill(name: str, dtype: str) -> None:
     assert (np.abs(weight) < [1, 2, 3]).all()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *OF_ARRAYS])
 def test_training_goes_on_from_saved_states_as_if_never_interrupted(name: str) -> None:
     weight = od.nd.array([1.0, -2.0, 3.0])
     update = od.optimizer.get_updater(od.optimizer.create(name, learning_rate=0.05, wd=0.1))
@@ -59,7 +64,7 @@ def test_states_that_are_cut_short_are_refused() -> None:
             update.set_states(content[:length])
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *OF_ARRAYS])
 def test_half_precision_trains_through_a_single_precision_copy(name: str) -> None:
     weight = od.nd.array([1.0, -2.0], dtype="float16")
     update = od.optimizer.get_updater(od.optimizer.create(name, learning_rate=0.01, multi_precision=True))
@@ -83,10 +88,10 @@ def test_multipliers_hold_by_index_by_name_and_by_symbol() -> None:
     symbol = od.sym.Group([od.sym.var("a_weight", lr_mult=0.5), od.sym.var("b_weight", wd_mult=2.0)])
     names = {0: "a_weight", 1: "b_weight", 2: "c_bias"}
     optimizer = od.optimizer.SGD(learning_rate=1.0, wd=0.1, sym=symbol, param_idx2name=names)
-    assert [optimizer.rate_of(i) for i in range(3)] == [0.5, 1.0, 1.0]
-    assert [optimizer.weight_decay(i) for i in range(3)] == [0.1, 0.2, 0.0]
+    assert [optimizer._get_lr(i) for i in range(3)] == [0.5, 1.0, 1.0]
+    assert [optimizer._get_wd(i) for i in range(3)] == [0.1, 0.2, 0.0]
     optimizer.set_lr_mult({"b_weight": 0.1, 2: 0.2})
-    assert [optimizer.rate_of(i) for i in range(3)] == [0.5, 0.1, 0.2]
+    assert [optimizer._get_lr(i) for i in range(3)] == [0.5, 0.1, 0.2]
 
 
 def test_a_scheduler_decides_the_rate_by_the_number_of_updates() -> None:
@@ -135,3 +140,49 @@ def test_a_registered_optimizer_is_created_by_name() -> None:
             weight[:] = weight.asnumpy() / 2
 
     np.testing.assert_array_equal(trained(od.optimizer.create("halving"), 1), [0.5, -1.0, 1.5])
+
+
+class OfMXNet(Optimizer):
+    """Momentum, written as a program of MXNet writes it."""
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        return od.nd.zeros(weight.shape, dtype=weight.dtype)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._update_count(index)
+        grad = grad * self.rescale_grad + self._get_wd(index) * weight
+        state[:] = 0.9 * state - self._get_lr(index) * grad / self._index_update_count[index]
+        weight[:] += state
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_subclass_with_a_method_update_of_its_own_trains(dtype: str) -> None:
+    optimizer = OfMXNet(learning_rate=0.1, wd=0.1, rescale_grad=0.5, multi_precision=True)
+    weight, last = np.array([1.0, -2.0, 3.0]), np.zeros(3)
+    for count in (1, 2, 3):
+        last = 0.9 * last - 0.1 * 0.6 * weight / count
+        weight = weight + last
+    np.testing.assert_allclose(trained(optimizer, 3, dtype), weight, rtol=2e-3)
+    assert (optimizer.num_update, optimizer._index_update_count) == (3, {0: 3})
+
+
+def test_a_subclass_that_says_nothing_is_named() -> None:
+    with pytest.raises(NotImplementedError, match="Optimizer does not say how a weight moves"):
+        trained(Optimizer())
+
+
+def test_every_class_of_mxnet_is_created_by_name_and_imported_by_module() -> None:
+    for name in CLASSES:
+        assert type(Optimizer.create_optimizer(name)) is getattr(od.optimizer.optimizer, name)
+        assert Optimizer.opt_registry[name.lower()] is getattr(od.optimizer, name)
+
+
+def test_devices_count_their_updates_apart() -> None:
+    optimizer = od.optimizer.SGD()
+    for device, times in ((0, 2), (1, 1), (0, 1)):
+        optimizer._set_current_context(device)
+        for _ in range(times):
+            optimizer._update_count("w")
+    assert (optimizer._index_update_count, optimizer.num_update) == ({"w": 3}, 3)
+    optimizer._set_current_context(1)
+    assert optimizer._index_update_count == {"w": 1}

@@ -7,33 +7,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from operad_optimizer.accumulated import AdaDelta as AdaDelta
+    from operad_optimizer.accumulated import AdaGrad as AdaGrad
+    from operad_optimizer.accumulated import GroupAdaGrad as GroupAdaGrad
+    from operad_optimizer.adam_variants import Adamax as Adamax
+    from operad_optimizer.adam_variants import Nadam as Nadam
     from operad_optimizer.adaptive import FTML as FTML
     from operad_optimizer.adaptive import LAMB as LAMB
     from operad_optimizer.adaptive import Adam as Adam
     from operad_optimizer.adaptive import Ftrl as Ftrl
     from operad_optimizer.adaptive import RMSProp as RMSProp
+    from operad_optimizer.asynchronous import DCASGD as DCASGD
+    from operad_optimizer.asynchronous import SGLD as SGLD
+    from operad_optimizer.asynchronous import Test as Test
+    from operad_optimizer.base import Optimizer as Optimizer
+    from operad_optimizer.base import create as create
+    from operad_optimizer.base import register as register
     from operad_optimizer.gradient_descent import NAG as NAG
     from operad_optimizer.gradient_descent import SGD as SGD
     from operad_optimizer.gradient_descent import Signum as Signum
-    from operad_optimizer.optimizer import Optimizer as Optimizer
-    from operad_optimizer.optimizer import create as create
-    from operad_optimizer.optimizer import register as register
+    from operad_optimizer.gradient_descent import ccSGD as ccSGD
+    from operad_optimizer.large_batch import LARS as LARS
+    from operad_optimizer.large_batch import LBSGD as LBSGD
     from operad_optimizer.updater import Updater as Updater
     from operad_optimizer.updater import get_updater as get_updater
 
-_LAZY_CLASSES = {
-    **dict.fromkeys(("Adam", "FTML", "Ftrl", "LAMB", "RMSProp"), "adaptive"),
-    **dict.fromkeys(("NAG", "SGD", "Signum"), "gradient_descent"),
-    **dict.fromkeys(("Optimizer", "create", "register"), "catalog"),
-    **dict.fromkeys(("Updater", "get_updater"), "updater"),
-}
+_OPTIMIZERS = frozenset(
+    [
+        "AdaDelta",
+        "AdaGrad",
+        "Adam",
+        "Adamax",
+        "DCASGD",
+        "FTML",
+        "Ftrl",
+        "GroupAdaGrad",
+        "LAMB",
+        "LARS",
+        "LBSGD",
+        "NAG",
+        "Nadam",
+        "Optimizer",
+        "RMSProp",
+        "SGD",
+        "SGLD",
+        "Signum",
+        "Test",
+        "Updater",
+        "ccSGD",
+        "create",
+        "get_updater",
+        "register",
+    ]
+)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LAZY_CLASSES:
+    if name not in _OPTIMIZERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LAZY_CLASSES[name]}"), name)
+    return getattr(import_module(f"{__name__}.optimizer"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_CLASSES})
+    return sorted({*globals(), *_OPTIMIZERS})

@@ -6,7 +6,7 @@ import math
 from typing import Any, final
 
 from operad import NDArray, nd
-from operad_optimizer.optimizer import Index, Optimizer, State, register
+from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
 
@@ -48,9 +48,9 @@ class Adam(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call; the learning rate corrects the averages' bias towards 0."""
-        count = self.index_update_count[index]
+        count = self._index_update_count[index]
         correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
-        lr, common = self.rate_of(index) * correction, self.common(index)
+        lr, common = self._get_lr(index) * correction, self.common(index)
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
         nd.adam_update(weight, grad, *state, out=weight, lr=lr, **own, **common)
 
@@ -93,7 +93,7 @@ class RMSProp(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        given = {"lr": self.rate_of(index), **self.common(index)}
+        given = {"lr": self._get_lr(index), **self.common(index)}
         given |= {"gamma1": self.gamma1, "epsilon": self.epsilon}
         if self.clip_weights:
             given["clip_weights"] = self.clip_weights
@@ -128,7 +128,7 @@ class Ftrl(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        own = {"lr": self.rate_of(index), "lamda1": self.lamda1, "beta": self.beta}
+        own = {"lr": self._get_lr(index), "lamda1": self.lamda1, "beta": self.beta}
         nd.ftrl_update(weight, grad, *state, out=weight, **own, **self.common(index))
 
 
@@ -159,7 +159,7 @@ class FTML(Optimizer):
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
         own: dict[str, Any] = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        own |= {"t": self.index_update_count[index], "lr": self.rate_of(index)}
+        own |= {"t": self._index_update_count[index], "lr": self._get_lr(index)}
         common = self.common(index)
         own["clip_grad"] = common.pop("clip_gradient", -1.0)
         nd.ftml_update(weight, grad, *state, out=weight, **own, **common)
@@ -207,9 +207,9 @@ class LAMB(Optimizer):
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """The direction, its norm and the weight's, then the step."""
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        own |= {"t": self.index_update_count[index], "bias_correction": self.bias_correction}
+        own |= {"t": self._index_update_count[index], "bias_correction": self.bias_correction}
         direction = nd.lamb_update_phase1(weight, grad, *state, **own, **self.common(index))
         bounds = {"lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
         given = {key: bound for key, bound in bounds.items() if bound is not None}
         norms = [nd._lamb_norm(array) for array in (weight, direction)]
-        nd.lamb_update_phase2(weight, direction, *norms, out=weight, lr=self.rate_of(index), **given)
+        nd.lamb_update_phase2(weight, direction, *norms, out=weight, lr=self._get_lr(index), **given)

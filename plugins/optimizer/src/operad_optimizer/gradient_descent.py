@@ -1,16 +1,15 @@
-"""Optimizers without a second moment: `SGD`, `NAG`, `Signum`."""
+"""Optimizers without a second moment: `SGD`, `ccSGD`, `NAG`, `Signum`."""
 
 from __future__ import annotations
 
 from typing import Any, final
 
 from operad import NDArray, nd
-from operad_optimizer.optimizer import Index, Optimizer, State, register
+from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
 
 @register
-@final
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum if that is not 0.
 
@@ -31,11 +30,16 @@ class SGD(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        lr, common = self.rate_of(index), self.common(index)
+        lr, common = self._get_lr(index), self.common(index)
         if state is None:
             nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
             nd.sgd_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
+
+
+@register
+class ccSGD(SGD):
+    """`SGD` under a name that old programs use."""
 
 
 @register
@@ -46,6 +50,9 @@ class NAG(Optimizer):
     Args:
         momentum: How much of the last step is kept.
         arguments: As in `Optimizer`.
+
+    Differs: weight decay goes by the weight before the step; in MXNet, which has then written the
+    weight, by the one after it.
     """
 
     def __init__(self, momentum: float = 0.0, **arguments: Any) -> None:
@@ -58,7 +65,7 @@ class NAG(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        lr, common = self.rate_of(index), self.common(index)
+        lr, common = self._get_lr(index), self.common(index)
         if state is None:
             nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
@@ -90,7 +97,7 @@ class Signum(Optimizer):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """One operator call."""
-        lr, common = self.rate_of(index), self.common(index)
+        lr, common = self._get_lr(index), self.common(index)
         if state is None:
             nd.signsgd_update(weight, grad, out=weight, lr=lr, **common)
         else:

@@ -1,217 +1,40 @@
-"""What optimizers have in common: rates, multipliers, counts, precision.
+"""Every optimizer of this package, known to `create` by name once this module is imported.
 
-An optimizer says how one weight moves; an `Updater` keeps the states of all weights. Weights are known
-by an index, which is a number or a name.
-
-Source: Optimizer, python/mxnet/optimizer/optimizer.py.
+MXNet's programs import classes from here, too: `from operad.optimizer.optimizer import SGD`.
 """
 
-from __future__ import annotations
+from operad_optimizer.accumulated import AdaDelta, AdaGrad, GroupAdaGrad
+from operad_optimizer.adam_variants import Adamax, Nadam
+from operad_optimizer.adaptive import FTML, LAMB, Adam, Ftrl, RMSProp
+from operad_optimizer.asynchronous import DCASGD, SGLD, Test
+from operad_optimizer.base import Optimizer, create, register
+from operad_optimizer.gradient_descent import NAG, SGD, Signum, ccSGD
+from operad_optimizer.large_batch import LARS, LBSGD
+from operad_optimizer.updater import Updater, get_updater
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
-
-import numpy as np
-
-from operad import NDArray, Symbol
-from operad_optimizer.arguments import Suggesting
-from operad_optimizer.lr_scheduler import LRScheduler
-from operad_optimizer.registered import Registered
-from operad_sdk import ParamError
-
-Index = int | str
-State = Any
-"""What an optimizer keeps of one weight: None, an array, or a tuple of states."""
-
-C = TypeVar("C", bound="type[Optimizer]")
-
-_registered: Final[Registered[Optimizer]] = Registered("optimizer")
-
-
-class Optimizer(metaclass=Suggesting):
-    """Moves weights along their gradients.
-
-    Args:
-        rescale_grad: Factor of every gradient, such as one over the batch's size.
-        param_idx2name: Names of indices; multipliers may then be given by name, and weight decay
-            leaves out what is called neither `..._weight` nor `..._gamma`.
-        wd: Weight decay.
-        clip_gradient: Bound of each element of a rescaled gradient; None: none.
-        learning_rate: Default: the scheduler's `base_lr`, or 0.01.
-        lr_scheduler: Gives the rate from the number of updates.
-        sym: Its attributes `__lr_mult__` and `__wd_mult__` are taken as multipliers.
-        begin_num_update: The number that counting begins with.
-        multi_precision: Keep a single-precision copy of half-precision weights.
-        param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
-
-    Attributes:
-        num_update: The largest number of updates any weight has had.
-    """
-
-    def __init__(
-        self,
-        rescale_grad: float = 1.0,
-        param_idx2name: Mapping[Index, str] | None = None,
-        wd: float = 0.0,
-        clip_gradient: float | None = None,
-        learning_rate: float | None = None,
-        lr_scheduler: LRScheduler | None = None,
-        sym: Symbol | None = None,
-        begin_num_update: int = 0,
-        multi_precision: bool = False,
-        param_dict: Mapping[Index, Any] | None = None,
-    ) -> None:
-        self.rescale_grad = rescale_grad
-        self.wd = wd
-        self.clip_gradient = clip_gradient
-        self.lr_scheduler = lr_scheduler
-        self.lr = 0.01 if learning_rate is None else learning_rate
-        if lr_scheduler is not None and learning_rate is not None:
-            lr_scheduler.base_lr = learning_rate
-        self.multi_precision = multi_precision
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        self.index_update_count: dict[Index, int] = {}
-        self.idx2name = dict(param_idx2name or {})
-        self.param_dict = dict(param_dict or {})
-        self.sym_attributes: dict[str, dict[str, str]] = sym.attr_dict() if sym is not None else {}
-        self.lr_mult: dict[Index, float] = {}
-        self.wd_mult: dict[Index, float] = {}
-        self.set_lr_mult({})
-        self.set_wd_mult({})
-
-    @staticmethod
-    def register(klass: C) -> C:
-        """Make an optimizer known to `create` by its class's name."""
-        _registered.add(klass)
-        return klass
-
-    @staticmethod
-    def create_optimizer(name: str, **arguments: Any) -> Optimizer:
-        """The optimizer called `name`, in any case.
-
-        Raises:
-            ParamError: There is none.
-        """
-        return _registered.find(name)(**arguments)
-
-    @property
-    def learning_rate(self) -> float:
-        """The rate now, before multipliers."""
-        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
-
-    def set_learning_rate(self, lr: float) -> None:
-        """Change the rate.
-
-        Raises:
-            ParamError: There is a scheduler, which decides it.
-        """
-        if self.lr_scheduler is not None:
-            raise ParamError("set_learning_rate: the rate is the scheduler's; change lr_scheduler.base_lr")
-        self.lr = lr
-
-    def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
-        """Set factors of the learning rate by index or name, on top of the symbol's attributes."""
-        self.lr_mult = self._from_attributes("__lr_mult__")
-        self.lr_mult.update(args_lr_mult)
-
-    def set_wd_mult(self, args_wd_mult: Mapping[Index, float]) -> None:
-        """Set factors of weight decay; names that end neither in `_weight` nor in `_gamma` have 0."""
-        exempt = (name for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma")))
-        self.wd_mult = dict.fromkeys(exempt, 0.0)
-        self.wd_mult.update(self._from_attributes("__wd_mult__"))
-        self.wd_mult.update(args_wd_mult)
-
-    @abstractmethod
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """What is kept of a weight, at the beginning."""
-
-    @abstractmethod
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """Move one weight, whose update has been counted."""
-
-    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
-        """`create_state`; for half precision, of a single-precision copy, and the copy."""
-        if not self._is_mixed(weight):
-            return self.create_state(index, weight)
-        master = weight.astype(np.float32)
-        return self.create_state(index, master), master
-
-    def update(
-        self,
-        index: Index | Sequence[Index],
-        weight: NDArray | Sequence[NDArray],
-        grad: NDArray | Sequence[NDArray],
-        state: State,
-    ) -> None:
-        """Move a weight in place, or several given as lists."""
-        for one in _each(index, weight, grad, state):
-            self._count(one[0])
-            self.step(*one)
-
-    def update_multi_precision(
-        self,
-        index: Index | Sequence[Index],
-        weight: NDArray | Sequence[NDArray],
-        grad: NDArray | Sequence[NDArray],
-        state: State,
-    ) -> None:
-        """`update` with states of `create_state_multi_precision`."""
-        for i, w, g, s in _each(index, weight, grad, state):
-            self._count(i)
-            if self._is_mixed(w):
-                own, master = s
-                self.step(i, master, g.astype(np.float32), own)
-                master.astype(w.dtype).copyto(w)
-            else:
-                self.step(i, w, g, s)
-
-    def rate_of(self, index: Index) -> float:
-        """The learning rate of a weight."""
-        return self.learning_rate * self._multiplier(self.lr_mult, "lr_mult", index)
-
-    def weight_decay(self, index: Index) -> float:
-        """The weight decay of a weight."""
-        return self.wd * self._multiplier(self.wd_mult, "wd_mult", index)
-
-    def common(self, index: Index) -> dict[str, float]:
-        """The parameters that all update operators have, besides the learning rate."""
-        given = {"wd": self.weight_decay(index), "rescale_grad": self.rescale_grad}
-        if self.clip_gradient is not None:
-            given["clip_gradient"] = self.clip_gradient
-        return given
-
-    def _count(self, index: Index) -> None:
-        count = self.index_update_count.get(index, self.begin_num_update) + 1
-        self.index_update_count[index] = count
-        self.num_update = max(count, self.num_update)
-
-    def _multiplier(self, multipliers: Mapping[Index, float], attribute: str, index: Index) -> float:
-        if index in self.param_dict:
-            return float(getattr(self.param_dict[index], attribute))
-        if index in multipliers:
-            return multipliers[index]
-        return multipliers.get(self.idx2name.get(index, ""), 1.0)
-
-    def _from_attributes(self, key: str) -> dict[Index, float]:
-        return {name: float(own[key]) for name, own in self.sym_attributes.items() if key in own}
-
-    def _is_mixed(self, weight: NDArray) -> bool:
-        return self.multi_precision and weight.dtype == np.float16
-
-
-def register(cls: C) -> C:
-    """Make an optimizer known to `create` by its class's name; for use as a decorator."""
-    return Optimizer.register(cls)
-
-
-def create(name: str | Optimizer, **arguments: Any) -> Optimizer:
-    """The optimizer called `name`, in any case; an optimizer is returned as it is."""
-    return name if isinstance(name, Optimizer) else Optimizer.create_optimizer(name, **arguments)
-
-
-def _each(index: Any, weight: Any, grad: Any, state: Any) -> Any:
-    if isinstance(index, (list, tuple)):
-        return zip(index, weight, grad, state, strict=True)
-    return [(index, weight, grad, state)]
+__all__ = [
+    "AdaDelta",
+    "AdaGrad",
+    "Adam",
+    "Adamax",
+    "DCASGD",
+    "FTML",
+    "Ftrl",
+    "GroupAdaGrad",
+    "LAMB",
+    "LARS",
+    "LBSGD",
+    "NAG",
+    "Nadam",
+    "Optimizer",
+    "RMSProp",
+    "SGD",
+    "SGLD",
+    "Signum",
+    "Test",
+    "Updater",
+    "ccSGD",
+    "create",
+    "get_updater",
+    "register",
+]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Generic, TypeVar, final
 
 from operad_sdk import ParamError
@@ -21,6 +23,11 @@ class Registered(Generic[T]):
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._classes: dict[str, type[T]] = {}
+
+    @property
+    def classes(self) -> Mapping[str, type[T]]:
+        """What is known, by names in lower case; a view that follows."""
+        return MappingProxyType(self._classes)
 
     def add(self, cls: type[T], *names: str) -> None:
         """Make `cls` known by its own name and by `names`; a later class takes over a name."""

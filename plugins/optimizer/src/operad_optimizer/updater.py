@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from operad import NDArray
-from operad_optimizer.optimizer import Index, Optimizer, State
+from operad_optimizer.base import Index, Optimizer, State
 from operad_optimizer.state import dump_states, load_states
 
 _SETTINGS = (bool, int, float, str, type(None))
@@ -52,7 +52,7 @@ class Updater:
         optimizer = self.optimizer
         counts: dict[str, Any] = {
             "num_update": optimizer.num_update,
-            "index_update_count": list(optimizer.index_update_count.items()),
+            "index_update_count": list(optimizer._index_update_count.items()),
         }
         if dump_optimizer:
             own = vars(optimizer).items()
@@ -70,7 +70,8 @@ class Updater:
         loaded, counts = load_states(states)
         self.states = loaded
         self.optimizer.num_update = int(counts["num_update"])
-        self.optimizer.index_update_count = dict(counts["index_update_count"])
+        self.optimizer._index_update_count.clear()
+        self.optimizer._index_update_count.update(counts["index_update_count"])
         for key, value in counts.get("settings", {}).items():
             if key in vars(self.optimizer):
                 setattr(self.optimizer, key, value)

@@ -1,0 +1,227 @@
+"""A symbol bound to executors: names, shapes, parameters.
+
+Source: Module, python/mxnet/module/module.py. Differs: the parameters live in the executors only;
+`get_params` gives copies.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from operad import Context, NDArray, Symbol
+from operad.errors import BindError
+from operad_module import parameters
+from operad_module.base_module import BaseModule
+from operad_module.errors import ModuleStateError
+from operad_module.executor_group import DataParallelExecutorGroup
+from operad_module.inputs import Described, check_described, check_names, described
+from operad_module.interface import Params, small_uniform
+from operad_module.placement import placement_of
+
+
+class BoundModule(BaseModule):
+    """A symbol, its executors and its parameters; arguments are those of `Module`, which computes."""
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        data_names: Sequence[str] | None = ("data",),
+        label_names: Sequence[str] | None = ("softmax_label",),
+        logger: Any = logging,
+        context: Context | Sequence[Context] | None = None,
+        work_load_list: Sequence[float] | None = None,
+        fixed_param_names: Sequence[str] | None = None,
+        state_names: Sequence[str] | None = None,
+        group2ctxs: Any = None,
+        compression_params: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Check names.
+
+        Raises:
+            BindError: The symbol has no argument of a name given, other than a label.
+        """
+        super().__init__(logger=logger)
+        self._placement = placement_of(context, work_load_list, group2ctxs)
+        self._symbol: Symbol = symbol
+        self._data_names, self._label_names = list(data_names or ()), list(label_names or ())
+        self._state_names, self._fixed_param_names = list(state_names or ()), list(fixed_param_names or ())
+        known = symbol.list_arguments()
+        inputs = {"data_names": self._data_names, "state_names": self._state_names}
+        for what, names in {**inputs, "fixed_param_names": self._fixed_param_names}.items():
+            if message := check_names(what, names, known):
+                raise BindError(message)
+        if message := check_names("label_names", self._label_names, known):
+            self.logger.warning(message)
+        given = {*self._data_names, *self._label_names, *self._state_names}
+        self._param_names = [name for name in known if name not in given]
+        self._compression_params = compression_params
+        self._group: DataParallelExecutorGroup | None = None
+        self._loaded: tuple[Params, Params] | None = None  # values that wait for executors
+
+    @property
+    def _exec_group(self) -> DataParallelExecutorGroup:
+        assert self._group is not None
+        return self._group
+
+    @property
+    def symbol(self) -> Symbol:
+        """The graph."""
+        return self._symbol
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data that a batch has."""
+        return self._data_names
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels that a batch has."""
+        return self._label_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return self._symbol.list_outputs()
+
+    @property
+    def data_shapes(self) -> Sequence[Described]:
+        """Descriptions of the data, as bound now."""
+        self._need("data_shapes")
+        return self._exec_group.data_shapes
+
+    @property
+    def label_shapes(self) -> Sequence[Described]:
+        """Descriptions of the labels, as bound now."""
+        self._need("label_shapes")
+        return self._exec_group.label_shapes
+
+    @property
+    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Names and shapes of the outputs for a whole batch."""
+        self._need("output_shapes")
+        return self._exec_group.output_shapes
+
+    def bind(
+        self,
+        data_shapes: Iterable[Any],
+        label_shapes: Iterable[Any] | None = None,
+        for_training: bool = True,
+        inputs_need_grad: bool = False,
+        force_rebind: bool = False,
+        shared_module: BoundModule | None = None,
+        grad_req: Any = "write",
+    ) -> None:
+        """Make the executors; see `BaseModule.bind`.
+
+        Raises:
+            BindError: Names are not those of the module, or batches differ in length.
+        """
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
+        if inputs_need_grad and not for_training:
+            raise BindError("bind: inputs_need_grad=True needs for_training=True")
+        if shared_module is not None and not shared_module.binded:
+            raise ModuleStateError("bind: the shared module is not bound; call its bind first")
+        data, labels = described(data_shapes), described(label_shapes)
+        check_described("data_shapes", data, self._data_names)
+        check_described("label_shapes", labels, self._label_names if label_shapes is not None else [])
+        if self.binded and self.params_initialized:
+            self._loaded = self.get_params()
+        self._group = DataParallelExecutorGroup(
+            self._symbol,
+            self._placement,
+            data,
+            labels,
+            self._param_names,
+            self._state_names,
+            self._requests(grad_req if for_training else "null", inputs_need_grad),
+            None if shared_module is None else shared_module._exec_group,
+        )
+        self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
+        if shared_module is not None and shared_module.params_initialized:
+            self.params_initialized = True
+        elif self._loaded is not None:
+            loaded, self._loaded = self._loaded, None
+            self.set_params(*loaded)
+
+    def _requests(self, grad_req: Any, inputs_need_grad: bool) -> dict[str, str]:
+        names = self._symbol.list_arguments()
+        if isinstance(grad_req, str):
+            requests = dict.fromkeys(names, grad_req)
+        elif isinstance(grad_req, Mapping):
+            requests = {name: grad_req.get(name, "null") for name in names}
+        else:
+            requests = dict(zip(names, grad_req, strict=True))
+        untrained = {*self._label_names, *self._state_names, *self._fixed_param_names}
+        if not inputs_need_grad:
+            untrained.update(self._data_names)
+        return {name: "null" if name in untrained else request for name, request in requests.items()}
+
+    def reshape(self, data_shapes: Iterable[Any], label_shapes: Iterable[Any] | None = None) -> None:
+        """Go over to other shapes of data and labels; the parameters stay."""
+        self._need("reshape")
+        data, labels = described(data_shapes), described(label_shapes)
+        check_described("data_shapes", data, self._data_names)
+        self._exec_group.reshape(data, labels)
+
+    def init_params(
+        self,
+        initializer: Any = small_uniform,
+        arg_params: Params | None = None,
+        aux_params: Params | None = None,
+        allow_missing: bool = False,
+        force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """Give parameters their first values; see `BaseModule.init_params`.
+
+        Values for what the symbol does not have are ignored, as in MXNet: one file of parameters serves
+        the parts of a network.
+
+        Raises:
+            MissingParameterError: A parameter has no value among those given.
+        """
+        if self.params_initialized and not force_init:
+            self.logger.warning(
+                "Parameters are already initialized; init_params with force_init=False is ignored"
+            )
+            return
+        self._need("init_params")
+        group, attributes = self._exec_group, self._symbol.attr_dict()
+        kinds = (
+            ("parameter", dict(zip(group.param_names, group.param_arrays, strict=True)), arg_params),
+            ("auxiliary state", dict(zip(group.aux_names, group.aux_arrays, strict=True)), aux_params),
+        )
+        for kind, arrays, given in kinds:
+            parameters.check(kind, arrays, given, allow_missing)
+        for _, arrays, given in kinds:
+            parameters.fill(arrays, given, initializer, attributes)
+        self.params_initialized = True
+
+    def set_params(
+        self,
+        arg_params: Params,
+        aux_params: Params,
+        allow_missing: bool = False,
+        force_init: bool = True,
+        allow_extra: bool = False,
+    ) -> None:
+        """Set parameters and auxiliary states by name.
+
+        Raises:
+            MissingParameterError: A parameter has no value, and `allow_missing` is False.
+            UnknownParameterError: A value is for something else, which with `allow_missing` is taken for a
+                misspelt name unless `allow_extra` is True.
+        """
+        if allow_missing and not allow_extra and self.binded:
+            parameters.check_known("parameter", self._param_names, arg_params or {})
+            parameters.check_known("auxiliary state", self._exec_group.aux_names, aux_params or {})
+        super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Copies of the parameters and of the auxiliary states on the host, by name."""
+        self._need("get_params", params=True)
+        return self._exec_group.get_params()

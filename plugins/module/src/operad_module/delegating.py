@@ -1,0 +1,78 @@
+"""A module that hands calls on to another one, which may change between batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from operad import NDArray, Symbol
+from operad_module.base_module import BaseModule
+
+
+class DelegatingModule(BaseModule):
+    """Computation by the module that `_chosen` names."""
+
+    def _chosen(self, call: str) -> Any:
+        """The module that answers `call`."""
+        raise NotImplementedError
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The symbol of the present module."""
+        symbol: Symbol | None = self._chosen("symbol").symbol
+        return symbol
+
+    @property
+    def data_shapes(self) -> Any:
+        """Descriptions of the data of the present module."""
+        return self._chosen("data_shapes").data_shapes
+
+    @property
+    def label_shapes(self) -> Any:
+        """Descriptions of the labels of the present module."""
+        return self._chosen("label_shapes").label_shapes
+
+    @property
+    def output_shapes(self) -> Any:
+        """Names and shapes of the outputs of the present module."""
+        return self._chosen("output_shapes").output_shapes
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Copies of the parameters and of the auxiliary states on the host, by name."""
+        self._need("get_params", params=True)
+        found: tuple[dict[str, NDArray], dict[str, NDArray]] = self._chosen("get_params").get_params()
+        return found
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Compute the gradients of the last forward."""
+        self._need("backward", params=True)
+        self._chosen("backward").backward(out_grads)
+
+    def update(self) -> None:
+        """Move the parameters along the gradients of the last backward."""
+        self._need("update", params=True, optimizer=True)
+        self._chosen("update").update()
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """The outputs of the last forward."""
+        self._need("get_outputs", params=True)
+        return list(self._chosen("get_outputs").get_outputs(merge_multi_context))
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Gradients of the data."""
+        self._need("get_input_grads", params=True)
+        return list(self._chosen("get_input_grads").get_input_grads(merge_multi_context))
+
+    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
+        """The values of the states."""
+        self._need("get_states", params=True)
+        return list(self._chosen("get_states").get_states(merge_multi_context))
+
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states to arrays, or all to one number."""
+        self._need("set_states", params=True)
+        self._chosen("set_states").set_states(states, value)
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Show a metric the labels and the outputs of the last forward."""
+        self._need("update_metric", params=True)
+        self._chosen("update_metric").update_metric(eval_metric, labels, pre_sliced)

@@ -1,0 +1,54 @@
+"""The arrays that several devices have of one thing: filled, joined, averaged, shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from operad import Executor, NDArray, cpu, nd
+from operad.errors import BindError
+
+
+def copy_values(source: Any, target: NDArray) -> None:
+    """Copy an array, or what NumPy makes of a value, into `target`."""
+    if isinstance(source, NDArray):
+        source.copyto(target)
+    else:
+        target[...] = np.asarray(source)
+
+
+def joined(arrays: Sequence[NDArray], axis: int) -> NDArray:
+    """The parts of a batch as one array on the first device; the first part where there is no axis."""
+    if len(arrays) == 1 or axis < 0:
+        return arrays[0]
+    place = arrays[0].context
+    whole: NDArray = nd.concat(*(array.as_in_context(place) for array in arrays), dim=axis)
+    return whole
+
+
+def average(arrays: Sequence[NDArray]) -> NDArray:
+    """The mean of the arrays of several devices, new and on the host."""
+    total = arrays[0].copyto(cpu())
+    for array in arrays[1:]:
+        total += array.as_in_context(total.context)
+    if len(arrays) > 1:
+        total /= len(arrays)
+    return total
+
+
+def check_shared(made: Executor, lender: Executor, names: Sequence[str]) -> None:
+    """Raise BindError unless an executor has the very parameters of the one that lends them."""
+    for name in names:
+        if name not in lender.arg_dict:
+            raise BindError(
+                f"bind: the shared module has no parameter {name!r}; the module that lends its arrays "
+                "(for buckets, that of the default key) must have every parameter"
+            )
+        if made.arg_dict[name] is not lender.arg_dict[name]:
+            own, other = made.arg_dict[name], lender.arg_dict[name]
+            raise BindError(
+                f"bind: parameter {name!r} is {own.dtype.name}{own.shape}, but that of the shared module is "
+                f"{other.dtype.name}{other.shape} on {other.context}; they must agree to be shared"
+            )

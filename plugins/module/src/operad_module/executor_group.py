@@ -1,0 +1,296 @@
+"""The executors of a module, one per context, each for its part of the batch.
+
+Every context has the whole graph and all parameters. A batch is cut along the batch's axis; outputs
+and gradients of inputs are joined again. Executors for other shapes share the parameters with the first
+ones, and are kept: a shorter last batch costs its compilation once, not once per epoch.
+
+Source: DataParallelExecutorGroup, python/mxnet/module/executor_group.py. Differs: executors of earlier
+shapes are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from operad import Executor, NDArray, Symbol
+from operad_module.device_arrays import average, check_shared, copy_values, joined
+from operad_module.inputs import Described, Shape, batch_axis, batch_size, even_slices, part, part_shape
+from operad_module.placement import Placement
+
+_KEPT_SHAPES: Final = 16
+
+
+Trained = tuple[int, str, list[NDArray], list[NDArray]]
+"""A parameter's number, name, arrays and gradients, the latter one per context."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Executors for one set of shapes."""
+
+    data_shapes: Sequence[Described]
+    label_shapes: Sequence[Described]
+    slices: Sequence[slice]
+    execs: Sequence[Executor]
+    trained: Sequence[Trained]
+
+
+@final
+class DataParallelExecutorGroup:
+    """Executors that run a graph on parts of a batch.
+
+    Attributes:
+        param_names: Arguments that are neither data nor labels nor states.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        placement: Placement,
+        data_shapes: Sequence[Described],
+        label_shapes: Sequence[Described],
+        param_names: Sequence[str],
+        state_names: Sequence[str],
+        requests: Mapping[str, str],
+        shared_group: DataParallelExecutorGroup | None = None,
+    ) -> None:
+        """Bind.
+
+        Args:
+            requests: How the gradient of each argument is written.
+            shared_group: Executors whose arrays and memory are used too.
+        """
+        self.symbol, self.contexts = symbol, list(placement.contexts)
+        self.param_names, self.state_names = list(param_names), list(state_names)
+        self.aux_names, self.output_names = symbol.list_auxiliary_states(), symbol.list_outputs()
+        self._placement, self._requests = placement, dict(requests)
+        self._arguments = symbol.list_arguments()
+        self._output_axes = [batch_axis(output.attr("__layout__")) for output in symbol]
+        self._monitors: list[Any] = []
+        slices = even_slices(batch_size([*data_shapes, *label_shapes]), placement.workload)
+        execs = [
+            self._bind(i, cut, [*data_shapes, *label_shapes], shared_group) for i, cut in enumerate(slices)
+        ]
+        self._first = self._now = _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
+        self._kept = {_key(data_shapes, label_shapes): self._first}
+
+    def _bind(
+        self, i: int, cut: slice, inputs: Sequence[Described], shared: DataParallelExecutorGroup | None
+    ) -> Executor:
+        inputs = [one for one in inputs if one.name in self._arguments]
+        lender = None if shared is None else shared.execs[i]
+        made = self.symbol.simple_bind(
+            ctx=self.contexts[i],
+            grad_req=self._requests,
+            type_dict={one.name: one.dtype for one in inputs},
+            group2ctx=self._placement.groups[i],
+            shared_exec=lender,
+            **_part_shapes(inputs, cut),
+        )
+        if lender is not None:
+            check_shared(made, lender, self.param_names)
+        return made
+
+    @property
+    def execs(self) -> list[Executor]:
+        """The executors of the batch's present shapes, in the order of the contexts."""
+        return list(self._now.execs)
+
+    @property
+    def slices(self) -> list[slice]:
+        """The part of the batch that each executor has."""
+        return list(self._now.slices)
+
+    @property
+    def data_shapes(self) -> Sequence[Described]:
+        """Descriptions of a whole batch's data, as they are bound now."""
+        return self._now.data_shapes
+
+    @property
+    def label_shapes(self) -> Sequence[Described]:
+        """Descriptions of a whole batch's labels."""
+        return self._now.label_shapes
+
+    @property
+    def batch_size(self) -> int:
+        """The length of a whole batch."""
+        return int(self._now.slices[-1].stop)
+
+    @property
+    def output_shapes(self) -> list[tuple[str, Shape]]:
+        """Names and shapes of the outputs for a whole batch."""
+        shapes = [output.shape for output in self._now.execs[0].outputs]
+        whole = slice(0, self.batch_size)
+        return [
+            (name, part_shape(shape, axis, whole))
+            for name, shape, axis in zip(self.output_names, shapes, self._output_axes, strict=True)
+        ]
+
+    @property
+    def param_arrays(self) -> list[list[NDArray]]:
+        """For each parameter its arrays, one per context."""
+        return [[one.arg_dict[name] for one in self._now.execs] for name in self.param_names]
+
+    @property
+    def grad_arrays(self) -> list[list[NDArray | None]]:
+        """For each parameter its gradients, one per context; None where none is computed."""
+        return [[one.grad_dict[name] for one in self._now.execs] for name in self.param_names]
+
+    @property
+    def trained(self) -> Sequence[Trained]:
+        """The parameters whose gradients are computed."""
+        return self._now.trained
+
+    @property
+    def aux_arrays(self) -> list[list[NDArray]]:
+        """For each auxiliary state its arrays, one per context."""
+        return [[one.aux_dict[name] for one in self._now.execs] for name in self.aux_names]
+
+    def reshape(self, data_shapes: Sequence[Described], label_shapes: Sequence[Described]) -> None:
+        """Go over to executors for other shapes, of the same parameters.
+
+        Raises:
+            BindError: A parameter would have to change its shape.
+        """
+        key = _key(data_shapes, label_shapes)
+        found = self._kept.get(key)
+        if found is None:
+            if len(self._kept) >= _KEPT_SHAPES:
+                self._kept = {_key(self._first.data_shapes, self._first.label_shapes): self._first}
+            found = self._kept[key] = self._reshaped(data_shapes, label_shapes)
+        self._now = found
+
+    def _reshaped(self, data_shapes: Sequence[Described], label_shapes: Sequence[Described]) -> _Bound:
+        inputs = [one for one in (*data_shapes, *label_shapes) if one.name in self._arguments]
+        slices = even_slices(batch_size(inputs), self._placement.workload)
+        execs = []
+        for cut, first in zip(slices, self._first.execs, strict=True):
+            shapes = _part_shapes(inputs, cut)
+            found: Sequence[Any] = self.symbol.infer_shape_partial(**shapes)[0]
+            inferred = dict(zip(self._arguments, found, strict=True))
+            others: dict[str, Any] = {
+                name: inferred[name] for name in self._arguments if name not in self.param_names
+            }
+            execs.append(first.reshape(allow_up_sizing=True, **{**others, **shapes}))
+        for monitor in self._monitors:
+            for made in execs:
+                monitor.install(made)
+        return _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
+
+    def _trained(self, execs: Sequence[Executor]) -> list[Trained]:
+        found: list[Trained] = []
+        for i, name in enumerate(self.param_names):
+            grads = [grad for one in execs if (grad := one.grad_dict[name]) is not None]
+            if grads:
+                found.append((i, name, [one.arg_dict[name] for one in execs], grads))
+        return found
+
+    def forward(self, data_batch: Any, is_train: bool) -> None:
+        """Copy a batch into the executors' arrays and run them."""
+        now = self._now
+        self._load(now.data_shapes, data_batch.data)
+        if data_batch.label:
+            self._load(now.label_shapes, data_batch.label)
+        for one in now.execs:
+            one.forward(is_train)
+
+    def _load(self, descriptions: Sequence[Described], arrays: Sequence[Any]) -> None:
+        now = self._now
+        for one, source in zip(descriptions, arrays, strict=False):
+            if one.name not in self._arguments:
+                continue
+            if len(now.execs) == 1:
+                copy_values(source, now.execs[0].arg_dict[one.name])
+                continue
+            axis = batch_axis(one.layout)
+            for executor, cut in zip(now.execs, now.slices, strict=True):
+                copy_values(part(source, axis, cut), executor.arg_dict[one.name])
+
+    def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
+        """Compute gradients; `out_grads` are those of the outputs for a whole batch."""
+        for i, (one, cut) in enumerate(zip(self._now.execs, self._now.slices, strict=True)):
+            if out_grads is None:
+                one.backward()
+                continue
+            parts = [
+                part(grad, axis, cut).as_in_context(self.contexts[i])
+                for grad, axis in zip(out_grads, self._output_axes, strict=False)
+            ]
+            one.backward(parts)
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """The outputs of the last forward; with `merge_multi_context` joined, else a list per output."""
+        several = [list(arrays) for arrays in zip(*(one.outputs for one in self._now.execs), strict=True)]
+        return self._joined(several, self._output_axes) if merge_multi_context else several
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Gradients of the data, like `get_outputs`."""
+        descriptions = self._now.data_shapes
+        several = [[one.grad_dict[desc.name] for one in self._now.execs] for desc in descriptions]
+        return self._joined(several, map(_axis, descriptions)) if merge_multi_context else several
+
+    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
+        """The values of the states, like `get_outputs`."""
+        several = [[one.arg_dict[name] for one in self._now.execs] for name in self.state_names]
+        return self._joined(several, [0] * len(several)) if merge_multi_context else several
+
+    def set_states(self, states: Sequence[Any] | None, value: float | None) -> None:
+        """Set the states to arrays, as lists of one per context or whole, or all to one number."""
+        for i, name in enumerate(self.state_names):
+            for k, (one, cut) in enumerate(zip(self._now.execs, self._now.slices, strict=True)):
+                if states is None:
+                    one.arg_dict[name][...] = value
+                else:
+                    given = states[i]
+                    copy_values(
+                        given[k] if isinstance(given, list) else part(given, 0, cut), one.arg_dict[name]
+                    )
+
+    def _joined(self, several: Sequence[Sequence[Any]], axes: Any) -> list[Any]:
+        return [joined(arrays, axis) for arrays, axis in zip(several, axes, strict=True)]
+
+    def update_metric(
+        self, metric: Any, labels: Sequence[Any], pre_sliced: bool, label_names: Sequence[str]
+    ) -> None:
+        """Show a metric the labels and outputs of each executor, by name.
+
+        Args:
+            label_names: Names of the labels, which may be bound without descriptions.
+        """
+        now = self._now
+        axes = list(map(_axis, now.label_shapes)) or [0] * len(labels)
+        names = [one.name for one in now.label_shapes] or label_names
+        for k, (one, cut) in enumerate(zip(now.execs, now.slices, strict=True)):
+            own = labels[k] if pre_sliced else labels
+            if not pre_sliced and len(now.execs) > 1:
+                own = [part(label, axis, cut) for label, axis in zip(labels, axes, strict=False)]
+            metric.update_dict(dict(zip(names, own, strict=False)), one.output_dict)
+
+    def install_monitor(self, monitor: Any) -> None:
+        """Let a monitor watch every executor."""
+        self._monitors.append(monitor)
+        for bound in self._kept.values():
+            for one in bound.execs:
+                monitor.install(one)
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Parameters and auxiliary states: new arrays on the host, averages over the contexts."""
+        return (
+            dict(zip(self.param_names, map(average, self.param_arrays), strict=True)),
+            dict(zip(self.aux_names, map(average, self.aux_arrays), strict=True)),
+        )
+
+
+def _axis(desc: Described) -> int:
+    return batch_axis(desc.layout)
+
+
+def _key(data_shapes: Sequence[Described], label_shapes: Sequence[Described]) -> object:
+    return tuple((one.name, tuple(one.shape)) for one in (*data_shapes, *label_shapes))
+
+
+def _part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
+    return {one.name: part_shape(tuple(one.shape), _axis(one), cut) for one in inputs}

@@ -1,0 +1,257 @@
+"""`FeedForward`: a model that is fitted to arrays, as older programs use it.
+
+Source: FeedForward, python/mxnet/model.py. Differs: it trains by a `Module`, so `fit` logs the validation
+metric itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+import operad as od
+from operad import Context, NDArray, Symbol
+from operad.errors import ArgumentError
+from operad_module.base_module import Callbacks
+from operad_module.checkpoint import load_checkpoint, save_checkpoint
+from operad_module.errors import ModuleStateError
+from operad_module.interface import small_uniform
+from operad_module.module import Module
+
+
+@final
+class FeedForward:
+    """A symbol and the values of its parameters.
+
+    Args:
+        symbol: The graph; arguments whose names end in `label` are labels.
+        ctx: A device, or a list of them.
+        num_epoch: Number of the epoch before which training ends.
+        epoch_size: Batches per epoch; None for all that the data has.
+        optimizer: An optimizer, or a name.
+        initializer: Called with each name and array for the values that parameters begin with.
+        numpy_batch_size: Batch size for data that is given as arrays.
+        arg_params: Values of arguments.
+        aux_params: Values of auxiliary states.
+        allow_extra_params: Whether those may have more than the symbol.
+        begin_epoch: Number of the first epoch.
+        kwargs: Arguments of the optimizer.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        ctx: Context | Sequence[Context] | None = None,
+        num_epoch: int | None = None,
+        epoch_size: int | None = None,
+        optimizer: Any = "sgd",
+        initializer: Any = small_uniform,
+        numpy_batch_size: int = 128,
+        arg_params: Mapping[str, NDArray] | None = None,
+        aux_params: Mapping[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
+        begin_epoch: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        self.symbol, self.ctx = symbol, ctx
+        self.num_epoch, self.epoch_size, self.begin_epoch = num_epoch, epoch_size, begin_epoch
+        self.optimizer, self.initializer, self.kwargs = optimizer, initializer, kwargs
+        self.numpy_batch_size, self.allow_extra_params = numpy_batch_size, allow_extra_params
+        self.arg_params, self.aux_params = arg_params, aux_params
+
+    def fit(
+        self,
+        X: Any,  # noqa: N803 - MXNet's name
+        y: Any = None,
+        eval_data: Any = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Callbacks = None,
+        batch_end_callback: Callbacks = None,
+        kvstore: Any = "local",
+        logger: Any = None,
+        work_load_list: Sequence[float] | None = None,
+        monitor: Any = None,
+        eval_end_callback: Callbacks = None,
+        eval_batch_end_callback: Callbacks = None,
+    ) -> None:
+        """Train on arrays `X` and labels `y`, or on an iterator; see `BaseModule.fit`.
+
+        Args:
+            X: Data, or an iterator of batches.
+            y: Labels of arrays.
+            eval_data: An iterator, or a pair of arrays.
+            eval_metric: A metric, or a name.
+            epoch_end_callback: Called with the epoch, symbol, arguments and auxiliary states.
+            batch_end_callback: Called with a `BatchEndParam`.
+            kvstore: None, a name, or a store.
+            logger: Where messages go; None for the root logger.
+            work_load_list: Shares of the contexts.
+            monitor: Watches the executors.
+            eval_end_callback: Called after scoring.
+            eval_batch_end_callback: Called after each batch of it.
+        """
+        train = self._batches(X, y, is_train=True)
+        if self.epoch_size is not None:
+            train = od.io.ResizeIter(train, self.epoch_size)
+        if isinstance(eval_data, (tuple, list)):
+            eval_data = self._batches(*eval_data)
+        given = {} if logger is None else {"logger": logger}
+        module = self._module(train, work_load_list=work_load_list, **given)
+        module.fit(
+            train,
+            eval_data,
+            eval_metric,
+            epoch_end_callback,
+            batch_end_callback,
+            kvstore,
+            self.optimizer,
+            self.kwargs,
+            eval_end_callback,
+            eval_batch_end_callback,
+            self.initializer,
+            self.arg_params,
+            self.aux_params,
+            allow_missing=True,
+            begin_epoch=self.begin_epoch,
+            num_epoch=self.num_epoch,
+            monitor=monitor,
+        )
+        self.arg_params, self.aux_params = module.get_params()
+
+    def predict(
+        self,
+        X: Any,  # noqa: N803 - MXNet's name
+        num_batch: int | None = None,
+        return_data: bool = False,
+        reset: bool = True,
+    ) -> Any:
+        """Outputs as NumPy arrays: one, or a list of several.
+
+        Args:
+            X: Data, or an iterator of batches.
+            num_batch: Number of batches; None for all.
+            return_data: Return the data and labels of the batches, too: outputs, data, labels.
+            reset: Whether to begin an iterator anew.
+        """
+        batches = self._batches(X)
+        kinds: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        for outputs, _, batch in self._predictor(batches).iter_predict(batches, num_batch, reset):
+            count = len(outputs[0])
+            kinds[0].append([array.asnumpy() for array in outputs])
+            if return_data:
+                kinds[1].append([array[:count].asnumpy() for array in batch.data])
+                kinds[2].append([array[:count].asnumpy() for array in batch.label or ()])
+        joined = [_joined(parts) for parts in kinds]
+        return tuple(joined) if return_data else joined[0]
+
+    def score(
+        self,
+        X: Any,  # noqa: N803 - MXNet's name
+        eval_metric: Any = "acc",
+        num_batch: int | None = None,
+        batch_end_callback: Callbacks = None,
+        reset: bool = True,
+    ) -> Any:
+        """What a metric says of predictions for an iterator; see `BaseModule.score`."""
+        batches = self._batches(X)
+        found = self._predictor(batches).score(
+            batches, eval_metric, num_batch, batch_end_callback, reset=reset
+        )
+        return found[0][1]
+
+    def save(self, prefix: str, epoch: int | None = None, remove_amp_cast: bool = True) -> None:
+        """Write a checkpoint; `epoch` is `num_epoch` if not given."""
+        number = self.num_epoch if epoch is None else epoch
+        if number is None:
+            raise ArgumentError("FeedForward.save: give epoch, for the model has no num_epoch")
+        arg_params, aux_params = self._values("save")
+        save_checkpoint(prefix, number, self.symbol, arg_params, aux_params, remove_amp_cast)
+
+    @staticmethod
+    def load(
+        prefix: str, epoch: int, ctx: Context | Sequence[Context] | None = None, **kwargs: Any
+    ) -> FeedForward:
+        """The model of a checkpoint, which trains on from its epoch."""
+        symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
+        return FeedForward(
+            symbol, ctx, arg_params=arg_params, aux_params=aux_params, begin_epoch=epoch, **kwargs
+        )
+
+    @staticmethod
+    def create(
+        symbol: Symbol,
+        X: Any,  # noqa: N803 - MXNet's name
+        y: Any = None,
+        ctx: Context | Sequence[Context] | None = None,
+        num_epoch: int | None = None,
+        epoch_size: int | None = None,
+        optimizer: Any = "sgd",
+        initializer: Any = small_uniform,
+        eval_data: Any = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Callbacks = None,
+        batch_end_callback: Callbacks = None,
+        kvstore: Any = "local",
+        logger: Any = None,
+        work_load_list: Sequence[float] | None = None,
+        eval_end_callback: Callbacks = None,
+        eval_batch_end_callback: Callbacks = None,
+        **kwargs: Any,
+    ) -> FeedForward:
+        """A model that has been fitted; arguments are those of `FeedForward` and `fit`."""
+        made = FeedForward(symbol, ctx, num_epoch, epoch_size, optimizer, initializer, **kwargs)
+        made.fit(
+            X,
+            y,
+            eval_data,
+            eval_metric,
+            epoch_end_callback,
+            batch_end_callback,
+            kvstore,
+            logger,
+            work_load_list,
+            eval_end_callback=eval_end_callback,
+            eval_batch_end_callback=eval_batch_end_callback,
+        )
+        return made
+
+    def _batches(self, data: Any, labels: Any = None, is_train: bool = False) -> Any:
+        if hasattr(data, "provide_data"):
+            return data
+        if not isinstance(data, (np.ndarray, NDArray)):
+            raise ArgumentError(
+                f"FeedForward: the data is {type(data).__name__}, expected an array or an iterator of batches"
+            )
+        if labels is None and is_train:
+            raise ArgumentError("FeedForward.fit: y is not given; arrays of data need an array of labels")
+        size = min(len(data), self.numpy_batch_size)
+        return od.io.NDArrayIter(
+            data, labels, size, shuffle=is_train, last_batch_handle="roll_over" if is_train else "pad"
+        )
+
+    def _module(self, batches: Any, **given: Any) -> Module:
+        names = [one[0] for one in batches.provide_data]
+        labels = [
+            name for name in self.symbol.list_arguments() if name.endswith("label") and name not in names
+        ]
+        return Module(self.symbol, names, labels, context=self.ctx, **given)
+
+    def _predictor(self, batches: Any) -> Module:
+        module = self._module(batches)
+        module.bind(batches.provide_data, batches.provide_label or None, for_training=False)
+        module.set_params(*self._values("predict"))
+        return module
+
+    def _values(self, call: str) -> tuple[Mapping[str, NDArray], Mapping[str, NDArray]]:
+        if self.arg_params is None:
+            raise ModuleStateError(
+                f"FeedForward.{call}: the model has no parameters; call fit, or give arg_params"
+            )
+        return self.arg_params, self.aux_params or {}
+
+
+def _joined(batches: list[list[Any]]) -> Any:
+    joined = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
+    return joined[0] if len(joined) == 1 else joined

@@ -1,0 +1,198 @@
+"""What a module is: the methods that every kind of module gives, and the steps they come in.
+
+Source: BaseModule, python/mxnet/module/base_module.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import operad as od
+from operad import NDArray, Symbol
+from operad_module.errors import ModuleStateError
+
+Params = Mapping[str, NDArray]
+
+
+def small_uniform(desc: str, arr: NDArray) -> None:
+    """The initializer where none is given: `Uniform(0.01)`."""
+    od.init.Uniform(0.01)(desc, arr)
+
+
+class ModuleInterface:
+    """The methods of a module. Loops over batches are `BaseModule`'s.
+
+    Attributes:
+        binded: Whether there are executors.
+        for_training: Whether they compute gradients.
+        inputs_need_grad: Whether they compute the gradients of data as well.
+        params_initialized: Whether parameters have values.
+        optimizer_initialized: Whether `update` can be called.
+    """
+
+    def __init__(self, logger: Any = logging) -> None:
+        self.logger = logger
+        self.binded = False
+        self.for_training = False
+        self.inputs_need_grad = False
+        self.params_initialized = False
+        self.optimizer_initialized = False
+        self._symbol: Symbol | None = None
+
+    def _need(self, call: str, *, params: bool = False, optimizer: bool = False) -> None:
+        """Raise ModuleStateError unless the steps that `call` needs were taken."""
+        if self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer):
+            return  # the usual case, at every call of a loop
+        steps = [("bind", self.binded)]
+        steps += [("init_params", self.params_initialized)] if params else []
+        steps += [("init_optimizer", self.optimizer_initialized)] if optimizer else []
+        for step, done in steps:
+            if not done:
+                raise ModuleStateError(
+                    f"{call}: call {step} first; the order is bind, init_params, init_optimizer"
+                )
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The symbol; None where there is not one."""
+        return self._symbol
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data that a batch has."""
+        raise self._lacking("data_names")
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        raise self._lacking("output_names")
+
+    @property
+    def data_shapes(self) -> Any:
+        """Descriptions of the data, pairs of names and shapes."""
+        raise self._lacking("data_shapes")
+
+    @property
+    def label_shapes(self) -> Any:
+        """Descriptions of the labels; empty where there are none."""
+        raise self._lacking("label_shapes")
+
+    @property
+    def output_shapes(self) -> Any:
+        """Pairs of names and shapes of the outputs."""
+        raise self._lacking("output_shapes")
+
+    def bind(
+        self,
+        data_shapes: Iterable[Any],
+        label_shapes: Iterable[Any] | None = None,
+        for_training: bool = True,
+        inputs_need_grad: bool = False,
+        force_rebind: bool = False,
+        shared_module: Any = None,
+        grad_req: Any = "write",
+    ) -> None:
+        """Make the executors.
+
+        Args:
+            data_shapes: Descriptions of the data, or pairs of names and shapes.
+            label_shapes: The same of the labels.
+            for_training: Whether gradients are computed.
+            inputs_need_grad: Whether gradients of the data are.
+            force_rebind: Bind again if bound.
+            shared_module: A bound module whose parameters and memory are used too.
+            grad_req: `write`, `add` or `null`, for all, as a list, or by name.
+        """
+        raise self._lacking("bind")
+
+    def init_params(
+        self,
+        initializer: Any = small_uniform,
+        arg_params: Params | None = None,
+        aux_params: Params | None = None,
+        allow_missing: bool = False,
+        force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """Give the parameters and auxiliary states their first values.
+
+        Args:
+            initializer: Called with each name and array; None leaves those without a value as they are.
+            arg_params: Values of arguments that come before the initializer's.
+            aux_params: Values of auxiliary states.
+            allow_missing: Whether those may lack some, which the initializer then gives.
+            force_init: Initialize again if initialized.
+            allow_extra: Whether those may have more.
+        """
+        raise self._lacking("init_params")
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Copies of the parameters and of the auxiliary states on the host, by name."""
+        raise self._lacking("get_params")
+
+    def init_optimizer(
+        self,
+        kvstore: Any = "local",
+        optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),),
+        force_init: bool = False,
+    ) -> None:
+        """Choose the optimizer, and the store that sums gradients.
+
+        Args:
+            kvstore: None, a name, or an object with `init`, `push` and `pull`.
+            optimizer: An optimizer, or a name.
+            optimizer_params: Arguments of the named one, as a mapping or as pairs.
+            force_init: Choose again if chosen.
+        """
+        raise self._lacking("init_optimizer")
+
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Compute the outputs for a batch.
+
+        Args:
+            data_batch: Has `data` and `label`, lists of arrays.
+            is_train: Default: as bound.
+        """
+        raise self._lacking("forward")
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Compute the gradients of the last forward; `out_grads` are those of outputs that are no losses."""
+        raise self._lacking("backward")
+
+    def update(self) -> None:
+        """Move the parameters along their gradients."""
+        raise self._lacking("update")
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """The outputs of the last forward; joined, or for each a list of one per context."""
+        raise self._lacking("get_outputs")
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Gradients of the data, like `get_outputs`."""
+        raise self._lacking("get_input_grads")
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Show a metric the labels and the outputs of the last forward."""
+        raise self._lacking("update_metric")
+
+    def install_monitor(self, mon: Any) -> None:
+        """Let a monitor watch every executor."""
+        raise self._lacking("install_monitor")
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
+        """Get ready for a batch before it comes, such as by binding its bucket."""
+
+    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
+        """The values of the states, which persist between batches; like `get_outputs`."""
+        self._need("get_states", params=True)
+        return []
+
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states to arrays, or all to one number."""
+        self._need("set_states", params=True)
+
+    def _lacking(self, what: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} does not give {what!r}, which a module must")

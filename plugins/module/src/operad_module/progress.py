@@ -1,0 +1,99 @@
+"""A bar of an epoch's batches: drawn on a terminal, plain lines elsewhere.
+
+Source: ProgressBar, python/mxnet/callback.py. Differs: a terminal gets a bar that stays in its line, with
+batches per second and the time left (by `rich`, where that is installed); a pipe or file gets one line
+per tenth of the epoch.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any, Final, final
+
+from operad_module.checkpoint import BatchEndParam
+
+_logger: Final = logging.getLogger()
+_LINES_PER_EPOCH: Final = 10
+
+
+@final
+class ProgressBar:
+    """Shows how much of an epoch is done; for `batch_end_callback`.
+
+    Args:
+        total: Batches per epoch.
+        length: Width of the bar in characters.
+    """
+
+    def __init__(self, total: int, length: int = 80) -> None:
+        self.total, self.bar_len = total, length
+        self._epoch: int | None = None
+        self._begun_s = time.perf_counter()
+        self._shown = 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, param: BatchEndParam) -> None:
+        """Count a batch."""
+        if param.epoch != self._epoch:
+            self._begin(param.epoch)
+        done = param.nbatch + 1
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+            if done >= self.total:
+                self._end()
+            return
+        tenth = done * _LINES_PER_EPOCH // self.total
+        if tenth > self._shown:
+            self._shown = tenth
+            # The first batch's end is what is known of the epoch's beginning.
+            speed = (done - 1) / max(time.perf_counter() - self._begun_s, 1e-9)
+            _logger.info(
+                "Epoch[%d] Batch [%d/%d] %d%%\t%.1f batches/sec",
+                param.epoch, done, self.total, 100 * done // self.total, speed,
+            )  # fmt: skip
+
+    def _begin(self, epoch: int) -> None:
+        self._end()
+        # state change: from here on, this epoch is shown.
+        self._epoch, self._begun_s, self._shown = epoch, time.perf_counter(), 0
+        if sys.stderr.isatty() and (bar := _terminal_bar(self.bar_len)) is not None:
+            self._bar, self._task = bar, bar.add_task(f"Epoch[{epoch}]", total=self.total)
+            bar.start()
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _terminal_bar(width: int) -> Any:
+    try:
+        from rich.console import Console  # noqa: PLC0415 - optional, and 40 ms that a pipe need not pay
+        from rich.progress import (  # noqa: PLC0415 - as above
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            ProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+    except ImportError:
+        return None
+
+    class Speed(ProgressColumn):
+        """Batches per second."""
+
+        def render(self, task: Any) -> str:
+            return f"{task.speed or 0.0:.1f} batches/sec"
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(width),
+        MofNCompleteColumn(),
+        Speed(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True))

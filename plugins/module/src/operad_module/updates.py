@@ -1,0 +1,169 @@
+"""How weights move: by a local updater, or by a store that sums gradients between devices.
+
+Parameters whose gradient is not computed are fixed and stay out.
+
+Source: `_create_kvstore` and `_update_params`, python/mxnet/model.py. Differs: without a store the
+gradients of several contexts are summed here, and one state per weight moves it; in MXNet each context
+then goes its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+import operad as od
+from operad import NDArray, Symbol
+from operad.errors import ArgumentError
+from operad.files import write_atomically
+from operad_module.executor_group import DataParallelExecutorGroup
+
+_STORE_CALLS: Final = (("init", "push", "pull"), ("broadcast", "pushpull"))
+
+
+@final
+class Updates:
+    """An optimizer, with the states of all weights, and the store if there is one.
+
+    Attributes:
+        optimizer: Says how a weight moves.
+        store: Sums gradients between devices, or None.
+        is_on_store: Whether the store moves the weights, too.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        store: Any,
+        group: DataParallelExecutorGroup,
+        compression_params: Mapping[str, Any] | None,
+    ) -> None:
+        self.optimizer, self.store, self.is_on_store = optimizer, store, _runs_optimizer(store)
+        self.updater: Any = None
+        if store is not None and compression_params:
+            store.set_gradient_compression(compression_params)
+        if self.is_on_store:
+            store.set_optimizer(optimizer)
+        else:
+            self.updater = od.optimizer.get_updater(optimizer)
+        if store is not None:
+            self._start_store(group)
+
+    def _start_store(self, group: DataParallelExecutorGroup) -> None:
+        for i, (name, weights) in enumerate(zip(group.param_names, group.param_arrays, strict=True)):
+            if not hasattr(self.store, "init"):
+                self.store.broadcast(name, weights[0], out=weights, priority=-i)
+                continue
+            self.store.init(name, weights[0])
+            if self.is_on_store:
+                self.store.pull(name, weights, priority=-i)
+
+    def __call__(self, group: DataParallelExecutorGroup) -> None:
+        """Move the weights of a group along its gradients."""
+        trained = group.trained
+        if self.is_on_store:
+            for i, name, weights, grads in trained:
+                self.store.push(name, grads, priority=-i)
+                self.store.pull(name, weights, priority=-i)
+            return
+        for i, name, _, grads in trained:
+            if len(grads) > 1 or self.store is not None:
+                self._sum(i, name, grads)
+        indices, _, weights_of, grads_of = zip(*trained, strict=True) if trained else ((), (), (), ())
+        self.updater(list(indices), [grads[0] for grads in grads_of], [own[0] for own in weights_of])
+        for weights in weights_of:
+            for other in weights[1:]:
+                weights[0].copyto(other)
+
+    def _sum(self, i: int, name: str, grads: Sequence[NDArray]) -> None:
+        """Make the first context's gradient the sum of all."""
+        if self.store is not None:
+            if hasattr(self.store, "pushpull"):
+                self.store.pushpull(name, grads, priority=-i)
+            else:
+                self.store.push(name, grads, priority=-i)
+                self.store.pull(name, grads, priority=-i)
+            return
+        total = grads[0]
+        for other in grads[1:]:
+            total += other.as_in_context(total.context)
+
+    def save_states(self, fname: str) -> None:
+        """Write states and counts, whole or not at all."""
+        if self.is_on_store:
+            self.store.save_optimizer_states(fname)
+        else:
+            write_atomically(fname, self.updater.get_states())
+
+    def load_states(self, fname: str) -> None:
+        """Read what `save_states` wrote."""
+        if self.is_on_store:
+            self.store.load_optimizer_states(fname)
+        else:
+            self.updater.set_states(Path(fname).read_bytes())
+
+
+def store_of(kvstore: Any, num_contexts: int) -> Any:
+    """The store that `kvstore` stands for: an object, or a name; None where none is needed.
+
+    One context needs none unless the store is distributed; several sum locally where no plugin
+    adds `operad.kvstore`.
+
+    Raises:
+        ArgumentError: It is neither, or a distributed store that no plugin provides.
+    """
+    if kvstore is None or any(all(hasattr(kvstore, call) for call in calls) for calls in _STORE_CALLS):
+        return kvstore
+    if not isinstance(kvstore, str):
+        raise ArgumentError(
+            f"init_optimizer: kvstore is {kvstore!r}, expected None, a name, or one with init, push, pull"
+        )
+    is_distributed = "dist" in kvstore
+    if num_contexts == 1 and not is_distributed:
+        return None
+    try:
+        stores = od.kvstore
+    except AttributeError as error:
+        if is_distributed:
+            raise ArgumentError(
+                f"init_optimizer: kvstore {kvstore!r} needs a plugin that adds operad.kvstore; "
+                "install one, or give kvstore='local'"
+            ) from error
+        return None
+    return stores.create(kvstore)
+
+
+def _runs_optimizer(store: Any) -> bool:
+    if store is None or not all(hasattr(store, call) for call in ("set_optimizer", "push", "pull")):
+        return False
+    return bool(store.is_capable("optimizer")) if hasattr(store, "is_capable") else True
+
+
+def optimizer_of(
+    optimizer: Any, params: Any, batch_size: int, names: Mapping[int, str], symbol: Symbol, logger: Any
+) -> Any:
+    """The optimizer that `init_optimizer` is given, or of that name.
+
+    Args:
+        optimizer: An optimizer, or a name.
+        params: Arguments of the named one, as a mapping or as pairs.
+        batch_size: Of all devices together; gradients are divided by it unless told otherwise.
+        names: The parameters by index.
+        symbol: Its attributes are the multipliers of rates.
+        logger: Is told if an optimizer that was given divides by something else.
+    """
+    rescale_grad = 1.0 / batch_size
+    if isinstance(optimizer, str):
+        given = {"rescale_grad": rescale_grad, **dict(params)}
+        create = od.optimizer.create
+        return create(optimizer, sym=symbol, param_idx2name=dict(names), **given)
+    if optimizer.rescale_grad != rescale_grad:
+        logger.warning(
+            "The optimizer multiplies gradients by rescale_grad=%s, not by 1/batch_size=%s; intended?",
+            optimizer.rescale_grad,
+            rescale_grad,
+        )
+    if not optimizer.idx2name:
+        optimizer.idx2name = dict(names)
+    return optimizer

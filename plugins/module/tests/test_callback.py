@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import operad as od
+
+
+class Metric:
+    """A metric whose value is 0.5 until it begins anew."""
+
+    def __init__(self) -> None:
+        self.resets = 0
+
+    def get_name_value(self) -> list[tuple[str, float]]:
+        return [("accuracy", 0.5)]
+
+    def reset_local(self) -> None:
+        self.resets += 1
+
+
+def run(callback: Any, metric: Any, batches: int, epoch: int = 0) -> None:
+    for nbatch in range(batches):
+        callback(od.model.BatchEndParam(epoch, nbatch, metric, None))
+
+
+def lines(caplog: Any) -> list[str]:
+    return [re.sub(r"[\d.]+ (samples|batches)", r"N \1", record.getMessage()) for record in caplog.records]
+
+
+@pytest.fixture
+def logged(caplog: Any) -> Any:
+    with caplog.at_level("INFO"):
+        yield caplog
+
+
+@pytest.mark.parametrize(
+    ("auto_reset", "begins", "resets"), [(True, (0, 2), 4), (False, (0, 0), 0)], ids=["resets", "keeps"]
+)
+def test_speed_and_metric_are_logged_every_few_batches(
+    logged: Any, auto_reset: bool, begins: Any, resets: int
+) -> None:
+    metric, callback = Metric(), od.callback.Speedometer(8, 2, auto_reset)
+    run(callback, metric, 5, epoch=0)
+    run(callback, metric, 5, epoch=1)
+    assert lines(logged) == [
+        f"Epoch[{epoch}] Batch [{begin}-{end}]\tSpeed: N samples/sec\taccuracy=0.500000"
+        for epoch in range(2)
+        for begin, end in zip(begins, (2, 4), strict=True)
+    ]
+    assert metric.resets == resets
+
+
+def test_the_training_metric_is_logged(logged: Any) -> None:
+    metric = Metric()
+    run(od.callback.log_train_metric(2, auto_reset=True), metric, 3)
+    assert lines(logged) == [f"Iter[0] Batch[{n}] Train-accuracy=0.500000" for n in (0, 2)]
+    assert metric.resets == 2
+
+
+def test_the_validation_metric_is_logged(logged: Any) -> None:
+    od.callback.LogValidationMetricsCallback()(od.model.BatchEndParam(3, 7, Metric(), None))
+    assert lines(logged) == ["Epoch[3] Validation-accuracy=0.500000"]
+
+
+def test_checkpoints_are_written_every_period(network: Any, tmp_path: Path) -> None:
+    save = od.callback.do_checkpoint(str(tmp_path / "net"), period=2)
+    for epoch in range(4):
+        save(epoch, network, {"w": od.nd.zeros(1)}, {})
+    assert sorted(path.name for path in tmp_path.glob("*.params")) == ["net-0002.params", "net-0004.params"]
+
+
+def test_modules_write_their_own_checkpoints() -> None:
+    seen: list[Any] = []
+
+    class Saving:
+        def save_checkpoint(self, *given: Any) -> None:
+            seen.append(given)
+
+    save = od.callback.module_checkpoint(Saving(), "net", period=2, save_optimizer_states=True)
+    for epoch in range(4):
+        save(epoch, None, {}, {})
+    assert seen == [("net", 2, True), ("net", 4, True)]
+
+
+def test_progress_in_a_pipe_is_a_line_per_tenth(logged: Any) -> None:
+    run(od.callback.ProgressBar(total=40), None, 40, epoch=1)
+    found = lines(logged)
+    assert len(found) == 10
+    assert (found[0], found[-1]) == (
+        "Epoch[1] Batch [4/40] 10%\tN batches/sec",
+        "Epoch[1] Batch [40/40] 100%\tN batches/sec",
+    )
+
+
+def test_progress_on_a_terminal_is_a_bar(logged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    run(od.callback.ProgressBar(total=4, length=10), None, 4)
+    assert "4/4" in terminal.getvalue()
+    assert "batches/sec" in terminal.getvalue()
+    assert not lines(logged)

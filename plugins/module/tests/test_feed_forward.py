@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import ArgumentError
+
+
+def fitted(network: Any, drawn: Any, **given: Any) -> Any:
+    model = od.model.FeedForward(
+        network, num_epoch=2, numpy_batch_size=8, arg_params=drawn.params, learning_rate=0.5, **given
+    )
+    model.fit(od.io.NDArrayIter(drawn.data, drawn.labels, 8))
+    return model
+
+
+def test_a_model_trains_as_its_module_does(network: Any, drawn: Any) -> None:
+    module = od.mod.Module(network)
+    module.fit(
+        od.io.NDArrayIter(drawn.data, drawn.labels, 8),
+        num_epoch=2,
+        arg_params=drawn.params,
+        optimizer_params={"learning_rate": 0.5},
+    )
+    model = fitted(network, drawn)
+    for name, value in module.get_params()[0].items():
+        np.testing.assert_array_equal(model.arg_params[name].asnumpy(), value.asnumpy())
+
+
+def test_arrays_are_predicted_in_batches(network: Any, drawn: Any) -> None:
+    model = fitted(network, drawn)
+    outputs = model.predict(drawn.data[:19])
+    module = od.mod.Module(network)
+    module.bind([("data", (19, 5))], for_training=False)
+    module.set_params(model.arg_params, {})
+    np.testing.assert_allclose(outputs, module.predict(drawn.data[:19]).asnumpy(), rtol=1e-6)
+    again, data, labels = model.predict(
+        od.io.NDArrayIter(drawn.data[:19], drawn.labels[:19], 8), return_data=True
+    )
+    np.testing.assert_array_equal(again, outputs)
+    np.testing.assert_array_equal(data, drawn.data[:19])
+    np.testing.assert_array_equal(labels, drawn.labels[:19])
+    assert model.score(od.io.NDArrayIter(drawn.data[:16], drawn.labels[:16], 8)) == pytest.approx(
+        (outputs[:16].argmax(1) == drawn.labels[:16]).mean()
+    )
+
+
+def test_a_loaded_model_predicts_the_same_and_trains_on(network: Any, drawn: Any, tmp_path: Path) -> None:
+    model = fitted(network, drawn)
+    model.save(str(tmp_path / "net"))
+    loaded = od.model.FeedForward.load(str(tmp_path / "net"), 2, num_epoch=3, numpy_batch_size=8)
+    np.testing.assert_array_equal(loaded.predict(drawn.data), model.predict(drawn.data))
+    epochs: list[int] = []
+    loaded.fit(drawn.data, drawn.labels, epoch_end_callback=lambda epoch, *_: epochs.append(epoch))
+    assert epochs == [2]
+
+
+def test_a_model_is_created_from_arrays(network: Any, drawn: Any) -> None:
+    seen: list[int] = []
+    od.model.FeedForward.create(
+        network,
+        drawn.data,
+        drawn.labels,
+        num_epoch=1,
+        epoch_size=5,
+        numpy_batch_size=8,
+        batch_end_callback=lambda param: seen.append(param.nbatch),
+        eval_data=(drawn.data, drawn.labels),
+    )
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_what_a_model_lacks_is_said(network: Any, drawn: Any) -> None:
+    model = od.model.FeedForward(network, num_epoch=1)
+    with pytest.raises(RuntimeError, match="predict: the model has no parameters; call fit"):
+        model.predict(drawn.data)
+    with pytest.raises(ArgumentError, match="y is not given"):
+        model.fit(drawn.data)
+    with pytest.raises(ArgumentError, match="the data is list, expected an array"):
+        model.predict([1.0])
