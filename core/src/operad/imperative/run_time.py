@@ -50,9 +50,8 @@ class RunTime:
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
         """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
         if self._is_number:
-            number, other = given[0], last[0]
-            return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
-        return all(map(is_, last, given))
+            return _is_alike(last[0], given[0])
+        return all(map(is_, last, given)) or all(map(_is_alike, last, given))
 
     def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:
         """The values as `operator.direct_with_values` takes them.
@@ -85,6 +84,10 @@ class RunTime:
             return param.parse(value)
         except ParamError as error:
             raise ParamError(f"{self._name}: {error}") from error.__cause__
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    return one is other or (one.__class__ is other.__class__ is float and one == other != 0)
 
 
 def _takes_any_float(param: Param) -> bool:
