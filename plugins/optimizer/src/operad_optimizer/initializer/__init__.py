@@ -2,9 +2,11 @@
 
 from operad_optimizer.initializer.base import InitDesc as InitDesc
 from operad_optimizer.initializer.base import Initializer as Initializer
-from operad_optimizer.initializer.base import Mixed as Mixed
+from operad_optimizer.initializer.base import alias as alias
 from operad_optimizer.initializer.base import create as create
 from operad_optimizer.initializer.base import register as register
+from operad_optimizer.initializer.chosen import Load as Load
+from operad_optimizer.initializer.chosen import Mixed as Mixed
 from operad_optimizer.initializer.fixed import Bilinear as Bilinear
 from operad_optimizer.initializer.fixed import Constant as Constant
 from operad_optimizer.initializer.fixed import LSTMBias as LSTMBias
