@@ -12,6 +12,7 @@ from operad_optimizer.initializer.fixed import Constant as Constant
 from operad_optimizer.initializer.fixed import LSTMBias as LSTMBias
 from operad_optimizer.initializer.fixed import One as One
 from operad_optimizer.initializer.fixed import Zero as Zero
+from operad_optimizer.initializer.fused import FusedRNN as FusedRNN
 from operad_optimizer.initializer.random import MSRAPrelu as MSRAPrelu
 from operad_optimizer.initializer.random import Normal as Normal
 from operad_optimizer.initializer.random import Orthogonal as Orthogonal
