@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from operad_optimizer.updater import get_updater as get_updater
 
 _LAZY_NAMES = (
-    "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS", "LBSGD",
-    "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test", "Updater", "ccSGD", "create",
-    "get_updater", "register",
+    "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
+    "LBSGD", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test", "Updater", "ccSGD",
+    "create", "get_updater", "register",
 )  # fmt: skip
 _LAZY_MODULES = ("contrib", "optimizer")
 

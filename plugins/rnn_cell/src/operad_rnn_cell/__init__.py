@@ -1,4 +1,9 @@
-"""Cells of recurrent networks, which unroll into symbols."""
+"""Cells of recurrent networks, which unroll into symbols.
+
+`BucketSentenceIter` is looked up when first used, since it needs the package of iterators.
+"""
+
+from importlib import import_module
 
 from operad_rnn_cell.base import BaseRNNCell as BaseRNNCell
 from operad_rnn_cell.base import RNNParams as RNNParams
@@ -16,3 +21,9 @@ from operad_rnn_cell.modifiers import ZoneoutCell as ZoneoutCell
 from operad_rnn_cell.sentences import encode_sentences as encode_sentences
 from operad_rnn_cell.stacked import BidirectionalCell as BidirectionalCell
 from operad_rnn_cell.stacked import SequentialRNNCell as SequentialRNNCell
+
+
+def __getattr__(name: str) -> object:
+    if name != "BucketSentenceIter":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.buckets").BucketSentenceIter
