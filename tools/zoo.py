@@ -8,15 +8,14 @@ that dies or takes too long is neither.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
+import multiprocessing
+import os
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
-
-from tools.workspace import ROOT
+from multiprocessing.connection import Connection
+from typing import Any, Final, NamedTuple
 
 WITHOUT = frozenset(("S107", "S108"))
 """Checks of documentation, which the zoo is not written for."""
@@ -54,18 +53,33 @@ def check(folder: str, number: int, examples: int) -> dict[str, Any]:
     return {"is_wrong": is_wrong, "red": sorted(why), "why": why}
 
 
+_CONTEXT: Final[Any] = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["operad_sdk.check.runner", "operator_sdk.tests.zoo.folders"])
+
+
+def _tell(sender: Connection, folder: str, number: int, examples: int) -> None:
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silence, stream)
+    sender.send(check(folder, number, examples))
+
+
 def result(folder: str, number: int, inhabitant: Any, examples: int, limit_s: float) -> Result:
-    """The result of one inhabitant, by a process of its own."""
-    told = [sys.executable, "-m", "tools.zoo", folder, "--one", str(number), "--examples", str(examples)]
+    """The result of one inhabitant, by a process of its own, which has checked nothing else."""
     title, words = inhabitant.title, inhabitant.words
+    receiver, sender = _CONTEXT.Pipe(duplex=False)
+    process = _CONTEXT.Process(target=_tell, args=(sender, folder, number, examples))
+    process.start()
+    sender.close()
     try:
-        ended = subprocess.run(told, cwd=ROOT, capture_output=True, text=True, timeout=limit_s, check=False)
-    except subprocess.TimeoutExpired:
+        found = receiver.recv() if receiver.poll(limit_s) else None
+    except EOFError:
+        process.join()
+        return Result(title, f"exit {process.exitcode}", [], words)
+    finally:
+        process.kill()
+    if found is None:
         return Result(title, "timeout", [], words)
-    lines = ended.stdout.splitlines()
-    if ended.returncode or not lines:
-        return Result(title, f"exit {ended.returncode}", [], ended.stderr.strip().splitlines()[-1:][0])
-    found = json.loads(lines[-1])
     verdict = ("missed", "caught") if found["is_wrong"] else ("cleared", "accused")
     why = "; ".join(f"{id}: {text.splitlines()[0]}" for id, text in found["why"].items())
     return Result(title, verdict[bool(found["red"])], found["red"], words if found["is_wrong"] else why)
@@ -75,15 +89,11 @@ def main() -> int:
     """Measure folders, or one inhabitant of one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+")
-    parser.add_argument("--one", type=int, help="check this one alone, in this process, and print JSON")
     parser.add_argument("--only", nargs="*", default=[], help="names of those to measure; none: all")
     parser.add_argument("--examples", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one operator")
     options = parser.parse_args()
-    if options.one is not None:
-        print(json.dumps(check(options.folders[0], options.one, options.examples)))
-        return 0
     from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415 - slow to import
 
     everybody = [
@@ -93,12 +103,14 @@ def main() -> int:
         if not options.only or one.operator.name in options.only
     ]
     measure = partial(result, examples=options.examples, limit_s=options.limit)
-    sums: Counter[str] = Counter()
+    sums: dict[str, Counter[str]] = {folder: Counter() for folder in options.folders}
     with ThreadPoolExecutor(options.jobs) as pool:
-        for found in pool.map(lambda args: measure(*args), everybody):
+        found_by = pool.map(lambda args: measure(*args), everybody)
+        for (folder, *_), found in zip(everybody, found_by, strict=True):
             print(f"{found.verdict:8} {found.title:34} {' '.join(found.red):40} {found.words}", flush=True)
-            sums[found.verdict] += 1
-    print(", ".join(f"{count} {verdict}" for verdict, count in sums.items()))
+            sums[folder][found.verdict] += 1
+    for folder, counts in sums.items():
+        print(f"{folder}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
     return 0
 
 

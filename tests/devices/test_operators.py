@@ -29,6 +29,8 @@ FIRST_PARTY: Final = sorted(
     record.name
     for record in registry.operators().values()
     if not record.is_alias and record.distribution.startswith("operad-")
+    # Custom is whatever a program registers.
+    if record.name != "Custom"
 )
 
 

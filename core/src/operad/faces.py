@@ -17,7 +17,7 @@ def on_face(face: str, name: str) -> Any:
     registry = import_module("operad.registry")
     found = registry.on_face(face, name)
     if found is None:
-        known = registry.packages("operad.faces").get(f"{face}.{name}")
+        known = import_module("operad.registry.packages").packages("operad.faces").get(f"{face}.{name}")
         how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
         raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}{how}")
     return found

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -92,3 +93,16 @@ def test_what_could_not_be_checked_has_a_row() -> None:
     text = page(Report([], {"gone": "no such operator"}).to_json())
     assert "1 of 1 operators break their contract." in text
     assert 'data-name="gone" data-red="1"' in text
+
+
+def test_nothing_on_the_page_is_wider_than_a_telephone() -> None:
+    text = page(Report([check_operator(wrong, checks=["B301"], profile=FEW)]).to_json())
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    narrow = style.partition("@media (max-width: 40rem)")[2]
+    assert not re.search(r"(?<!max-)(?<!min-)width:\s*\d{3,}px", style), "a fixed width"
+    assert all(float(rem) * 16 <= 400 for rem in re.findall(r"[^-]min-width: ([\d.]+)rem", style))
+    # columns of checks go, and their ids stand under the operator's name; long lines scroll by themselves
+    assert "th:not(.op), td:not(.op):not(.gone) { display: none }" in narrow
+    assert "td.op .reds { display: block" in narrow
+    assert re.search(r"pre \{[^}]*overflow-x: auto", style)
+    assert re.search(r"dd \{[^}]*overflow-wrap: anywhere", style)

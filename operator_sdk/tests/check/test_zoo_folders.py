@@ -19,74 +19,13 @@ from tools.zoo import result
 TRACKERS = ("https://github.com/",)
 EXAMPLES, LIMIT_S = 50, 300.0
 
-MISSED = frozenset(
-    [
-        "between_knots",
-        "byte_difference",
-        "capped_exponential",
-        "changes_directory",
-        "clears_nan",
-        "cubed",
-        "differences",
-        "doubled_rows",
-        "empty_batch",
-        "exponential_less_one",
-        "falls_back",
-        "fast_total",
-        "flat_take",
-        "half_of_whole",
-        "half_variance",
-        "impossible_window",
-        "keeps_inputs",
-        "label_score",
-        "largest_row",
-        "leaves_file",
-        "length",
-        "log_softmax",
-        "long_mean",
-        "long_softmax",
-        "masked_softmax",
-        "mean_of_kept",
-        "middle",
-        "mirrored_long",
-        "named_out",
-        "named_scale",
-        "no_warnings",
-        "place_in_byte",
-        "place_of_largest",
-        "row_norm",
-        "sampled",
-        "seeds_numpy",
-        "sets_environment",
-        "sinc_near_zero",
-        "smooth_distance",
-        "square_of_difference",
-        "standard_rows",
-        "sum_in_parts",
-        "swapped_moments",
-        "tall_argmin",
-        "turned_momentum",
-        "unit_rows",
-        "weights_by_hash",
-        "whole_mean",
-        "wide_totals",
-    ]
-)
-"""Wrong operators that no check sees yet, without `zoo_`; a name goes when a check sees it."""
-ACCUSED = frozenset(
-    [
-        "right_all_and_any",
-        "right_bit_count",
-        "right_choice",
-        "right_clipped_pick",
-        "right_dropout",
-        "right_keeps_mask",
-        "right_masked_mean",
-        "right_relative_entropy",
-        "right_rounded",
-    ]
-)
-"""Right operators that some check takes for wrong yet, likewise."""
+MISSED = {
+    "impossible_window": "an operator may sum what there is of a window; no declaration says otherwise",
+    "log_softmax": "it loses as much as rounding its arguments once; so does every mean that is subtracted",
+}
+"""Wrong operators that no check sees, without `zoo_`, and why."""
+ACCUSED: dict[str, str] = {}
+"""Right operators that some check takes for wrong, likewise."""
 
 
 def names(*folders: str) -> list[str]:
@@ -97,7 +36,7 @@ def names(*folders: str) -> list[str]:
 def settled(*folders: str) -> Iterator[Any]:
     for folder in folders:
         for number, one in enumerate(inhabitants(folder)):
-            if one.operator.name.removeprefix("zoo_") not in MISSED | ACCUSED:
+            if one.operator.name.removeprefix("zoo_") not in {*MISSED, *ACCUSED}:
                 yield pytest.param(folder, number, one, id=one.title, marks=pytest.mark.slow)
 
 
@@ -123,8 +62,8 @@ def test_no_two_inhabitants_have_one_name() -> None:
 
 
 def test_what_is_missed_or_accused_is_in_the_zoo() -> None:
-    assert set(names("reported", "circumstances")) >= MISSED
-    assert set(names("right")) >= ACCUSED
+    assert set(names("reported", "circumstances")) >= set(MISSED)
+    assert set(names("right")) >= set(ACCUSED)
 
 
 def test_the_zoo_has_many_more_wrong_operators_than_checks() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from operad.cli.page import PlainPage
+from operad.cli.page import PlainPage, RichPage
 from operad_sdk.commands.check.records import CheckedOperator, CheckFailure, CheckOutcome, CheckRun
 
 FAILURE = CheckFailure("gradient is 3.0, expected 6.0", "multiply by 2", "data=[1.5]", "import x\nverify()\n")
@@ -59,3 +59,19 @@ def test_what_could_not_be_checked_is_said(shown):
 @pytest.mark.parametrize(("passed", "code"), [(True, 0), (False, 1)])
 def test_the_exit_code_is_the_verdict(passed, code):
     assert CheckRun(passed, [], {}).exit_code == code
+
+
+def test_a_failure_fits_a_terminal_of_80_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    message = "output[3, 0] is 0.535879909992218 in float32, and 0.5776267528995946 in float64, which is far"
+    case = "data=float32(3, 4), moving_mean=float32(4,), moving_var=float32(4,), momentum=0.9, is_train=True"
+    failure = CheckFailure(message, "Declare " + "Contract(inputs=...), " * 6, case, "verify()")
+    ids = ("B301", "F213", "D602", "M403", "R501", "X805")
+    failed = operator("batch_norm", *[outcome(id, "failed", failure=failure) for id in ids], red=ids)
+    CheckRun(False, [failed], {}).show(RichPage())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    words = " ".join(" ".join(lines).split())
+    assert message in words
+    assert "momentum=0.9, is_train=True" in words
+    assert all(id in words for id in ids)

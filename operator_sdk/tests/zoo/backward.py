@@ -262,8 +262,8 @@ ZOO = [
         "arrays in the list are replaced",
         also=("B301", "B302", "B305", "B307", "M404", "M405", "M407", "R503", "D603"),
     ),
-    Fault("B306", total, "the gradient has another shape", also=("F210",)),
-    Fault("B306", Bias, "the gradient of a bias has the shape of the data", also=("B305", "F210")),
+    Fault("B306", total, "the gradient has another shape", also=("F210", "X801")),
+    Fault("B306", Bias, "the gradient of a bias has the shape of the data", also=("B305", "F210", "X801")),
     Fault("F210", FirstRow, "backward raises for no rows"),
     Fault(
         "B307",

@@ -8,8 +8,6 @@ import pytest
 import operad as od
 from operad.errors import ParamError
 
-pytestmark = pytest.mark.skipif(not hasattr(od, "io"), reason="operad-iterators is not installed")
-
 SENTENCES = [[1, 2], [3, 4], [5], [6, 7, 8], [9, 8, 7], [1, 2, 3, 4, 5]]
 
 

@@ -21,14 +21,14 @@ from operad.operator.property import InferredShapes as InferredShapes
 from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import Operator as Operator
 from operad.operator.property import OperatorProperty as OperatorProperty
-from operad.operator.property import PartialShape as PartialShape
 from operad.operator.property import Requests as Requests
-from operad.operator.property import Shape as Shape
 from operad.operator.property import SomeArrays as SomeArrays
-from operad.operator.property import is_known as is_known
-from operad.operator.property import unify_shapes as unify_shapes
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
+from operad.operator.shapes import PartialShape as PartialShape
+from operad.operator.shapes import Shape as Shape
+from operad.operator.shapes import is_known as is_known
+from operad.operator.shapes import unify_shapes as unify_shapes
 
 
 def __getattr__(name: str) -> _Any:

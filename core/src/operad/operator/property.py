@@ -23,17 +23,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import DTypeError, GradientError, ParamError, ShapeError
+from operad.errors import DTypeError, GradientError, ParamError
 from operad.operator.context import OpContext
 from operad.operator.counts import check_counts
 from operad.operator.kernel import Kernel, select_kernel
 from operad.operator.params import Param, ParamSet
 from operad.operator.req import OpReq
+from operad.operator.shapes import PartialShape, Shape
 from operad.resource import ResourceRequest
-
-Shape = tuple[int, ...]
-PartialShape = tuple[int | None, ...] | None
-"""A shape in inference: None is unknown altogether; a None inside is an unknown axis."""
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
@@ -384,26 +381,3 @@ def _params_of(base: type) -> Mapping[str, Param]:
     """What a base class declares: all of a property's parameters, or a mixin's own."""
     known: ParamSet | None = vars(base).get("params")
     return known if isinstance(known, ParamSet) else _own_params(base)
-
-
-def is_known(shape: PartialShape) -> bool:
-    """Whether every axis of `shape` is known."""
-    return shape is not None and None not in shape
-
-
-def unify_shapes(first: PartialShape, second: PartialShape, what: str) -> PartialShape:
-    """The shape that agrees with both; None axes are filled in from the other.
-
-    Args:
-        what: What the shapes belong to, for the message.
-    Raises:
-        ShapeError: They differ in rank or on an axis.
-    """
-    if first is None or second is None:
-        return second if first is None else first
-    if len(first) != len(second):
-        raise ShapeError(f"{what} has {len(first)} axes {first}, expected {len(second)} axes {second}")
-    for axis, (a, b) in enumerate(zip(first, second, strict=True)):
-        if a is not None and b is not None and a != b:
-            raise ShapeError(f"{what} has shape {first}, expected {second}: axis {axis} is {a}, expected {b}")
-    return tuple(b if a is None else a for a, b in zip(first, second, strict=True))

@@ -59,7 +59,8 @@ dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem; overflow-wrap
 label { margin-right: 1rem } .legend span { display: inline-block; margin-right: 1.2rem }
 td.op .reds { display: none } button { float: right; font: inherit; cursor: pointer }
 @media (max-width: 40rem) {
-  body { margin: 1rem auto; padding: 0 .6rem } dd { margin-left: 0 } .notes { grid-template-columns: 1fr }
+  body { margin: 1rem auto; padding: 0 .6rem; overflow-wrap: anywhere } dd { margin-left: 0 }
+  .notes { grid-template-columns: 1fr }
   th:not(.op), td:not(.op):not(.gone) { display: none } th.op, td.op { white-space: normal; width: 100% }
   td.op .reds { display: block; color: var(--bad) } td.op .reds a { display: inline }
   td.op .by { display: none } }

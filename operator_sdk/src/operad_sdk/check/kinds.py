@@ -41,8 +41,11 @@ SMOOTH: Final = CaseKind("smooth", sizes=(1, 2, 3), dtypes=("float64",), max_ele
 WIDE: Final = CaseKind("wide", sizes=(1, 2, 3, 5, 7), dtypes=("float64",), max_elements=1000)
 """Larger arrays in float64, for derivatives along directions and for identities of gradients."""
 
-LARGE: Final = CaseKind("large", ranks=(2, 1, 3), max_elements=20_000, share=0.0)
+LARGE: Final = CaseKind("large", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
 """One axis that is long: blocks, vectors and threads of a kernel, sums of many terms."""
+
+BULK: Final = CaseKind("bulk", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
+"""Long axes of values of one sort, for results alone: sums that overflow, places in a narrow type."""
 
 EXTREME: Final = CaseKind("extreme", sizes=(3, 4, 5, 2), ranks=(1, 2, 3), max_elements=60, share=0.0)
 """Values at the ends of a type, and those that cancel, saturate or are all alike."""
@@ -56,4 +59,4 @@ SPECIAL: Final = CaseKind(
 )
 """Cases that satisfy the condition of a kernel, whatever that takes."""
 
-ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, EXTREME, SPECIAL)
+ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, BULK, EXTREME, SPECIAL)

@@ -148,11 +148,11 @@ class OperatorReport:
         passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
         verdict = " ".join(self.red_ids) or "passed"
         lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
-        lines += [
-            f"  {outcome.check_id}: {outcome.failure.message if outcome.failure else outcome.reason}"
-            for outcome in self.outcomes
-            if outcome.status.is_red and not outcome.echo_of
-        ]
+        for outcome in self.outcomes:
+            if outcome.status.is_red and not outcome.echo_of:
+                failure = outcome.failure
+                lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
+                lines += [f"        fix: {failure.fix}"] if failure else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

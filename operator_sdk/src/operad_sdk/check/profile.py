@@ -17,7 +17,8 @@ class Profile:
     Attributes:
         name: For reports.
         examples: Cases of each kind.
-        seconds: A check that has run for so long, has seen `least` cases and lacks no evidence stops early.
+        seconds: A check that has computed for so long, has seen `least` cases and lacks no evidence stops
+            early; processor time.
         least: Cases that a check sees however slow the operator is.
         seed: Of everything random.
     """

@@ -12,18 +12,22 @@ from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_sdk.check.strategies import STATE, completed_types, domain_of
 from operad_sdk.check.trial import Array, Trial, raising
+from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Real
 
 _DRAWS = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 
-def retyped(trial: Trial, dtype: DType) -> Trial | None:
+def retyped(trial: Trial, dtype: DType, *, is_mixed: bool = False) -> Trial | None:
     """The trial with arguments of `dtype`, where the operator leaves the choice.
 
+    Beside floating types, and where `is_mixed` beside any, an argument that refuses `dtype` keeps its own.
     None where it does not take that type, or where the values do not survive the change: a number
     between 0 and 1 has no whole one in its place.
     """
-    types = completed_types(trial.subject, trial.prop, dtype)
+    own = dict.fromkeys(trial.in_types)
+    kept = list(own) if is_mixed else [each for each in own if each.kind != "f"] if dtype.kind == "f" else ()
+    types = completed_types(trial.subject, trial.prop, dtype, kept)
     if types is None:
         return None
     contract = trial.subject.contract
@@ -80,18 +84,23 @@ def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: in
     rng = np.random.default_rng([trial.case.seed, salt])
     contract = trial.subject.contract
     inputs: Mapping[str, Any] = {
-        name: _perturbed(rng, array, distance, relative, domain_of(contract, name))
+        name: _perturbed(rng, array, distance, relative, _bounds(contract, name, relative))
         for name, array in zip(trial.arguments, trial.inputs, strict=True)
     }
     if not relative:
         return Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=()))
     aux = {
-        name: _perturbed(rng, array, distance, relative, contract.domain(name) or STATE)
+        name: _perturbed(rng, array, distance, relative, contract.domain(name))
         for name, array in zip(trial.states, trial.aux, strict=True)
     }
     heads = trial.out_grads[: trial.visible]
     out_grads = tuple(_perturbed(rng, head, distance, relative, None) for head in heads)
     return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
+
+
+def _bounds(contract: Contract, name: str, relative: bool) -> Domain | None:
+    """Where an argument stays; rounding takes it anywhere where nothing is declared, as far out as it is."""
+    return contract.domain(name) if relative else domain_of(contract, name)
 
 
 def _perturbed(

@@ -72,6 +72,11 @@ class Run(ABC):
         return [*visible, *result.aux, *[None if g is None else g * self.copies for g in once]]
 
 
+def can_be_bound(trial: Trial) -> bool:
+    """Whether a graph of the operator alone knows its shapes: a length of 0 that a user gives is unknown."""
+    return bool(trial.arguments) or all(0 not in shape for shape in trial.out_shapes)
+
+
 @final
 class ImperativeRun(Run):
     """By calls on arrays, recorded where gradients are wanted."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from operad_sdk.check.subject import Subject
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised
 from operad_sdk.contract import Contract
-from operad_sdk.domains import Domain, Real
+from operad_sdk.domains import Domain, Index, Integers, Real
 from operad_sdk.errors import DeclarationError, SpecError
 
 Array = npt.NDArray[Any]
@@ -36,6 +36,10 @@ DATA: Domain = Real()
 """Where nothing is declared."""
 STATE: Domain = Real(0.375, 2.125)
 """An auxiliary state where nothing is declared; it may be a variance."""
+_UNUSUAL: Final = ("uint8", "int8", "float16", "int16", "uint16", "uint32", "uint64")
+"""Types of cases where the operator takes none of the usual ones."""
+BESIDE: Final = tuple(map(np.dtype, ("float32", "int32", "bool")))
+"""Types of arguments that refuse the one that a case is about."""
 
 
 @st.composite
@@ -55,8 +59,9 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
     outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
     assume(all(not is_known(shape) or prod(shape) <= 2 * kind.max_elements for shape in outputs))
-    wanted = goal.dtypes or kind.dtypes
-    usable = [found for dtype in wanted if (found := completed_types(subject, prop, np.dtype(dtype)))]
+    usable = _usable_types(subject, prop, goal.dtypes or kind.dtypes)
+    if not usable and not goal.dtypes and "float32" in kind.dtypes:
+        usable = _usable_types(subject, prop, _UNUSUAL)
     assume(usable)
     types = draw(st.sampled_from(usable if goal.wanted else usable[:2]))
     assume(goal.wanted is None or goal.wanted(prop, shapes, types[0]))
@@ -65,6 +70,13 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     case = case_of(subject, prop, params, shapes, types, is_train, seed, goal.values)
     assume(not goal.dtypes or _is_computed(subject, case))
     return case
+
+
+def _usable_types(
+    subject: Subject, prop: OperatorProperty, names: Sequence[str]
+) -> list[tuple[list[DType], list[DType]]]:
+    offered = (completed_types(subject, prop, np.dtype(name), BESIDE) for name in names)
+    return [types for types in offered if types is not None]
 
 
 def _is_computed(subject: Subject, case: Case) -> bool:
@@ -103,7 +115,8 @@ def case_of(
     def drawn(name: str, default: Domain | None, shape: Any, dtype: DType) -> Array:
         domain = contract.domain(name) or default
         if values is Values.LATTICE or not (domain is None or isinstance(domain, Real)):
-            return _on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
+            lattice = _on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
+            return values.few_of(rng, lattice) if isinstance(domain, Integers | Index) else lattice
         if domain is None:
             return values.draw(rng, shape, dtype).astype(dtype)
         found = values.draw_between(rng, shape, domain).astype(dtype)
@@ -147,12 +160,16 @@ def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None
 
 
 def completed_types(
-    subject: Subject, prop: OperatorProperty, base: DType
+    subject: Subject, prop: OperatorProperty, base: DType, beside: Sequence[DType] = ()
 ) -> tuple[list[DType], list[DType]] | None:
     """Types of arguments and auxiliary states, `base` where the operator leaves a choice.
 
     None where the operator does not take `base`, or where the choice is none: a type that is not
     `base` throughout is of one kind only.
+
+    Args:
+        beside: Types for an argument that refuses `base`, tried in this order: truth values beside
+            numbers, numbers beside places.
     """
     if subject.contract.dtypes and base.name not in subject.contract.dtypes:
         return None
@@ -162,10 +179,16 @@ def completed_types(
             return _completed(prop, start, base)
         except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
             continue
-    return None
+    try:
+        found = _completed(prop, [None] * count, base, beside) if beside else None
+    except Exception:  # noqa: BLE001 - likewise
+        return None
+    return found if found is not None and base in found[0] else None
 
 
-def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DType], list[DType]] | None:
+def _completed(
+    prop: OperatorProperty, known: Any, base: DType, beside: Sequence[DType] = ()
+) -> tuple[list[DType], list[DType]] | None:
     aux: Any
     while True:
         known, _, aux = prop.infer_type(known)
@@ -174,9 +197,20 @@ def _completed(prop: OperatorProperty, known: Any, base: DType) -> tuple[list[DT
         if not unknown:
             break
         known = list(known)
-        known[unknown[0]] = base
+        known[unknown[0]] = _first_taken(prop, known, unknown[0], (base, *beside))
     # a type of an output that stays open is F202's to report; a state cannot be made without one
     return None if any(dtype is None for dtype in aux) else (known, aux)
+
+
+def _first_taken(prop: OperatorProperty, known: list[Any], place: int, offered: Sequence[DType]) -> DType:
+    """The first type that inference takes for an argument beside those known."""
+    for dtype in offered[:-1]:
+        try:
+            prop.infer_type([dtype if i == place else other for i, other in enumerate(known)])
+        except Exception:  # noqa: BLE001 - likewise
+            continue
+        return dtype
+    return offered[-1]
 
 
 def _on_lattice(

@@ -23,7 +23,7 @@ from operad_sdk.check.outcome import Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
 from operad_sdk.check.register import all_checks, find_check
 from operad_sdk.check.report import outcome_text
-from operad_sdk.check.runner import run_check
+from operad_sdk.check.runner import RUNS_FIRST, run_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.subject import Subject, subject_of
 
@@ -54,6 +54,8 @@ def contract_suite(
     @pytest.mark.parametrize(("operator", "check_id"), cases)
     def test_contract(operator: Any, check_id: str) -> None:
         session = _session(operator, used)
+        if RUNS_FIRST in ids:
+            run_check(session, find_check(RUNS_FIRST))
         _report(session.subject, run_check(session, find_check(check_id)))
 
     return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked

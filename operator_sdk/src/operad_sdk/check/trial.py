@@ -172,6 +172,11 @@ class Trial:
         pairs = zip(self.result.outputs, again, strict=True)
         return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
+    def written(self, outputs: Sequence[Any]) -> list[Any]:
+        """The outputs that a pass in the case's mode promises to write; None for the others."""
+        optional = () if self.case.is_train else getattr(self.prop, "train_only_outputs", ())
+        return [None if place in optional else array for place, array in enumerate(outputs)]
+
     @cached_property
     def is_runnable(self) -> bool:
         """Whether both passes run on this case; where they do not, other checks report it."""

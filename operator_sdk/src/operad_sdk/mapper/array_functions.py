@@ -63,6 +63,8 @@ _OVERFLOWS: Final = 184.0
 _TINY: Final = 1e-17
 """Size below which gamma(x) is 1 / x."""
 _ERFC_IS_ZERO: Final = 28.0
+_FACTORIALS: Final = np.array([float(math.factorial(n)) for n in range(23)])
+"""Those that float64 holds exactly."""
 
 
 def _in_float64(function: Callable[[Array], Array]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
@@ -93,7 +95,7 @@ def erfc(x: Array) -> Array:
 
 @_in_float64
 def gamma(x: Array) -> Array:
-    """The gamma function; NaN at negative whole numbers, an infinity of its sign at 0.
+    """The gamma function; NaN at negative whole numbers, an infinity of its sign at 0, exact at factorials.
 
     Below 0 by reflection: gamma(x) gamma(-x) = -pi / (x sin(pi x)).
     """
@@ -104,7 +106,12 @@ def gamma(x: Array) -> Array:
     # One factor after the other: the product may overflow where its reciprocal is a subnormal number.
     reflected = -math.pi / (x * _sin_pi(x)) / value / power
     found = np.where(x < 0, reflected, value * power)
-    found = np.where((x < 0) & (x == np.floor(x)), np.nan, found)
+    is_whole = x == np.floor(x)
+    found = np.where((x < 0) & is_whole, np.nan, found)
+    is_factorial = (
+        is_whole & (x >= 1) & (x <= len(_FACTORIALS))
+    )  # a last digit less would be one less as integer
+    found[is_factorial] = _FACTORIALS[x[is_factorial].astype(np.intp) - 1]
     return np.where(a < _TINY, 1 / x, found)
 
 

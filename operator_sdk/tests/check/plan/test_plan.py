@@ -60,7 +60,7 @@ def test_values_reach_the_ends_of_each_type():
             largest[str(case.inputs["data"].dtype)], float(np.abs(array).max())
         )
     assert largest["float16"] > 5_000
-    assert largest["float32"] > 1e37
+    assert largest["float32"] > 1e33
     assert largest["int8"] > 100
 
 
@@ -83,5 +83,5 @@ def test_values_stay_within_a_declared_interval():
 
 def test_the_plan_says_what_the_operator_refuses():
     refused = [each.goal for each in case_plan(Scaled, profile=FEW).coverage if not each.cases]
-    assert all("bool" in goal for goal in refused), refused
+    assert all("bool" in goal or "sizes of 0" in goal for goal in refused), refused
     assert all(each.reason for each in case_plan(Scaled, profile=FEW).coverage)

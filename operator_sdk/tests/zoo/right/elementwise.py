@@ -52,7 +52,7 @@ def _(output_grad, x):
     return output_grad * np.sign(x)
 
 
-@unary("zoo_right_rounded", accepts="floating")
+@unary("zoo_right_rounded", accepts="floating", contract=Contract(reference=np.rint))
 def rounded(x):
     """The nearest whole number."""
     return np.rint(x)
@@ -66,7 +66,10 @@ def _(data_grad):
 @unary(
     "zoo_right_straight_through",
     accepts="floating",
-    contract=Contract(no_numeric_gradient="the gradient of the identity trains what is quantised"),
+    contract=Contract(
+        no_numeric_gradient="the gradient of the identity trains what is quantised",
+        reference=lambda data: np.floor_divide(data, 0.25) / 4,
+    ),
 )
 def straight_through(x):
     """The next quarter below, with the gradient of the data."""
@@ -95,6 +98,7 @@ class ExclusiveOr(OperatorProperty):
 
     accepts = ("bool",)
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+    contract = Contract(reference=np.not_equal)
 
     def forward(lhs, rhs):
         return lhs ^ rhs
@@ -158,13 +162,12 @@ def sinc(x):
 
 @sinc.gradient
 def _(output_grad, x):
-    near = abs(x) < 1e-3
-    safe = np.where(near, 1, x)
-    # d/dx = (cos(pi x) - sinc(x)) / x, and beside 0 its series
-    slope = np.where(
-        near, -(np.pi**2) * x / 3 * (1 - (np.pi * x) ** 2 / 10), (np.cos(np.pi * safe) - np.sinc(safe)) / safe
-    )
-    return output_grad * slope
+    near = abs(x) < 0.25
+    safe, square = np.where(near, 1, x), (np.pi * np.where(near, x, 0)) ** 2
+    # d/dx = (cos(pi x) - sinc(x)) / x, and beside 0 its series, as the two cancel there
+    series = 1 - square / 10 * (1 - square / 28 * (1 - square / 54 * (1 - square / 88)))
+    slope = np.where(near, -(np.pi**2) * x / 3 * series, (np.cos(np.pi * safe) - np.sinc(safe)) / safe)
+    return (output_grad * slope).astype(x.dtype)
 
 
 @unary("zoo_right_leaky", accepts="floating")

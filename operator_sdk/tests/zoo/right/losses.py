@@ -142,7 +142,9 @@ class AbsoluteLoss(OperatorProperty):
 
 
 @unary(
-    "zoo_right_stopped", accepts="floating", contract=Contract(no_numeric_gradient="it is there to stop them")
+    "zoo_right_stopped",
+    accepts="floating",
+    contract=Contract(no_numeric_gradient="it is there to stop them", reference=np.positive),
 )
 def stopped(x):
     """The data, behind which nothing is trained."""

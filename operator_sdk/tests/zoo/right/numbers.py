@@ -43,7 +43,12 @@ def _(output_grad, lhs, rhs):
     return -output_grad * np.floor(lhs / rhs)
 
 
-@binary("zoo_right_whole_quotient", accepts="integer")
+def _quotient(lhs, rhs):
+    pairs = zip(lhs.flat, rhs.flat, strict=True)
+    return np.reshape([int(one) // int(other) if other else 0 for one, other in pairs], lhs.shape)
+
+
+@binary("zoo_right_whole_quotient", accepts="integer", contract=Contract(reference=_quotient))
 def whole_quotient(lhs, rhs):
     """Whole quotients, rounded down; 0 where the divisor is 0."""
     is_zero = rhs == 0
@@ -56,6 +61,9 @@ class BitCount(OperatorProperty):
 
     accepts = ("uint8",)
     spec = "data:(*S) -> output:int64(*S)"
+    contract = Contract(
+        reference=lambda data: np.reshape([int(byte).bit_count() for byte in data.flat], data.shape)
+    )
 
     def forward(data):
         bits = np.unpackbits(np.ascontiguousarray(data).reshape(*data.shape, 1), axis=-1)

@@ -116,7 +116,9 @@ class LargestAndPlace(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N), place:int64(N)"
-    contract = Contract(inputs={"data": Distinct()})
+    contract = Contract(
+        inputs={"data": Distinct()}, reference=lambda data: (np.sort(data, 1)[:, -1], np.argmax(data, axis=1))
+    )
 
     def forward(data, output, place):
         place[...] = data.argmax(1)
@@ -133,6 +135,7 @@ class PlaceOfSmallest(OperatorProperty):
 
     accepts = "number"
     spec = "data:(N, D + 1) -> output:int64(N)"
+    contract = Contract(reference=lambda data: np.argmin(data, axis=1))
 
     def forward(data):
         return data.argmin(1)

@@ -111,6 +111,7 @@ class AllAndAny(OperatorProperty):
 
     accepts = "any"
     spec = "data:(N, D) -> every:bool(N), some:bool(N)"
+    contract = Contract(reference=lambda data: ((data != 0).all(1), (data != 0).any(1)))
 
     def forward(data):
         return data.all(1), data.any(1)

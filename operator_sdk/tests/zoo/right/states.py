@@ -18,6 +18,15 @@ class Standardised(OperatorProperty):
     compute_dtype = "float64"
     spec = "data:(N + 1, C); aux moving_mean:(C), moving_var:(C) -> output:(N + 1, C), hidden scale:(C)"
 
+    def _reference(data, moving_mean, moving_var, is_train):
+        mean, var = (data.mean(0), data.var(0)) if is_train else (moving_mean, moving_var)
+        scale = (var + 0.125) ** -0.5
+        share = 0.25 if is_train else 0.0
+        states = [(1 - share) * old + share * new for old, new in ((moving_mean, mean), (moving_var, var))]
+        return (data - mean) * scale, scale, *states
+
+    contract = Contract(reference=_reference)
+
     def forward(data, moving_mean, moving_var, is_train, output, scale):
         mean, var = (data.mean(0), data.var(0)) if is_train else (moving_mean, moving_var)
         scale[...] = 1 / np.sqrt(var + 0.125)
@@ -39,6 +48,7 @@ class Counted(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(*S); aux count:(1) -> output:(*S)"
+    contract = Contract(reference=lambda data, count, is_train: (data, count + is_train))
 
     def forward(data, count, is_train):
         if is_train:

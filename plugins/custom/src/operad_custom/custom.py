@@ -22,6 +22,7 @@ from operad.operator import (
     Operator,
     OperatorProperty,
     OpReq,
+    ParamSet,
     PartialShape,
     Shape,
     param,
@@ -43,10 +44,14 @@ class Custom(OperatorProperty):
     takes_more_params: ClassVar[bool] = True
 
     def __init__(self, **params: Any) -> None:
-        super().__init__(**{key: value for key, value in params.items() if key == "op_type"})
-        self._given = {key: str(value) for key, value in params.items() if key != "op_type"}
+        declared = type(self).params
+        super().__init__(**{key: value for key, value in params.items() if key in declared})
+        self._bind({key: str(value) for key, value in params.items() if key not in declared})
+
+    def _bind(self, given: dict[str, str]) -> None:
+        self._given = given
         make: Callable[..., CustomOpProp] = registered(self.op_type)
-        self._prop = make(**self._given)
+        self._prop = make(**given)
 
     def get_params(self) -> dict[str, str]:
         """With those of the registered class."""
@@ -188,3 +193,32 @@ def _shape(shape: Any) -> PartialShape:
 
 
 Custom.kernels.append(Kernel("python", _Adapter))
+
+
+def as_operator(op_type: str, contract: Any = None, **params: Any) -> type[Custom]:
+    """A registered operator as a class of its own, for `operad_sdk.check` and `operad.registry.register`.
+
+    Args:
+        op_type: The name that it was registered by.
+        contract: How the contract checks draw its inputs, an `operad_sdk.Contract`.
+        params: What its registered class is made with.
+
+    Raises:
+        OperatorNotFoundError: Nothing is registered by that name.
+    """
+
+    def make(self: Custom) -> None:
+        OperatorProperty.__init__(self)
+        self.op_type = op_type
+        self._bind({key: str(value) for key, value in params.items()})
+
+    members = {
+        "name": op_type,
+        "__init__": make,
+        "__doc__": registered(op_type).__doc__,
+        "contract": contract,
+    }
+    made: Any = type(op_type, (Custom,), {key: value for key, value in members.items() if value is not None})
+    made.params = ParamSet({})
+    made.kernels = [*Custom.kernels]
+    return made  # type: ignore[no-any-return]  # it derives from Custom

@@ -62,10 +62,7 @@ gamma = from_mapper(
     gamma_value,
     name="gamma",
     integers_as="float64",
-    contract=Contract(
-        reference=_each(math.gamma, math.nan),
-        expected_failures={"D603": "float32 loses digits of the gradient beside a pole"},
-    ),
+    contract=Contract(reference=_each(math.gamma, math.nan)),
 )
 # dy/dx = digamma(x), found automatically
 gammaln = from_mapper(

@@ -50,7 +50,7 @@ DTYPE: Final = (
         "D606",
         "all kernels that apply give the same, within a tolerance",
         "Which kernel runs depends on shapes, types and what is installed; what an operator means does not.",
-        '@smooth.kernel("cpu", priority=1)\ndef fast(data, sigma): ...    # forgets sigma',
+        '@smooth.kernel("cpu", priority=1)\ndef fast(data): return data / 2    # forgets sigma',
         "Correct the kernel that differs, or narrow its when= condition.",
     ),
     Check(

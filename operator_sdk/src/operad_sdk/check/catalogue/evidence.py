@@ -34,15 +34,15 @@ EVIDENCE: Final = (
         "the checks notice faults that are put into this operator",
         "That all checks pass says little if they would pass for a wrong operator too. So the operator is "
         "broken on purpose, in every way that could apply to it, and some check must fail each time.",
-        "Contract(inputs={'data': Integers(0, 0)})    # all-zero examples: half a gradient is no different",
+        "@rounded.gradient\ndef _(data_grad): data_grad[...] = 0    # and no reference: any steps would do",
         "Give examples on which the fault named shows: Contract(inputs=..., params=..., shapes=..., "
         "reference=...).",
     ),
     Check(
         "X805",
-        "every gradient, state, kernel and choice of a parameter is compared in some case",
-        "A check that does not apply is silent. A kernel that no case selects, or a state whose value "
-        "nothing knows, may compute anything.",
+        "every gradient, output, state, kernel and value of a parameter is compared in some case",
+        "A check that does not apply is silent. A kernel that no case selects, or an output or a state whose "
+        "value nothing knows, may compute anything.",
         '@smooth.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3))\n'
         "def fast(data): ...    # no case has that shape",
         "Declare what is missing in the Contract: domains of arguments, a reference that returns states too, "

@@ -128,7 +128,8 @@ FORWARD: Final = (
         "F217",
         "inference from partly known element types never guesses, never contradicts, and is idempotent",
         "As for shapes: types of a graph are found in rounds.",
-        "def infer_type(self, in_types):\n    return [np.float32], [np.float32], []    # whatever is given",
+        "def infer_type(self, in_types):\n    single = np.dtype('float32')\n"
+        "    return [single], [single], []    # whatever is given",
         "Leave None what does not follow, and return what was given.",
     ),
     Check(
@@ -140,7 +141,7 @@ FORWARD: Final = (
     ),
     Check(
         "F219",
-        "finite arguments and states give finite gradients and states, and results that are not all NaN",
+        "finite arguments and states give finite gradients and states, and results without holes",
         "One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the "
         "bound of a parameter.",
         "def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros",

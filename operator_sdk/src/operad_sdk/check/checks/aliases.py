@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.closeness import ROUNDINGS, coarsest, expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.domains import Real
 
-_ONE_WAY: Final = 16
-
 
 @check("M409", ORDINARY, LARGE)
 def the_same_array_twice(trial: Trial) -> Evidence:
-    """Each pair of arguments as one array, and each argument as one element repeated by strides of 0."""
+    """Each pair of arguments as one array, and each as one of its parts, repeated by strides of 0."""
     trial.expect_repeatable()
     contract = trial.subject.contract
-    # a sum of equal terms rounds one way
+    # n equal terms round one way, by up to n / 2 roundings of their sum, and other strides may add them up in
+    # another order; 64 roundings are allowed anyhow
     relative, absolute = tolerance(contract, coarsest(trial))
-    bounds = (relative * _ONE_WAY, absolute * _ONE_WAY)
-    scale = scale_of(trial, trial.inputs)
+    longest = max((size for shape in trial.in_shapes for size in shape), default=1)
+    terms = max(1.0, longest / ROUNDINGS)
+    bounds = (relative * terms, absolute * terms)
+    scale = magnitude(trial.inputs)
     compared = 0
     for i, j in combinations(range(len(trial.inputs)), 2):
         if trial.in_shapes[i] != trial.in_shapes[j] or trial.in_types[i] != trial.in_types[j]:
@@ -41,19 +43,22 @@ def the_same_array_twice(trial: Trial) -> Evidence:
     for i, name in enumerate(trial.arguments):
         if trial.inputs[i].size < 2 or not _is_free(contract.domain(name)):
             continue
-        one = trial.inputs[i].flat[0]
-        repeated, full = [[array.copy() for array in trial.inputs] for _ in range(2)]
-        repeated[i] = _stride_zero(one, trial.in_shapes[i])
-        full[i] = np.full(trial.in_shapes[i], one)
-        when = f"where {name} is one element repeated by strides of 0"
-        found, expected = trial.forward(repeated).outputs, trial.forward(full).outputs
-        compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
+        for words, view in _repeated(trial.inputs[i]):
+            repeated, full = [[array.copy() for array in trial.inputs] for _ in range(2)]
+            repeated[i], full[i] = view, np.ascontiguousarray(view)
+            when = f"where {name} is {words} repeated by strides of 0"
+            found, expected = trial.forward(repeated).outputs, trial.forward(full).outputs
+            compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
     return compared or None
+
+
+def _repeated(array: Array) -> Iterator[tuple[str, Array]]:
+    """The first element of all; and the first along either end axis alone, as broadcasting makes them."""
+    yield "one element", np.broadcast_to(array[(slice(0, 1),) * array.ndim], array.shape)
+    if array.ndim > 1:
+        yield "one row", np.broadcast_to(array[:1], array.shape)
+        yield "one column", np.broadcast_to(array[..., :1], array.shape)
 
 
 def _is_free(domain: Any) -> bool:
     return domain is None or isinstance(domain, Real)
-
-
-def _stride_zero(value: Any, shape: tuple[int, ...]) -> Array:
-    return np.broadcast_to(np.asarray(value), shape)

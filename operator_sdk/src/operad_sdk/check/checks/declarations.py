@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from operad.operator import BackwardEntry
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import Violation
+
+_OF_EVERY_CALL: Final = {"out": "the array to fill", "name": "the name of a symbol's node"}
+"""Keywords that no operator gets to see; `ctx`, which MXNet's operators have as a parameter, is passed on."""
 
 
 @check("S102", ORDINARY, reports_raising=True)
@@ -22,6 +25,9 @@ def names(trial: Trial) -> Evidence:
     for name in [*tensors, *trial.outputs]:
         if not isinstance(name, str) or not name.isidentifier():
             raise Violation(f"{name!r} is no identifier, and cannot be a keyword in a call")
+    for name in tensors:
+        if name in _OF_EVERY_CALL:
+            raise Violation(f"{name!r} is a word of every call, where it means {_OF_EVERY_CALL[name]}")
     for group in (tensors, trial.outputs):
         twice = sorted({name for name in group if group.count(name) > 1})
         if twice:

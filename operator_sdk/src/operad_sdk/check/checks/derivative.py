@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad.operator import Operator
-from operad_sdk.check.closeness import at
+from operad_sdk.check.closeness import at, stem
 from operad_sdk.check.kinds import LARGE, SMOOTH, WIDE
 from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
 from operad_sdk.check.reference import call_reference
@@ -57,7 +58,7 @@ def elementwise(trial: Trial) -> Evidence:
         left = later
         if not left:
             break
-    return {f"gradient of {trial.arguments[i]}": count for i, count in compared.items()}
+    return _by_name(trial, compared)
 
 
 @check("B302", WIDE, LARGE)
@@ -79,7 +80,15 @@ def along_directions(trial: Trial) -> Evidence:
             continue
         for i in directions:
             compared[i] += 1
-    return {f"gradient of {trial.arguments[i]}": count for i, count in compared.items()}
+    return _by_name(trial, compared)
+
+
+def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
+    """Evidence by argument; those that differ by a number alone are one."""
+    found: Counter[str] = Counter()
+    for i, count in compared.items():
+        found[f"gradient of {stem(trial.arguments[i])}"] += count
+    return found
 
 
 @check("B308", SMOOTH)

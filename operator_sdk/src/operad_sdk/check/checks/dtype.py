@@ -29,7 +29,7 @@ def element_types(trial: Trial) -> Evidence:
     if not trial.is_runnable:
         return 0
     meant = trial.subject.contract.dtypes
-    compared = 0
+    compared = dict.fromkeys(meant or ["compared"], 0)
     for name in ELEMENT_TYPES:
         is_taken = _is_taken(trial, np.dtype(name))
         if meant and is_taken != (name in meant):
@@ -40,14 +40,14 @@ def element_types(trial: Trial) -> Evidence:
                 fix="Name in Contract(dtypes=...) exactly the types that infer_type takes; it refuses the "
                 "others with a DTypeError, and accepts= refuses whole families.",
             )
-        if is_taken:
-            compared += _runs_in(trial, name)
+        if is_taken or not meant:
+            compared[name if meant else "compared"] += _runs_in(trial, name)
     return compared
 
 
 def _runs_in(trial: Trial, name: str) -> int:
     """Both passes in one type; the number of passes that were possible."""
-    made = retyped(trial, np.dtype(name))
+    made = retyped(trial, np.dtype(name), is_mixed=True)
     if made is None:
         return 0  # these values have no counterpart
     passes = 1

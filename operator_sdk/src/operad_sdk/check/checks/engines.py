@@ -17,7 +17,7 @@ from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.closeness import expect_close, magnitude, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
+from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 
@@ -36,7 +36,7 @@ _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 @check("R503", ORDINARY, LARGE, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
     """Each case alone in four ways; then several at once, in random orders, on both engines."""
-    usable = [trial for trial in trials if trial.visible and trial.is_runnable]
+    usable = [trial for trial in trials if trial.visible and trial.is_runnable and can_be_bound(trial)]
     chosen = usable[:: max(1, len(usable) // _ALONE)][:_ALONE]
     before = "naive" if isinstance(engine.get(), engine.NaiveEngine) else "threaded"
     compared = 0

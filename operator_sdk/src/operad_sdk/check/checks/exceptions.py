@@ -12,7 +12,7 @@ from operad.operator import Array, OpContext, OpReq
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.mutant import Wrapped, mutant
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun
+from operad_sdk.check.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.subject import IN_PROCESS
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -67,7 +67,7 @@ def surfacing(trials: Sequence[Trial]) -> Evidence:
         _passed_on(trial, "forward", partial(_forward_from_tripwires, trial), _READING)
         if any(trial.differentiable()):
             passed_on += _passed_on(trial, "backward", partial(_backward, trial), _WRITING)
-        if through_engine < 2 * _ENGINE_RUNS and trial.visible:
+        if through_engine < 2 * _ENGINE_RUNS and trial.visible and can_be_bound(trial):
             through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
     return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
 

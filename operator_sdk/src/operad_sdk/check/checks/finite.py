@@ -13,11 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.check.closeness import at, coarsest, magnitude
-from operad_sdk.check.kinds import EXTREME, ORDINARY
+from operad_sdk.check.kinds import EDGES, EXTREME, ORDINARY
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import perturbed
+from operad_sdk.check.retype import is_random, perturbed
+from operad_sdk.check.rounding import is_at_the_ends
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.domains import Index, Integers
 
 _NEARBY: Final = 2.0**-10
 _SIDES: Final = 4
@@ -25,13 +27,14 @@ _SEVERAL: Final = 4
 """Elements from which on results that are all NaN say something."""
 
 
-@check("F219", ORDINARY, EXTREME)
+@check("F219", ORDINARY, EDGES, EXTREME)
 def finite(trial: Trial) -> Evidence:
     """Outputs, states and gradients for finite arguments, in both modes."""
     if not trial.is_runnable or not any(dtype.kind == "f" for dtype in trial.out_types):
         return None
-    compared = _expect_defined(trial) + _expect_finite_states(trial)
-    if any(trial.differentiable()) and _are_finite(trial.result.outputs):
+    compared = _expect_defined(trial) + _expect_no_hole(trial) + _expect_finite_states(trial)
+    # far out the square of a divisor may overflow, as it may in outputs
+    if any(trial.differentiable()) and _are_finite(trial.result.outputs) and not is_at_the_ends(trial):
         compared += _expect_finite_gradients(trial)
     return compared
 
@@ -50,6 +53,59 @@ def _expect_defined(trial: Trial) -> int:
                 given = ", ".join(f"{key}={value!r}" for key, value in trial.case.params.items())
                 raise Violation(f"{name} is NaN throughout with {given}, and finite with the defaults")
     return sum(array.size for outputs in modes.values() for array in outputs)
+
+
+def _expect_no_hole(trial: Trial) -> int:
+    """A NaN at one point, which is none on any side of it: 0 / 0, or a mask that admits nothing.
+
+    Where a function is not defined on one side, as a logarithm, it may be NaN; a reference says more.
+    """
+    if trial.subject.contract.reference is not None or is_random(trial):
+        return 0
+    if is_at_the_ends(trial):
+        return 0  # infinity less infinity, on the way
+    for name, array in zip(trial.outputs[: trial.visible], trial.result.outputs, strict=False):
+        if array.dtype.kind != "f" or not np.isnan(array).any():
+            continue
+        place = _first(np.isnan(array))
+        if _is_defined_around(trial):
+            raise Violation(
+                f"{at(name, place)} is nan, and finite on all sides of these arguments", fix=_HOLE
+            )
+        if _depends_on_whole_numbers_alone(trial):
+            raise Violation(f"{at(name, place)} is nan, and finite with other whole numbers", fix=_HOLE)
+    return sum(array.size for array in trial.result.outputs[: trial.visible])
+
+
+_HOLE: Final = (
+    "Write the limit, or a number, where the formula has none; or declare that the arguments are others, "
+    "Contract(inputs=...), or that it is meant, Contract(reference=...)."
+)
+
+
+def _depends_on_whole_numbers_alone(trial: Trial) -> bool:
+    """Whether NaN stays with other real numbers, and goes with other whole ones of their domains."""
+    contract = trial.subject.contract
+    domains = {name: contract.domain(name) for name in trial.arguments}
+    shapes = dict(zip(trial.arguments, trial.in_shapes, strict=True))
+    inputs = trial.case.inputs
+    mirrored = {n: -a for n, a in inputs.items() if a.dtype.kind == "f" and domains[n] is None}
+    if not _has_nan(Trial(trial.subject, replace(trial.case, inputs={**inputs, **mirrored}))):
+        return False
+    for salt in range(_SIDES):
+        rng = np.random.default_rng([trial.case.seed, salt])
+        drawn = {
+            name: np.asarray(domain.draw(rng, shapes[name], trial.prop, shapes)).astype(inputs[name].dtype)
+            for name, domain in domains.items()
+            if isinstance(domain, Integers | Index)
+        }
+        if drawn and not _has_nan(Trial(trial.subject, replace(trial.case, inputs={**inputs, **drawn}))):
+            return True
+    return False
+
+
+def _has_nan(trial: Trial) -> bool:
+    return any(np.isnan(array).any() for array in trial.result.outputs if array.dtype.kind == "f")
 
 
 def _is_finite_by_default(trial: Trial) -> bool:
@@ -71,7 +127,7 @@ def _expect_finite_states(trial: Trial) -> int:
     for name, state in zip(trial.states, trial.result.aux, strict=True):
         if state.dtype.kind == "f" and not np.isfinite(state).all():
             place = _first(~np.isfinite(state))
-            raise Violation(f"state {at(name, place)} becomes {state[place]!r}, and the outputs are finite")
+            raise Violation(f"state {at(name, place)} becomes {state[place]}, and the outputs are finite")
     return sum(state.size for state in trial.result.aux)
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from operad.operator import is_known
 from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY
+from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.returned import expect_fitting
 from operad_sdk.check.trial import POISON, Array, Trial
 from operad_sdk.check.violation import Violation
 
 
-@check("F201", ORDINARY, LARGE, EXTREME, reports_raising=True)
+@check("F201", ORDINARY, LARGE, BULK, EXTREME, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Forward in both modes."""
     for is_train in (True, False):
@@ -50,9 +50,8 @@ def written(trial: Trial) -> Evidence:
     """No element keeps either of two poisons."""
     first = trial.result.outputs
     second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
-    optional = () if trial.case.is_train else getattr(trial.prop, "train_only_outputs", ())
-    for index, (name, one, two) in enumerate(zip(trial.outputs, first, second, strict=True)):
-        if index in optional:
+    for name, one, two in zip(trial.outputs, trial.written(first), second, strict=True):
+        if one is None:
             continue
         kept = _is_poison(one) & (two == _other_poison(two))
         if kept.any():
@@ -96,7 +95,9 @@ def edges(trial: Trial) -> Evidence:
     """Both passes on arrays with axes of length 0 or 1, or no axes; results are written."""
     result = trial.forward()
     clean = all(np.isfinite(array).all() for array in trial.inputs if array.dtype.kind == "f")
-    for name, array in zip(trial.outputs, result.outputs, strict=True):
+    for name, array in zip(trial.outputs, trial.written(result.outputs), strict=True):
+        if array is None:
+            continue
         untouched = array.size and clean and array.dtype.kind == "f" and np.isnan(array).all()
         again = trial.forward(outputs=[_other_poison(a) for a in result.outputs]).outputs if untouched else []
         if untouched and (again[trial.outputs.index(name)] == _other_poison(array)).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from operad.operator import BackwardEntry, OpReq
 from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
+from operad_sdk.check.closeness import stem
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trial import Array, Call, Trial
@@ -32,18 +34,25 @@ def forward_in_place(trial: Trial) -> Evidence:
     if not declared:
         return None
     usable = [(i, o) for i, o in declared if _fits(trial.inputs[i], trial.out_shapes[o], trial.out_types[o])]
-    compared = 0
+    names = {(i, o): f"{trial.outputs[o]} overwrites {trial.arguments[i]}" for i, o in declared}
+    compared = Counter({_stem(name): 0 for name in names.values()})
     for pairs in choices(usable):
-        what = ", ".join(f"{trial.outputs[o]} overwrites {trial.arguments[i]}" for o, i in pairs.items())
-        compared += _forward_over(trial, list(trial.inputs), pairs, what)
+        each = [names[i, o] for o, i in pairs.items()]
+        count = _forward_over(trial, list(trial.inputs), pairs, ", ".join(each))
+        compared.update({_stem(name): count for name in each})
     for (first, output), (second, other) in combinations(usable, 2):
         one, two = trial.inputs[first], trial.inputs[second]
         if output == other and (one.shape, one.dtype) == (two.shape, two.dtype):
             inputs = [one if i == second else array for i, array in enumerate(trial.inputs)]
-            names = f"{trial.arguments[first]} and {trial.arguments[second]}"
-            what = f"{trial.outputs[output]} overwrites one array that is both {names}"
-            compared += _forward_over(trial, inputs, {output: first}, what, shared=second)
+            both = f"{trial.arguments[first]} and {trial.arguments[second]}"
+            what = f"{trial.outputs[output]} overwrites one array that is both {both}"
+            _forward_over(trial, inputs, {output: first}, what, shared=second)
     return compared
+
+
+def _stem(name: str) -> str:
+    """The pair for all arguments that differ by a number."""
+    return " ".join(map(stem, name.split()))
 
 
 def _forward_over(
@@ -82,40 +91,36 @@ def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
 @check("M404", ORDINARY, LARGE)
 def backward_in_place(trial: Trial) -> Evidence:
     """Every choice of pairs for all gradients and for each alone."""
-    compared = None
+    compared: Counter[str] = Counter()
     for req in request_vectors(trial):
-        found = _backward_pairs(trial, req)
-        if found is None:
+        reads, wanted = _backward_pairs(trial, req)
+        if not wanted:
             continue
-        compared = compared or 0
-        reads, usable = found
+        compared.update({_stem(_pair(trial, reads[i], g)): 0 for i, g in wanted})
         keep = {entry: array_of(trial, entry) for entry in reads}
         expected = _backward(trial, req, keep, {})
-        for pairs in choices(usable):
-            compared += _backward_over(trial, req, keep, {o: reads[i] for o, i in pairs.items()}, expected)
-    return compared
+        fitting = [(i, g) for i, g in wanted if _fits(keep[reads[i]], trial.in_shapes[g], trial.in_types[g])]
+        for chosen in choices(fitting):
+            pairs = {g: reads[i] for g, i in chosen.items()}
+            count = _backward_over(trial, req, keep, pairs, expected)
+            compared.update({_stem(_pair(trial, entry, g)): count for g, entry in pairs.items()})
+    return compared or None
 
 
-def _backward_pairs(
-    trial: Trial, req: Sequence[OpReq]
-) -> tuple[list[BackwardEntry], list[tuple[int, int]]] | None:
-    """What is read, and the pairs (place in it, gradient) that may share memory; None if none is declared."""
+def _backward_pairs(trial: Trial, req: Sequence[OpReq]) -> tuple[list[BackwardEntry], list[tuple[int, int]]]:
+    """What is read, and the declared pairs (place in it, gradient) of what is read and wanted."""
     entries = all_entries(trial)
     groups = {kind: [e for e in entries if e.kind == kind] for kind in ("out_grad", "in_data", "out_data")}
     grads = list(range(len(trial.arguments)))
     declared = trial.prop.backward_inplace_option(
         groups["out_grad"], groups["in_data"], groups["out_data"], grads
     )
-    reads = trial.prop.backward_dependency([r is not OpReq.NULL for r in req])
-    wanted = [(e, g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
-    if not wanted:
-        return None
-    usable = [
-        (reads.index(e), g)
-        for e, g in wanted
-        if _fits(array_of(trial, e), trial.in_shapes[g], trial.in_types[g])
-    ]
-    return list(reads), usable
+    reads = list(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
+    return reads, [(reads.index(e), g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
+
+
+def _pair(trial: Trial, entry: BackwardEntry, place: int) -> str:
+    return f"the gradient of {trial.arguments[place]} overwrites {entry_name(trial, entry)}"
 
 
 def _backward_over(
@@ -126,7 +131,7 @@ def _backward_over(
     expected: Sequence[Any],
 ) -> int:
     names = [f"gradient of {name}" for name in trial.arguments]
-    what = ", ".join(f"the {names[g]} overwrites {entry_name(trial, e)}" for g, e in pairs.items())
+    what = ", ".join(_pair(trial, entry, place) for place, entry in pairs.items())
     try:
         found = _backward(trial, req, keep, pairs)
     except OperatorRaised as error:

@@ -9,7 +9,7 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import candidates
 from operad_sdk.check.closeness import at
-from operad_sdk.check.kinds import EXTREME, ORDINARY
+from operad_sdk.check.kinds import BULK, EXTREME, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, retyped
 from operad_sdk.check.trial import Array, Trial
@@ -19,6 +19,8 @@ _WIDE: Final = np.dtype(np.float64)
 _WHOLE: Final = np.dtype(np.int32)
 _WIDEST: Final = np.dtype(np.int64)
 _CLOSE: Final = 1e-9
+"""What is no fraction: rounding in float64 is a millionth of it, and the smallest fraction of small whole
+numbers, 1 over a product of some of them, thousands of times as large."""
 
 
 @check("D607", ORDINARY)
@@ -56,7 +58,7 @@ def _is_cut_by_declaration(prop: Any) -> bool:
     return is_fraction or getattr(prop, "integers_as", None) is not None
 
 
-@check("D608", EXTREME)
+@check("D608", BULK, EXTREME)
 def narrow_types(trial: Trial) -> Evidence:
     """A narrow integer type gives what int64 gives, wherever that fits."""
     if not trial.inputs or not all(dtype.kind in "iu" and dtype.itemsize < 8 for dtype in trial.in_types):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.closeness import at
+from operad_sdk.check.checks.values import beside_each_other
+from operad_sdk.check.closeness import at, expect_close
+from operad_sdk.check.flat import is_flat
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.retype import is_random
 from operad_sdk.check.strategies import domain_of
 from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -36,6 +40,7 @@ def nonfinite(trial: Trial) -> Evidence:
                 raise Violation(f"with {at(name, place)} = {value}, {error}") from error
             if np.isnan(value) and not contract.nan_policy:
                 _expect_shown(trial, i, place, found)
+                _expect_as_reference(trial, i, place)
             compared += 1
     return compared
 
@@ -53,6 +58,23 @@ def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Arra
         name = at(trial.arguments[i], place)
         output = next(n for n, flags in zip(_names(trial), depends, strict=True) if flags.any())
         raise Violation(f"{name} = NaN shows nowhere, and {output} depends on it")
+
+
+def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...]) -> None:
+    """Whole numbers and truth values cannot be NaN; what they are beside one, the reference says."""
+    function = trial.subject.contract.reference
+    if function is None or is_random(trial) or all(dtype.kind == "f" for dtype in trial.out_types):
+        return
+    inputs = dict(zip(trial.arguments, _with(trial, i, place, np.nan), strict=True))
+    try:
+        names, found, expected = beside_each_other(
+            Trial(trial.subject, replace(trial.case, inputs=inputs)), function
+        )
+    except Violation:  # it was not written for NaN
+        return
+    words = f"where {at(trial.arguments[i], place)} is NaN"
+    whole = [one if one.dtype.kind != "f" else None for one in found]
+    expect_close(names, whole, expected, words, (0.0, 0.0))
 
 
 def _is_tested(trial: Trial, i: int) -> bool:
@@ -81,7 +103,7 @@ def nonfinite_heads(trial: Trial) -> Evidence:
     if not any(trial.differentiable()) or contract.why_head_is_ignored(trial.prop) or contract.nan_policy:
         return None
     rng = np.random.default_rng([trial.case.seed, 5])
-    compared = 0
+    compared, is_zero = 0, is_flat(trial, trial.backward())
     for k in range(trial.visible):
         head = trial.out_grads[k]
         if head.dtype.kind != "f" or not head.size:
@@ -95,7 +117,7 @@ def nonfinite_heads(trial: Trial) -> Evidence:
                 f"{name} = NaN shows nowhere, and the gradient of {trial.arguments[follows[0]]} follows it"
             )
         compared += len(follows)
-    return compared
+    return compared or (None if is_zero else 0)
 
 
 def _differ(one: Any, other: Any) -> list[int]:

@@ -7,10 +7,12 @@ met by the evidence of some check, or by an exemption with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, final
 
 from operad.context import cpu
+from operad.operator import Param
+from operad_sdk.check.closeness import stem
 from operad_sdk.check.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.register import Evidence, check, find_check
 from operad_sdk.check.retype import is_random
@@ -21,6 +23,9 @@ from operad_sdk.check.violation import OperatorRaised, Violation
 
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"
+_DISTRIBUTION: Final = "F218"
+_CALLERS: Final = ("ctx",)
+"""Parameters that the call itself answers, whatever text they are."""
 
 
 @final
@@ -68,6 +73,7 @@ def _trials(session: Session) -> Iterator[Trial]:
 def _each(session: Session, trials: list[Trial]) -> Iterator[Obligation]:
     for trial in trials:
         yield from _gradients(session, trial)
+        yield from _outputs(session, trial)
         yield from _states(session, trial)
 
 
@@ -92,9 +98,27 @@ def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
     )
     for name, flows in zip(trial.arguments, trial.differentiable(), strict=True):
         if flows:
-            what = f"gradient of {name}"
+            what = f"gradient of {stem(name)}"
             is_met = any(_compared(session, id, what) for id in _DERIVATIVES)
-            yield Obligation(f"the gradient of {name.rstrip('0123456789') or name}", is_met, fix)
+            yield Obligation(f"the gradient of {stem(name)}", is_met, fix)
+
+
+def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
+    """Each visible output; a derivative is of its values, and the declared gradient was written apart."""
+    fix = "Declare Contract(reference=...): nothing else tells a right value of it from a wrong one."
+    known = _passed(session, _DISTRIBUTION)
+    derived = known or any(
+        _compared(session, id, f"gradient of {stem(name)}") for name in trial.arguments for id in _DERIVATIVES
+    )
+    for name, dtype in zip(trial.outputs[: trial.visible], trial.out_types, strict=False):
+        is_met = known or (derived and dtype.kind == "f") or _compared(session, _REFERENCE, name)
+        words = "the output" if stem(name) == "output" else f"output {stem(name)}"
+        yield Obligation(words, is_met, fix)
+
+
+def _passed(session: Session, id: str) -> bool:
+    outcome = run_check(session, find_check(id))
+    return outcome.failure is not None or any(outcome.evidence.values())
 
 
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
@@ -127,7 +151,7 @@ def _is_judged_alone(session: Session, kernel: Any) -> bool:
 
 
 def _values(session: Session) -> Iterator[Obligation]:
-    """Each choice of a parameter, and both values of a flag."""
+    """Each choice of a parameter, both values of a flag, and two values of any other parameter."""
     cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
     for name, param in session.subject.cls.params.items():
         listed = session.subject.contract.params.get(name)
@@ -142,3 +166,20 @@ def _values(session: Session) -> Iterator[Obligation]:
                 "Contract(shapes=...), or Contract(params=...) with the values that there are cases for."
             )
             yield Obligation(f"{name}={value!r}", is_met, fix)
+        if not values and name not in _CALLERS and not _is_one_value(param):
+            yield _several(name, param, tried)
+
+
+def _is_one_value(param: Param) -> bool:
+    """Whether its bounds leave one value, as for an axis that can only be 0."""
+    return "ge" in param.bounds and param.bounds["ge"] == param.bounds.get("le")
+
+
+def _several(name: str, param: Param, tried: Sequence[Any]) -> Obligation:
+    """That a parameter without choices had several values; which texts there are, nobody can guess."""
+    is_met = param.type is not str and len({repr(value) for value in tried}) > 1
+    fix = (
+        f"Declare {name} with choices=..., or the values to try: Contract(params={{{name!r}: [...]}}); and "
+        "shapes that go with them."
+    )
+    return Obligation(f"another value of {name} than {tried[0] if tried else param.default!r}", is_met, fix)

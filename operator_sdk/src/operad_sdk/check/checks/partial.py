@@ -236,8 +236,11 @@ def _other_types(trial: Trial) -> list[list[Any]]:
             accepted = _typed(trial.prop.infer_type, whole)
         except OperatorRaised:
             continue
-        if accepted[0] == whole:
-            found.append(whole)
+        if accepted[0] != whole:
+            raise Violation(
+                f"infer_type({_names(whole)}) makes {_names(accepted[0])} of the arguments' types"
+            )
+        found.append(whole)
     return found
 
 

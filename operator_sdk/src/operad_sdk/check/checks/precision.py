@@ -10,18 +10,19 @@ import numpy as np
 from operad.context import cpu
 from operad.operator import Operator
 from operad.operator import candidates as kernels_of
-from operad_sdk.check.closeness import at, coarsest
-from operad_sdk.check.kinds import EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
 from operad_sdk.check.rounding import (
-    ROUNDINGS,
     SPREADS,
     WIDE_TYPE,
     Values,
     expect_near,
     first_beyond,
     largest,
+    overflows,
+    without_overflow,
 )
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import OperatorRaised, Violation
@@ -33,13 +34,13 @@ _VISIBLY: Final = 2.0**-12
 """A movement that float32 sees."""
 
 
-@check("D602", ORDINARY, LARGE, EXTREME)
+@check("D602", ORDINARY, LARGE, BULK, EXTREME)
 def outputs_in_coarse_types(trial: Trial) -> Evidence:
     """Outputs in float16 and float32 beside those in float64."""
     return _in_coarse_types(trial, trial.outputs, _outputs)
 
 
-@check("D603", ORDINARY, LARGE, EXTREME)
+@check("D603", ORDINARY, LARGE, BULK, EXTREME)
 def gradients_in_coarse_types(trial: Trial) -> Evidence:
     """Gradients in float16 and float32 beside those in float64."""
     if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):
@@ -53,6 +54,22 @@ def _outputs(trial: Trial) -> Sequence[Any]:
 
 def _gradients(trial: Trial) -> Sequence[Any]:
     return trial.backward()
+
+
+def _gradients_of_rounded(dtype: Any) -> Values:
+    """Gradients from outputs that are rounded as well: a coarse type hands no others to backward."""
+
+    def gradients(trial: Trial) -> Sequence[Any]:
+        rng = np.random.default_rng(trial.case.seed)
+        outputs = [
+            array * (1 + rng.choice([-1.0, 1.0], array.shape) * float(np.finfo(dtype).eps))
+            if array.dtype == WIDE_TYPE
+            else array
+            for array in trial.result.outputs
+        ]
+        return trial.backward(outputs=outputs)
+
+    return gradients
 
 
 def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evidence:
@@ -69,8 +86,13 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             continue
         compared = compared or 0
         if made.is_runnable and wide.is_runnable:  # else D601 reports it
+            are_gradients = values is _gradients
+            if are_gradients and overflows(wide.result.outputs, dtype):
+                continue  # an output that leaves the range takes along the gradient that is made from it
+            found = without_overflow(made, values(made), values(wide))
+            nearby = _gradients_of_rounded(dtype) if are_gradients else values
             compared += expect_near(
-                names, values(made), wide, values, dtype, are_gradients=values is _gradients
+                names, found, wide, values, dtype, nearby=nearby, are_gradients=are_gradients
             )
     return compared
 
@@ -83,15 +105,19 @@ def _share_types(made: Trial, wide: Trial, dtype: Any) -> bool:
 @check("D604", ORDINARY)
 def float64_throughout(trial: Trial) -> Evidence:
     """A movement of the inputs that float32 cannot represent shows in the results."""
-    if is_random(trial) or not any(trial.prop.differentiable_inputs()):
-        return None  # what has no gradient need not move at all
-    wide = retyped(_without_zeros(trial), WIDE_TYPE)
-    if wide is None or any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in wide.out_types):
+    if is_random(trial):
         return None
+    wide = retyped(_without_zeros(trial), WIDE_TYPE)
+    if wide is None:
+        return None
+    types = [*wide.in_types, *wide.out_types, *(state.dtype for state in wide.aux)]
+    if any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in types):
+        return None  # single precision by declaration
     if not wide.is_runnable:
         return 0
     steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
-    compared = 0
+    # where a domain is declared it may be the domain that is flat
+    compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
     names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
     found = [_everything(each) for each in (wide, *steps)]
     for name, here, there, beyond, halfway in zip(names, *found, strict=True):
@@ -101,14 +127,20 @@ def float64_throughout(trial: Trial) -> Evidence:
             moves = np.abs(beyond - here) / (largest(here) or 1.0)
             is_step = np.abs(beyond - 2 * halfway + here) > np.abs(beyond - here) / 2
         smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64) & ~is_step
+        only_steps &= not (moves > 0).any() or bool(is_step[moves > 0].all())
         compared += int(smooth.sum())
         if smooth.any() and not (there != here)[smooth].any():
             raise Violation(
                 f"{name} does not change where the arguments change by {_SLIGHTLY:.2g}, though it follows "
                 "larger changes: it passes through a type of fewer digits than float64"
             )
-    is_flat = not compared and trial.subject.contract.why_no_numeric_gradient(trial.prop)
-    return None if is_flat else compared  # a gradient by declaration need not follow anything
+    # what has no gradient, or one by declaration, need not follow anything; nor steps
+    may_be_flat = (
+        trial.subject.contract.why_no_numeric_gradient(trial.prop)
+        or not any(trial.prop.differentiable_inputs())
+        or only_steps
+    )
+    return compared or (None if may_be_flat else 0)
 
 
 def _without_zeros(trial: Trial) -> Trial:

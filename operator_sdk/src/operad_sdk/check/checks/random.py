@@ -13,7 +13,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.reference import call_declared
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.strategies import case_of, completed_types
+from operad_sdk.check.strategies import BESIDE, case_of, completed_types
 from operad_sdk.check.subject import Subject
 from operad_sdk.check.trial import Trial, raising
 from operad_sdk.check.violation import Violation
@@ -60,7 +60,7 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
     with raising("the constructor"):
         prop: OperatorProperty = subject.cls(**params)
     shapes = declared.shapes if declared.shapes is not None else example.in_shapes
-    types = next(filter(None, (completed_types(subject, prop, np.dtype(name)) for name in _TYPES)))
+    types = next(filter(None, (completed_types(subject, prop, np.dtype(name), BESIDE) for name in _TYPES)))
     cases = [case_of(subject, prop, params, shapes, types, True, seed) for seed in range(_RUNS)]
     found: list[Any] = []
     count = 0

@@ -10,6 +10,7 @@ import numpy as np
 from operad.operator import Array, OpContext, OpReq
 from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.faults.forward import add
+from operad_sdk.check.flat import is_flat
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.trial import Trial
 
@@ -197,6 +198,11 @@ def flows(trial: Trial) -> bool:
     return any(trial.differentiable())
 
 
+def slopes(trial: Trial) -> bool:
+    """Whether there are gradients, which are not those of steps."""
+    return flows(trial) and not is_flat(trial, trial.backward())
+
+
 def flows_twice(trial: Trial) -> bool:
     """Whether there are several gradients."""
     return sum(trial.differentiable()) > 1
@@ -215,7 +221,7 @@ _NUMERIC: Final = ("B302", "B301", "B303")
 BACKWARD: Final = (
     Fault("backward overwrites where it should add", ("B305",), _Overwrites, applies=flows),
     Fault("backward leaves the last element of gradients as it was", ("B307",), _SkipsLast, applies=flows),
-    Fault("gradients are off by one part in 256", ("B302", "B301"), _IsOff, applies=flows),
+    Fault("gradients are off by one part in 256", ("B302", "B301"), _IsOff, applies=slopes),
     Fault("gradients are swapped", _NUMERIC, _Swaps, applies=flows_twice, may_be_equal=True),
     Fault(
         "backward takes the head gradient for ones", _NUMERIC, _IgnoresHead, applies=flows, may_be_equal=True

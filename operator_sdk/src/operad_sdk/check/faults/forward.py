@@ -106,7 +106,7 @@ class _Counts(_Around):
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         self.calls += 1
-        add(new, np.asarray(self.calls % 2 if new.dtype.kind == "b" else self.calls))
+        add(new, np.asarray(self.calls // 2 % 2 if new.dtype.kind == "b" else self.calls))
 
 
 class _RunsOver(_Around):
@@ -213,6 +213,11 @@ def uses_space(trial: Trial) -> bool:
     return ResourceRequest.TEMP_SPACE in trial.prop.forward_resource(trial.in_shapes)
 
 
+def can_be_added_to(trial: Trial) -> bool:
+    """Whether adding and overwriting differ; they do not where all that is added is true."""
+    return any(array.dtype.kind != "b" or not array.all() for array in trial.result.outputs)
+
+
 def reads_what_it_overwrites(trial: Trial) -> bool:
     """Whether an input that an output may overwrite matters for the result."""
     pairs = trial.prop.forward_inplace_option(range(len(trial.arguments)), range(len(trial.outputs)))
@@ -225,12 +230,15 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
 
 
 FORWARD: Final = (
-    Fault("forward overwrites where it should add", ("F214",), _Overwrites),
+    Fault("forward overwrites where it should add", ("F214",), _Overwrites, applies=can_be_added_to),
     Fault(
-        "forward writes unwanted outputs", ("F214",), _WritesUnwanted, applies=lambda t: len(t.outputs) > 1
+        "forward writes unwanted outputs",
+        ("F214",),
+        _WritesUnwanted,
+        applies=lambda trial: len(trial.outputs) > 1 and can_be_added_to(trial),
     ),
     Fault("forward leaves the last element of outputs as it was", ("F208", "M407"), _SkipsLast),
-    Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld),
+    Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld, applies=can_be_added_to),
     Fault(
         "outputs are off by one part in 256",
         ("F213", "A704", "B302", "B301"),
@@ -244,7 +252,7 @@ FORWARD: Final = (
         _IsFarOff,
         applies=is_random,
     ),
-    Fault("outputs depend on how often the operator ran", ("F209",), _Counts),
+    Fault("outputs depend on how often the operator ran", ("F209",), _Counts, applies=can_be_added_to),
     Fault("forward writes behind the end of outputs", ("M405",), _RunsOver),
     Fault("forward changes its inputs", ("F207",), _SpoilsInput, applies=lambda trial: bool(trial.arguments)),
     Fault(

@@ -18,10 +18,12 @@ class GivenSize:
     Attributes:
         place: Which of the sizes that are chosen for a case, counted from 0.
         length: What it is.
+        others: What the other sizes are; None: drawn.
     """
 
     place: int
     length: int
+    others: int | None = None
 
     def is_reached(self, size: int) -> bool:
         """Whether an axis will do: windows and strides may make a long one longer."""

@@ -8,13 +8,15 @@ fills in what a goal leaves open, and makes a failing case smaller within its go
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
+from math import prod
 from typing import Any, Final, final
 
 from operad.context import cpu
 from operad.operator import Kernel
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
+from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
 from operad_sdk.check.params import planned_values
 from operad_sdk.check.plan.goal import GivenSize, Goal
 from operad_sdk.check.plan.rows import rows
@@ -26,7 +28,7 @@ from operad_sdk.check.trial import raising
 _FLOATS: Final = ("float32", "float64", "float16")
 
 _LONG: Final = (
-    # length, place, why, and the type that is tried first
+    # length, place, why, and the type
     (17, 0, "one more than a vector of 16", "float32"),
     (70, 1, "more than a block of 64, and no multiple of 4", "float64"),
     (129, 0, "one more than 128 rows", "float16"),
@@ -36,10 +38,20 @@ _LONG: Final = (
     (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
     (70, 0, "whole numbers in quantity", "int32"),
 )
+_BULK: Final = (
+    # length, why, the type, and what the elements are like
+    (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
+    (5000, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
+    (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
+    (300, "places, and products with them, that a signed byte cannot hold", "int8", Values.DIGITS),
+)
+_SHORTEST: Final = (1030, (0, 1))
+"""A long axis, and the sizes of the others: one of several axes may be as short as it can be."""
 
 _EXTREMES: Final = (
     (Values.TAILS, "the tails of a function overflow and saturate", ("float32", "float64")),
     (Values.HUGE, "intermediate results overflow", ("float32", "float64", "float16")),
+    (Values.SMALL, "what is added to 1, or taken from it, loses its digits", ("float32", "float64")),
     (Values.TINY, "intermediate results underflow", ("float32", "float64")),
     (Values.OFFSET, "differences cancel", ("float32", "float64")),
     (Values.TIES, "equal elements must be told apart, or not", ("float32", "float64")),
@@ -47,6 +59,12 @@ _EXTREMES: Final = (
     (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
 )
 
+_CORNERS: Final = (
+    (Values.TIES, "a zero among others, and equal elements: a gradient may divide by one, or choose"),
+    (Values.OFFSET, "the gradient where differences cancel"),
+    (Values.DIGITS, "numbers that are no multiples of 1/8"),
+)
+_SMOOTH_ROWS: Final = 12
 _WHOLE: Final = ("int8", "uint8", "int32", "int64", "bool")
 _ROWS: Final = 24
 """Rows of parameter values in the `dev` profile, which tries 50 examples; more in the others."""
@@ -69,7 +87,9 @@ class CasePlan:
             *self._drawn(),
             *self._parameter_rows(),
             *self._edges(),
+            *self._smooth(),
             *self._long_axes(),
+            *self._bulk(),
             *self._extremes(),
             *self._kernels(),
         ]
@@ -85,14 +105,26 @@ class CasePlan:
             yield Goal(name=f"{kind.name} cases", reason=reason, kind=kind, examples=count)
 
     def _parameter_rows(self) -> Iterator[Goal]:
-        declared = self._subject.cls.params
-        values = {name: planned_values(self._subject, param, 2) for name, param in declared.items()}
-        most = max(_ROWS, _ROWS * self._profile.examples // 50)
-        for row in rows(values, most):
-            given = {name: value for name, value in row.items() if _is_given(declared[name], value)}
-            words = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "defaults"
+        for given, words in self._rows(_ROWS):
             reason = "each value of a parameter, and pairs of values of two"
             yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
+
+    def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:
+        """Values of the parameters that are not at their defaults, and words for them."""
+        declared = self._subject.cls.params
+        values = {name: planned_values(self._subject, param, 2) for name, param in declared.items()}
+        most = max(usual, usual * self._profile.examples // 50)
+        for row in rows(values, most, are_pairs=are_pairs) if declared else ():
+            given = {name: value for name, value in row.items() if _is_given(declared[name], value)}
+            yield given, ", ".join(f"{name}={value!r}" for name, value in given.items()) or "defaults"
+
+    def _smooth(self) -> Iterator[Goal]:
+        """What gradients are compared on, beside what is drawn."""
+        for values, why in _CORNERS:
+            yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values, wanted=_has_several)
+        for given, words in self._rows(_SMOOTH_ROWS, are_pairs=False):
+            reason = "the gradient for each value of a parameter"
+            yield Goal(name=words, reason=reason, kind=SMOOTH, params=given)
 
     def _edges(self) -> Iterator[Goal]:
         for place in range(2):
@@ -113,6 +145,27 @@ class CasePlan:
                 size=GivenSize(place, length),
                 dtypes=(dtype,),
                 values=Values.DIGITS,
+            )
+
+    def _bulk(self) -> Iterator[Goal]:
+        for (length, why, dtype, values), place in product(_BULK, range(2)):
+            yield Goal(
+                name=f"axis {place} of {length:,}, {values.value} ({dtype})",
+                reason=why,
+                kind=BULK,
+                size=GivenSize(place, length),
+                dtypes=(dtype,),
+                values=values,
+            )
+        length, others = _SHORTEST
+        for place, other in product(range(2), others):
+            yield Goal(
+                name=f"axis {place} of {length:,}, beside sizes of {other}",
+                reason="a long axis beside the shortest ones",
+                kind=BULK,
+                size=GivenSize(place, length, other),
+                values=Values.DIGITS,
+                wanted=_has_elements,
             )
 
     def _extremes(self) -> Iterator[Goal]:
@@ -146,6 +199,15 @@ class CasePlan:
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:
     with raising("a kernel's condition"):
         return kernel.rejection(prop, cpu(), in_shapes, in_types) is None
+
+
+def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:
+    """Whether an argument has elements that can differ."""
+    return any(prod(shape) > 1 for shape in in_shapes)
+
+
+def _has_elements(prop: Any, in_shapes: Any, in_types: Any) -> bool:
+    return all(0 not in shape for shape in in_shapes)
 
 
 def _is_given(param: Any, value: Any) -> bool:

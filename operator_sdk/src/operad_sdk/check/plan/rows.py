@@ -16,12 +16,13 @@ _Choice = tuple[str, int]
 _Group = tuple[_Choice, ...]
 
 
-def rows(values: Mapping[str, Sequence[Any]], most: int) -> list[Row]:
+def rows(values: Mapping[str, Sequence[Any]], most: int, *, are_pairs: bool = True) -> list[Row]:
     """Rows of one value per parameter, so that each value is in one, then each pair.
 
     Args:
         values: By parameter, the default first.
         most: Rows at most; each value is in one of them if there are so many.
+        are_pairs: Whether pairs count, and not values alone.
     """
     names = list(values)
     left: set[_Group] = {((name, i),) for name in names for i in range(len(values[name]))}
@@ -31,6 +32,7 @@ def rows(values: Mapping[str, Sequence[Any]], most: int) -> list[Row]:
         for one, other in combinations(names, 2)
         for i in range(len(values[one]))
         for j in range(len(values[other]))
+        if are_pairs
     }
     pairs -= {pair for row in found for pair in combinations(row, 2)}
     found += _covering(values, pairs, most - len(found))

@@ -103,7 +103,8 @@ def check(
             found[result.name] = result
             advance(result.name)
     run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains)
-    run = _with_tried_programs(run, jobs)
+    with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
+        run = _with_tried_programs(run, jobs)
     if html is not None:
         from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
 

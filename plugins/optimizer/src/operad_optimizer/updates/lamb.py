@@ -58,6 +58,7 @@ lamb_update_phase1 = update(
 mp_lamb_update_phase1 = mixed(
     "mp_lamb_update_phase1", _phase1, ("[1]", "[2]", "[0]", "[0]", "[1]", "t=1", "wd=0.5", "[1.5]"),
     "LambUpdatePhaseOneKernel", moves_weight=False, reference=lamb_direction,
+    params={"epsilon": (1e-6, 0.0, 0.5)},  # below 0 it may cancel the root, and no digit is left
 )  # fmt: skip
 
 

@@ -1,0 +1,67 @@
+"""The interface of all iterators.
+
+Source: DataIter, python/mxnet/io/io.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from operad import NDArray
+from operad_iterators.batch import DataBatch
+
+
+class DataIter:
+    """Gives batches until the data ends; `reset` begins again.
+
+    A subclass gives either `next`, or `iter_next` and the `get...` functions that `next` calls. It has
+    `provide_data` and `provide_label`, the descriptions of its arrays.
+
+    Attributes:
+        batch_size: Rows in a batch.
+    """
+
+    def __init__(self, batch_size: int = 0) -> None:
+        self.batch_size = batch_size
+
+    def __iter__(self) -> Iterator[DataBatch]:
+        return self
+
+    def __next__(self) -> DataBatch:
+        return self.next()
+
+    def reset(self) -> None:
+        """Begin again with the first batch."""
+
+    def next(self) -> DataBatch:
+        """The next batch.
+
+        Raises:
+            StopIteration: The data has ended.
+        """
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch(self.getdata(), self.getlabel(), self.getpad(), self.getindex())
+
+    def iter_next(self) -> bool:
+        """Move to the next batch; False where the data has ended."""
+        return False
+
+    def getdata(self) -> Sequence[NDArray]:
+        """The inputs of the batch that `iter_next` moved to."""
+        return []
+
+    def getlabel(self) -> Sequence[NDArray] | None:
+        """The labels of that batch."""
+        return None
+
+    def getpad(self) -> int | None:
+        """How many rows of that batch only fill it up."""
+        return None
+
+    def getindex(self) -> np.ndarray[Any, Any] | None:
+        """Numbers of that batch's rows in the data, where they are known."""
+        return None

@@ -1,0 +1,133 @@
+"""`LibSVMIter`: batches of the lines of LibSVM files, as dense arrays.
+
+Source: LibSVMIter, src/io/iter_libsvm.cc. Differs: batches are dense, since operad has no sparse arrays;
+parts are counted in rows, not in bytes; `prefetch_buffer` and `ctx` do nothing, since the files are read
+whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, final
+
+import numpy as np
+
+from operad.errors import FormatError, ParamError, ShapeError
+from operad_iterators.file_rows import (
+    DATA_NAME,
+    LABEL_NAME,
+    dtype_of,
+    files_of,
+    label_column,
+    part_of,
+    shape_of,
+)
+from operad_iterators.row_iter import RowIter
+from operad_iterators.table import Column
+
+
+@final
+class LibSVMIter(RowIter):
+    """Batches of the lines of LibSVM files: labels, then `index:value` for what is not 0.
+
+    Indices count from 0.
+
+    Args:
+        data_libsvm: A file, or a folder of files.
+        data_shape: Length of one example.
+        label_libsvm: A file whose `index:value` pairs are the labels; None: the labels are the numbers
+            that the lines of `data_libsvm` begin with.
+        label_shape: Length of one label.
+        num_parts: Into how many parts the rows are divided.
+        part_index: The part that this iterator reads.
+        batch_size: Rows in a batch.
+        round_batch: Only True, as in MXNet: the next pass begins behind the rows that filled up the
+            last batch.
+        prefetch_buffer: Accepted and without effect.
+        ctx: Likewise; batches are made on the default context.
+        dtype: Of data and labels; None: float32.
+        data_name: Of the data's variable.
+        label_name: Of the labels' variable.
+    Raises:
+        FormatError: A line is not as described, or has an index beyond its shape; the message says where.
+    """
+
+    def __init__(
+        self,
+        data_libsvm: str | os.PathLike[str],
+        data_shape: int | Iterable[int],
+        label_libsvm: str | os.PathLike[str] | None = None,
+        label_shape: int | Iterable[int] = (1,),
+        num_parts: int = 1,
+        part_index: int = 0,
+        batch_size: int = 1,
+        round_batch: bool = True,
+        prefetch_buffer: int = 4,
+        ctx: str = "gpu",
+        dtype: object = None,
+        data_name: str = DATA_NAME,
+        label_name: str = LABEL_NAME,
+    ) -> None:
+        who, kind = "LibSVMIter", dtype_of(dtype)
+        if not round_batch:
+            raise ParamError("LibSVMIter: round_batch is False, and only True is supported")
+        width = _width(who, "data_shape", data_shape)
+        of_label = _width(who, "label_shape", label_shape)
+        separate = label_libsvm is not None and label_libsvm != "NULL"
+        files = files_of(who, "data_libsvm", data_libsvm)
+        labels, rows = _read(who, files, width, None if separate else of_label, kind)
+        if separate:
+            assert label_libsvm is not None
+            _, labels = _read(who, files_of(who, "label_libsvm", label_libsvm), of_label, None, kind)
+            if len(labels) != len(rows):
+                raise ShapeError(
+                    f"{who}: label_libsvm has {len(labels)} rows, expected {len(rows)} as the data"
+                )
+        part = part_of(who, len(rows), num_parts, part_index)
+        data = Column(data_name, rows[part])
+        label = label_column(label_name, labels[part], (of_label,))
+        super().__init__([data], [label], batch_size, "round")
+
+
+def _width(who: str, what: str, given: int | Iterable[int]) -> int:
+    shape = shape_of(who, what, given)
+    if len(shape) != 1:
+        raise ShapeError(f"{who}: {what} is {shape}, expected one axis")
+    return shape[0]
+
+
+def _read(
+    who: str, files: list[str], width: int, num_labels: int | None, dtype: np.dtype[Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Labels and dense rows of all lines; `num_labels` None: any number of labels, which are dropped."""
+    labels: list[list[float]] = []
+    rows: list[np.ndarray[Any, Any]] = []
+    for file in files:
+        with open(file) as lines:
+            for number, line in enumerate(lines, 1):
+                words = line.split()
+                if not words:
+                    continue
+                try:
+                    before, row = _parsed(words, width, dtype)
+                    if num_labels is not None and len(before) != num_labels:
+                        raise ValueError(f"it has {len(before)} labels, expected {num_labels}")
+                except (ValueError, OverflowError) as error:
+                    raise FormatError(f"{who}: {file!r}, line {number}: {error}") from error
+                labels.append(before if num_labels is not None else [])
+                rows.append(row)
+    shape = (len(rows), width)
+    return np.array(labels, dtype), np.stack(rows) if rows else np.empty(shape, dtype)
+
+
+def _parsed(words: list[str], width: int, dtype: np.dtype[Any]) -> tuple[list[float], np.ndarray[Any, Any]]:
+    before = [float(word) for word in words if ":" not in word]
+    row = np.zeros(width, dtype)
+    for word in words[len(before) :]:
+        index, _, value = word.partition(":")
+        position = int(index)
+        if not 0 <= position < width:
+            raise ValueError(f"index {position} is outside 0 to {width - 1}")
+        row[position] = float(value)
+    return before, row

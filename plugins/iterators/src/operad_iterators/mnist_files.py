@@ -1,0 +1,115 @@
+"""`MNISTIter`: batches of images and labels in idx files, the format of MNIST.
+
+    idx := 0 u8 | 0 u8 | element type u8 | number of axes u8 | length of each axis u32, big-endian | elements
+
+Source: MNISTIter, src/io/iter_mnist.cc. Differs: files may be compressed; `index` has the rows' numbers.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import struct
+import zlib
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.errors import FormatError, ShapeError
+from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of
+from operad_iterators.row_iter import RowIter
+from operad_iterators.table import Column
+
+_BYTES: Final = 8
+"""idx's number for unsigned bytes."""
+_GZIP: Final = b"\x1f\x8b"
+
+
+@final
+class MNISTIter(RowIter):
+    """Batches of gray images and their labels.
+
+    Rows at the end that do not fill a batch are left out.
+
+    Args:
+        image: The idx file of the images, perhaps compressed by gzip.
+        label: That of the labels.
+        batch_size: Rows in a batch.
+        shuffle: Visit the rows in a random order, the same in every pass.
+        flat: Give an image as one axis instead of (1, height, width).
+        seed: Of the order.
+        silent: Accepted and without effect: nothing is printed.
+        num_parts: Into how many parts the rows are divided.
+        part_index: The part that this iterator reads.
+        prefetch_buffer: Accepted and without effect.
+        ctx: Likewise; batches are made on the default context.
+        dtype: Of images and labels; None: float32. Floating types have the pixels over 256, others the
+            pixels as they are.
+        data_name: Of the images' variable.
+        label_name: Of the labels' variable.
+    Raises:
+        FormatError: A file is no idx file of bytes, or is cut short.
+        ShapeError: There are more or fewer labels than images.
+    """
+
+    def __init__(
+        self,
+        image: str | os.PathLike[str] = "./train-images-idx3-ubyte",
+        label: str | os.PathLike[str] = "./train-labels-idx1-ubyte",
+        batch_size: int = 128,
+        shuffle: bool = True,
+        flat: bool = False,
+        seed: int = 0,
+        silent: bool = False,
+        num_parts: int = 1,
+        part_index: int = 0,
+        prefetch_buffer: int = 4,
+        ctx: str = "gpu",
+        dtype: object = None,
+        data_name: str = DATA_NAME,
+        label_name: str = LABEL_NAME,
+    ) -> None:
+        who, kind = "MNISTIter", dtype_of(dtype)
+        images, labels = _read_idx(who, image, 3), _read_idx(who, label, 1)
+        if len(images) != len(labels):
+            raise ShapeError(
+                f"{who}: {str(label)!r} has {len(labels)} labels, "
+                f"expected {len(images)} as {str(image)!r} has images"
+            )
+        part = part_of(who, len(images), num_parts, part_index)
+        images, labels = images[part], labels[part]
+        height, width = images.shape[1:]
+        pixels = images.reshape((-1, height * width) if flat else (-1, 1, height, width)).astype(kind)
+        if kind.kind == "f":
+            pixels /= 256
+        super().__init__(
+            [Column(data_name, pixels)], [Column(label_name, labels.astype(kind))], batch_size, "discard"
+        )
+        if shuffle:
+            self._order.permute(np.random.default_rng(seed).permutation(self.num_data))
+            self.reset()
+
+
+def _read_idx(who: str, path: str | os.PathLike[str], num_axes: int) -> np.ndarray[Any, Any]:
+    with open(path, "rb") as file:
+        content = file.read()
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FormatError(f"{who}: {str(path)!r} is no whole gzip file: {error}") from error
+    expected = struct.pack(">BBBB", 0, 0, _BYTES, num_axes)
+    start = 4 + 4 * num_axes
+    if len(content) < start or content[:4] != expected:
+        raise FormatError(
+            f"{who}: {str(path)!r} begins with {content[:4]!r}, expected {expected!r}: "
+            f"an idx file of bytes with {num_axes} axes"
+        )
+    shape = struct.unpack_from(f">{num_axes}I", content, 4)
+    if len(content) - start != math.prod(shape):
+        raise FormatError(
+            f"{who}: {str(path)!r} has {len(content) - start} bytes of elements, "
+            f"expected {math.prod(shape)} for shape {shape}"
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,105 @@
+"""`ResizeIter`: another number of batches in a pass.
+
+Source: ResizeIter, python/mxnet/io/io.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from operad import NDArray
+from operad.errors import ArgumentError, ParamError
+from operad_iterators.batch import DataBatch, DataDesc
+from operad_iterators.checks import is_count
+from operad_iterators.iterator import DataIter
+
+
+@final
+class ResizeIter(DataIter):
+    """Passes of `size` batches of another iterator, which begins again as often as that needs.
+
+    Args:
+        data_iter: The other iterator.
+        size: Batches in a pass.
+        reset_internal: Whether `reset` resets the other iterator; else the next pass goes on where this
+            one ended.
+
+    Example:
+        >>> import numpy as np
+        >>> import operad as od
+        >>> four = od.io.ResizeIter(od.io.NDArrayIter(np.arange(3)), 4)
+        >>> [batch.data[0].asscalar().item() for batch in four]
+        [0.0, 1.0, 2.0, 0.0]
+    """
+
+    def __init__(self, data_iter: Any, size: int, reset_internal: bool = True) -> None:
+        if not is_count(size, 0):
+            raise ParamError(f"ResizeIter: size is {size!r}, expected a number of batches")
+        super().__init__(data_iter.batch_size)
+        self.data_iter = data_iter
+        self.size = size
+        self.reset_internal = reset_internal
+        self.cur = 0
+        self.current_batch: DataBatch | None = None
+        self.provide_data: list[DataDesc] = data_iter.provide_data
+        self.provide_label: list[DataDesc] = data_iter.provide_label
+        if hasattr(data_iter, "default_bucket_key"):
+            self.default_bucket_key = data_iter.default_bucket_key
+
+    def reset(self) -> None:
+        """Begin the next pass."""
+        self.cur = 0
+        if self.reset_internal:
+            self.data_iter.reset()
+
+    def iter_next(self) -> bool:
+        """Move to the next batch; False where the pass has ended.
+
+        Raises:
+            ArgumentError: The other iterator has no batches even after its `reset`.
+        """
+        if self.cur == self.size:
+            return False
+        self.current_batch = self._next()
+        self.cur += 1
+        return True
+
+    def next(self) -> DataBatch:
+        """The next batch, as the other iterator gave it."""
+        if not self.iter_next():
+            raise StopIteration
+        return self._batch()
+
+    def getdata(self) -> Sequence[NDArray]:
+        """The inputs of the current batch."""
+        return self._batch().data
+
+    def getlabel(self) -> Sequence[NDArray] | None:
+        """The labels of the current batch."""
+        return self._batch().label
+
+    def getpad(self) -> int | None:
+        """How many rows of the current batch only fill it up."""
+        return self._batch().pad
+
+    def getindex(self) -> np.ndarray[Any, Any] | None:
+        """Numbers of the current batch's rows."""
+        return self._batch().index
+
+    def _next(self) -> DataBatch:
+        for _ in range(2):
+            batch: DataBatch | None = next(self.data_iter, None)
+            if batch is not None:
+                return batch
+            self.data_iter.reset()
+        raise ArgumentError(
+            f"ResizeIter: {type(self.data_iter).__name__} has no batches, also after its reset"
+        )
+
+    def _batch(self) -> DataBatch:
+        if self.current_batch is None:
+            raise ArgumentError("ResizeIter: there is no current batch; call iter_next first")
+        return self.current_batch

@@ -1,0 +1,77 @@
+"""What iterators over rows in memory have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from operad import NDArray
+from operad.errors import ArgumentError
+from operad_iterators.batch import DataDesc
+from operad_iterators.iterator import DataIter
+from operad_iterators.order import BatchOrder, Rows, Tail
+from operad_iterators.table import Column, check_lengths
+
+
+class RowIter(DataIter):
+    """Batches of the rows of columns.
+
+    Attributes:
+        num_data: How many rows there are.
+    """
+
+    def __init__(self, data: Sequence[Column], label: Sequence[Column], batch_size: int, tail: Tail) -> None:
+        who = type(self).__name__
+        self.num_data = check_lengths(who, [*data, *label])
+        self._order = BatchOrder(who, self.num_data, batch_size, tail)
+        super().__init__(batch_size)
+        self._data, self._label = data, label
+        self._current: Rows | None = None
+
+    @property
+    def provide_data(self) -> list[DataDesc]:
+        """What the inputs of a batch are."""
+        return [column.description(self.batch_size) for column in self._data]
+
+    @property
+    def provide_label(self) -> list[DataDesc]:
+        """What the labels of a batch are."""
+        return [column.description(self.batch_size) for column in self._label]
+
+    def reset(self) -> None:
+        """Begin the next pass."""
+        self._order.begin()
+        self._current = None
+
+    def iter_next(self) -> bool:
+        """Move to the next batch; False where the pass has ended."""
+        self._current = self._order.take()
+        return self._current is not None
+
+    def getdata(self) -> list[NDArray]:
+        """The inputs of the current batch."""
+        rows = self._rows()
+        return [column.rows(rows.indices) for column in self._data]
+
+    def getlabel(self) -> list[NDArray]:
+        """The labels of the current batch."""
+        rows = self._rows()
+        return [column.rows(rows.indices) for column in self._label]
+
+    def getpad(self) -> int:
+        """How many rows of the current batch only fill it up."""
+        return self._rows().pad
+
+    def getindex(self) -> np.ndarray[Any, Any] | None:
+        """Numbers of the current batch's rows in the data."""
+        return self._rows().indices.astype(np.uint64)
+
+    def _rows(self) -> Rows:
+        if self._current is None:
+            raise ArgumentError(
+                f"{type(self).__name__}: there is no current batch; call iter_next, "
+                "and go on only where it gives True"
+            )
+        return self._current

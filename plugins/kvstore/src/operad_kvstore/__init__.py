@@ -1,0 +1,20 @@
+"""`od.kvstore`: stores of arrays by key, which sum what several devices push.
+
+`create` finds a store by its type, whoever provides it: an entry point in the group `operad.kvstores`, or a
+class that this process has registered. Stores that carry values between processes come from other
+packages, and build on what stands here: keys, updates, compression and buckets.
+"""
+
+from operad_kvstore.base import KVStoreBase as KVStoreBase
+from operad_kvstore.buckets import Bucket as Bucket
+from operad_kvstore.buckets import Piece as Piece
+from operad_kvstore.buckets import Sized as Sized
+from operad_kvstore.buckets import cut_into_shards as cut_into_shards
+from operad_kvstore.buckets import pack as pack
+from operad_kvstore.buckets import plan_buckets as plan_buckets
+from operad_kvstore.buckets import unpack as unpack
+from operad_kvstore.compression import TwoBit as TwoBit
+from operad_kvstore.create import create as create
+from operad_kvstore.keys import KeyTable as KeyTable
+from operad_kvstore.store import KVStore as KVStore
+from operad_kvstore.updates import Updates as Updates

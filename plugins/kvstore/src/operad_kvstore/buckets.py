@@ -1,0 +1,134 @@
+"""Buckets: many small arrays sent as one.
+
+A message costs about the same whatever its size up to some megabytes, so a store with a transport sends flat
+buckets rather than keys. Larger priorities come first. A bucket is closed once it holds `TARGET_BYTES`; an
+array of more than `MOST_BYTES` is cut. All workers plan the same buckets from the same keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad import NDArray
+from operad.errors import ParamError
+from operad_kvstore.keys import Key
+
+TARGET_BYTES: Final = 4 << 20
+MOST_BYTES: Final = 16 << 20
+LEAST_ELEMENTS_CUT: Final = 1_000_000
+"""Arrays of more elements are spread over all shards; others stay whole."""
+
+
+@final
+class Sized(NamedTuple):
+    """What planning needs to know of one array.
+
+    Attributes:
+        key: Of the array.
+        num_elements: Its size.
+        dtype: Its element type.
+        priority: Larger ones are sent first.
+    """
+
+    key: Key
+    num_elements: int
+    dtype: np.dtype[Any]
+    priority: int = 0
+
+
+@final
+class Piece(NamedTuple):
+    """Elements `start` to `stop` of an array, which stand in the bucket from `offset` on."""
+
+    key: Key
+    start: int
+    stop: int
+    offset: int
+
+
+@final
+class Bucket(NamedTuple):
+    """Pieces of arrays of one element type, one after another.
+
+    Attributes:
+        dtype: The element type.
+        num_elements: Length of the bucket.
+        pieces: In the order in which they stand there.
+    """
+
+    dtype: np.dtype[Any]
+    num_elements: int
+    pieces: tuple[Piece, ...]
+
+
+def plan_buckets(arrays: Sequence[Sized]) -> list[Bucket]:
+    """Buckets for arrays, those of larger priority first; the given order decides among equals."""
+    done: list[Bucket] = []
+    filling: dict[np.dtype[Any], list[Piece]] = {}
+    for array in sorted(arrays, key=lambda array: -array.priority):
+        for start, stop in _cut(array):
+            pieces = filling.setdefault(array.dtype, [])
+            if (_length(pieces) + stop - start) * array.dtype.itemsize > MOST_BYTES:
+                done.append(_closed(array.dtype, pieces))
+                pieces = filling[array.dtype] = []
+            pieces.append(Piece(array.key, start, stop, _length(pieces)))
+            if _length(pieces) * array.dtype.itemsize >= TARGET_BYTES:
+                done.append(_closed(array.dtype, filling.pop(array.dtype)))
+    return done + [_closed(dtype, pieces) for dtype, pieces in filling.items()]
+
+
+def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
+    """Where an array is cut that is spread over shards: one slice for each shard that gets a part.
+
+    Raises:
+        ParamError: There are no shards.
+    """
+    if num_shards < 1:
+        raise ParamError(f"cut_into_shards: num_shards is {num_shards}, expected at least 1")
+    if num_elements <= LEAST_ELEMENTS_CUT:
+        return [slice(0, num_elements)]
+    edges = [num_elements * shard // num_shards for shard in range(num_shards + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
+    """Copy the pieces of arrays into the flat array of a bucket. Waits for nothing."""
+    for piece in bucket.pieces:
+        flat[piece.offset : piece.offset + piece.stop - piece.start] = _flat(arrays[piece.key])[
+            piece.start : piece.stop
+        ]
+
+
+def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None:
+    """Copy the flat array of a bucket into the pieces of arrays. Waits for nothing.
+
+    Args:
+        bucket: Says what stands where.
+        flat: What was packed.
+        arrays: Contiguous ones, as those are that a store has made.
+    """
+    for piece in bucket.pieces:
+        target = _flat(arrays[piece.key])
+        target[piece.start : piece.stop] = flat[piece.offset : piece.offset + piece.stop - piece.start]
+
+
+def _flat(array: NDArray) -> NDArray:
+    return array.reshape((-1,)) if array.size else array.reshape((0,))
+
+
+def _cut(array: Sized) -> Iterator[tuple[int, int]]:
+    step = MOST_BYTES // array.dtype.itemsize
+    for start in range(0, array.num_elements, step):
+        yield start, min(start + step, array.num_elements)
+
+
+def _length(pieces: Sequence[Piece]) -> int:
+    return pieces[-1].offset + pieces[-1].stop - pieces[-1].start if pieces else 0
+
+
+def _closed(dtype: np.dtype[Any], pieces: Sequence[Piece]) -> Bucket:
+    return Bucket(dtype, _length(pieces), tuple(pieces))

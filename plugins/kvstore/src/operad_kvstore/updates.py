@@ -1,0 +1,95 @@
+"""How pushed values change stored ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, final
+
+import operad
+from operad import NDArray
+from operad.errors import ArgumentError
+from operad.files import write_atomically
+from operad_kvstore.keys import Key
+
+Update = Callable[[Key, NDArray, NDArray], None]
+
+
+@final
+class Updates:
+    """The function of (key, gradient, weight) that changes a stored weight in place, if one is set.
+
+    It runs in the thread that pushes, so its errors are those of the push.
+    """
+
+    def __init__(self) -> None:
+        self._update: Update | None = None
+        self._of_optimizer: Any = None
+
+    def set_function(self, update: Update | None) -> None:
+        """Set the function; None: stored values become what is pushed.
+
+        Raises:
+            ArgumentError: It cannot be called.
+        """
+        if update is not None and not callable(update):
+            raise ArgumentError(
+                f"set_updater: got {update!r}, expected a function of (key, gradient, weight)"
+            )
+        self._update, self._of_optimizer = update, None
+
+    def set_optimizer(self, optimizer: Any) -> None:
+        """Set the updater of an optimizer.
+
+        Raises:
+            ArgumentError: It is none.
+        """
+        if not hasattr(optimizer, "update_multi_precision"):
+            raise ArgumentError(
+                f"set_optimizer: got {optimizer!r}, expected an optimizer; make one with optimizer.create"
+            )
+        self._of_optimizer = operad.optimizer.get_updater(optimizer)
+        self._update = self._of_optimizer
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a function."""
+        return self._update is not None
+
+    def run(self, key: Key, gradient: NDArray, weight: NDArray, *, is_private: bool) -> None:
+        """Change a weight.
+
+        Args:
+            key: As the user gave it.
+            gradient: What was pushed, summed.
+            weight: The stored value.
+            is_private: Whether nobody else has `gradient`. A user's function may write to its arguments and
+                keep them, so it gets a copy else; an optimizer does neither.
+        """
+        assert self._update is not None
+        if not is_private and self._of_optimizer is None:
+            gradient = gradient.copy()
+        self._update(key, gradient, weight)
+
+    def save(self, fname: str | Path, dump_optimizer: bool) -> None:
+        """Write the optimizer's states to a file, whole or not at all.
+
+        Raises:
+            ArgumentError: There is no optimizer.
+        """
+        write_atomically(fname, self._updater("save_optimizer_states").get_states(dump_optimizer))
+
+    def load(self, fname: str | Path) -> None:
+        """Take over states that `save` wrote.
+
+        Raises:
+            ArgumentError: There is no optimizer.
+            FormatError: The file holds something else.
+        """
+        updater = self._updater("load_optimizer_states")
+        updater.set_states(Path(fname).read_bytes())
+
+    def _updater(self, call: str) -> Any:
+        if self._of_optimizer is None:
+            raise ArgumentError(f"{call}: the store has no optimizer; call set_optimizer first")
+        return self._of_optimizer
