@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_bilinear_interpolates() -> None:
 
 def test_lstm_bias_opens_the_forget_gate() -> None:
     bias = od.nd.array(np.zeros(8))
-    od.init.LSTMBias(2.0).init_weight("lstm_i2h_bias", bias)
+    od.init.LSTMBias(2.0)._init_weight("lstm_i2h_bias", bias)
     assert bias.asnumpy().tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
 
 
@@ -116,3 +117,78 @@ def test_names_and_choices_are_checked() -> None:
         od.init.Xavier(rnd_type="even")
     with pytest.raises(ShapeError, match="at least 2 axes"):
         filled(od.init.Xavier(), (2,))
+
+
+class OfMXNet(od.init.Initializer):
+    """Written as a program of MXNet writes one."""
+
+    def __init__(self, value: float = 7) -> None:
+        super().__init__(value=value)
+        self.value = value
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = self.value
+
+    def _init_bias(self, name: str, arr: Any) -> None:
+        arr[:] = -self.value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("a_weight", 3),
+        ("a_bias", -3),
+        ("a_gamma", 1),
+        ("a_beta", 0),
+        ("a_moving_mean", 0),
+        ("a_moving_var", 1),
+        ("a_min", 0),
+        ("a_max", 1),
+    ],
+)
+def test_the_ending_of_a_name_chooses_the_method(name: str, value: float) -> None:
+    np.testing.assert_array_equal(filled(OfMXNet(3), (2,), name), [value, value])
+
+
+def test_other_names_make_the_same_initializer() -> None:
+    od.init.alias("sevens", "seven")(OfMXNet)
+    assert od.init.create("Seven") == od.init.create("sevens") == OfMXNet()
+    assert od.init.create("zeros") == od.init.Zero()
+    assert od.init.create("ones") == od.init.One()
+
+
+def test_what_a_variable_says_wins_and_sees_the_global_initializer() -> None:
+    od.init.register(OfMXNet)
+    desc = od.init.InitDesc("a_bias", attrs={"__init__": OfMXNet(4).dumps()})
+    array, everywhere = od.nd.zeros((2,)), od.init.Zero()
+    everywhere(desc, array)
+    assert (array.asnumpy().tolist(), desc.global_init) == ([4, 4], everywhere)
+
+
+def test_saved_arrays_are_loaded_and_others_initialized(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.params")
+    od.nd.save(file, {"arg:a_weight": od.nd.array([1, 2]), "aux:b": od.nd.array([3, 4])})
+    load = od.init.Load(file, default_init=od.init.One())
+    assert [filled(load, (2,), name).tolist() for name in ("a_weight", "b", "c_weight")] == [
+        [1, 2],
+        [3, 4],
+        [1, 1],
+    ]
+    with pytest.raises(ShapeError, match="'b' was saved with shape \\(2,\\), expected \\(3,\\)"):
+        filled(load, (3,), "b")
+    with pytest.raises(ParamError, match="no array 'c_weight' was saved"):
+        filled(od.init.Load({}), (2,), "c_weight")
+
+
+def test_arrays_saved_without_names_are_refused(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.params")
+    od.nd.save(file, [od.nd.array([1, 2])])
+    with pytest.raises(ParamError, match="without names"):
+        od.init.Load(file)
+
+
+def test_a_verbose_initializer_logs_the_size_of_what_it_fills(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "operad.initializer"):
+        filled(OfMXNet(3).set_verbosity(True), (4,))
+        filled(OfMXNet(2).set_verbosity(True, lambda arr: f"of {arr.shape}"), (4,))
+    assert caplog.messages == ["initialized fc_weight: 3.0", "initialized fc_weight: of (4,)"]

@@ -61,3 +61,13 @@ def test_asking_twice_gives_the_same_rate() -> None:
 def test_arguments_out_of_range_are_refused(name: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ParamError, match=name):
         getattr(od.lr_scheduler, name)(**arguments)
+
+
+def test_a_schedule_of_a_program_may_be_a_call() -> None:
+    class Halving(od.lr_scheduler.LRScheduler):
+        def __call__(self, num_update: int) -> float:
+            return float(self.base_lr / 2**num_update)
+
+    assert rates(Halving(base_lr=1.0), [0, 1, 3]) == [1, 0.5, 0.125]
+    with pytest.raises(NotImplementedError, match="LRScheduler does not say"):
+        od.lr_scheduler.LRScheduler()(1)

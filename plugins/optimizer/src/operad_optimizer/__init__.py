@@ -32,41 +32,21 @@ if TYPE_CHECKING:
     from operad_optimizer.updater import Updater as Updater
     from operad_optimizer.updater import get_updater as get_updater
 
-_OPTIMIZERS = frozenset(
-    [
-        "AdaDelta",
-        "AdaGrad",
-        "Adam",
-        "Adamax",
-        "DCASGD",
-        "FTML",
-        "Ftrl",
-        "GroupAdaGrad",
-        "LAMB",
-        "LARS",
-        "LBSGD",
-        "NAG",
-        "Nadam",
-        "Optimizer",
-        "RMSProp",
-        "SGD",
-        "SGLD",
-        "Signum",
-        "Test",
-        "Updater",
-        "ccSGD",
-        "create",
-        "get_updater",
-        "register",
-    ]
-)
+_LAZY_NAMES = (
+    "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
+    "LBSGD", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test", "Updater", "ccSGD",
+    "create", "get_updater", "register",
+)  # fmt: skip
+_LAZY_MODULES = ("contrib", "optimizer")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _OPTIMIZERS:
+    if name in _LAZY_MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.optimizer"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OPTIMIZERS})
+    return sorted({*globals(), *_LAZY_NAMES, *_LAZY_MODULES})

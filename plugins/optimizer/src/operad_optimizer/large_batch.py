@@ -156,16 +156,17 @@ class LBSGD(_Momentum):
         self.updates_per_epoch = updates_per_epoch
         self.num_epochs = num_epochs
         self.init_updates = begin_epoch * updates_per_epoch
-        self._sums: dict[Index, tuple[int, NDArray]] = {}
+        self._sums: dict[Index, tuple[int, NDArray | None]] = {}
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """Add to the gradients since the last step; with the last of a large batch, step."""
         count, total = self._sums.get(index, (self.init_updates, None))
-        count, total = count + 1, grad if total is None else total + grad
+        count += 1
         if count % self.batch_scale:
-            self._sums[index] = count, total.copy() if total is grad else total
+            self._sums[index] = count, grad.copy() if total is None else total + grad
             return
-        self._sums[index] = count, zeros_like(grad)
+        self._sums[index] = count, None
+        total = grad if total is None else total + grad
         lr, wd, mean = self._get_lr(index), self._get_wd(index), total / self.batch_scale
         push = lr * (self.rescaled(mean) + wd * weight)
         if self.warmup_strategy == "lars":

@@ -60,9 +60,9 @@ class LRScheduler(metaclass=Suggesting):
             return self.get_warmup_lr(num_update)
         return self.rate(num_update)
 
-    @abstractmethod
     def rate(self, num_update: int) -> float:
-        """The rate after the warm-up."""
+        """The rate after the warm-up; a subclass has this method, or `__call__` itself."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what the rate is; define rate")
 
     def get_warmup_lr(self, num_update: int) -> float:
         """The rate during the warm-up."""

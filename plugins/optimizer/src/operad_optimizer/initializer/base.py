@@ -10,9 +10,11 @@ Source: python/mxnet/initializer.py.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self, TypeVar, final
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self, TypeVar
+
+import numpy as np
 
 from operad import NDArray
 from operad_optimizer.arguments import Suggesting
@@ -21,11 +23,23 @@ from operad_sdk import ParamError
 
 C = TypeVar("C", bound="type[Initializer]")
 
+_log: Final = logging.getLogger("operad.initializer")
 _registered: Final[Registered[Initializer]] = Registered("initializer")
-_CONSTANT_ENDINGS: Final = (
-    (("bias", "beta", "min", "max", "moving_mean", "running_mean", "moving_inv_var", "moving_avg"), 0.0),
-    (("gamma", "moving_var", "running_var"), 1.0),
-)
+_ENDINGS: Final = {
+    "weight": "_init_weight",
+    "bias": "_init_bias",
+    "gamma": "_init_gamma",
+    "beta": "_init_beta",
+    "min": "_init_zero",
+    "max": "_init_one",
+    "moving_mean": "_init_zero",
+    "running_mean": "_init_zero",
+    "moving_var": "_init_one",
+    "running_var": "_init_one",
+    "moving_inv_var": "_init_zero",
+    "moving_avg": "_init_zero",
+}
+"""By the ending of an array's name, the method that fills it."""
 
 
 class InitDesc(str):
@@ -52,7 +66,7 @@ class InitDesc(str):
 
 
 class Initializer(metaclass=Suggesting):
-    """Fills arrays; subclasses say how, in `init_weight`.
+    """Fills arrays; subclasses say how, in `_init_weight`, and may say so for other endings of names, too.
 
     Args:
         arguments: What `dumps` writes, so that `create` can make an equal initializer.
@@ -60,6 +74,21 @@ class Initializer(metaclass=Suggesting):
 
     def __init__(self, **arguments: Any) -> None:
         self._arguments = arguments
+        self._verbose = False
+        self._print_func: Callable[[NDArray], str] = _root_mean_square
+
+    def set_verbosity(
+        self, verbose: bool = False, print_func: Callable[[NDArray], str] | None = None
+    ) -> Self:
+        """Log what is done to each array.
+
+        Args:
+            verbose: Whether to.
+            print_func: Says what the log tells of an array; default: the root of its mean square.
+        """
+        self._verbose = verbose
+        self._print_func = print_func or _root_mean_square
+        return self
 
     def __call__(self, desc: str, arr: NDArray) -> None:
         """Fill `arr`, which is called `desc`.
@@ -67,26 +96,42 @@ class Initializer(metaclass=Suggesting):
         Raises:
             ParamError: The name's ending says nothing.
         """
-        own = desc.attrs.get("__init__", "") if isinstance(desc, InitDesc) else ""
+        described = desc if isinstance(desc, InitDesc) else InitDesc(desc)
+        if described.global_init is None:
+            described.global_init = self
+        own = described.attrs.get("__init__", "")
         if own:
-            name, arguments = json.loads(own)
-            create(name, **arguments).init_weight(desc, arr)
-            return
-        if desc.endswith("weight"):
-            self.init_weight(desc, arr)
-            return
-        for endings, value in _CONSTANT_ENDINGS:
-            if desc.endswith(endings):
-                arr[:] = value
-                return
-        raise ParamError(
-            f"cannot tell how to initialize {str(desc)!r} from its name; let it end in weight, bias, gamma "
-            "or beta, or give its variable an initializer: sym.var(name, init=...)"
-        )
+            create(own)._init_weight(described, arr)
+        else:
+            ending = next((ending for ending in _ENDINGS if described.endswith(ending)), "")
+            getattr(self, _ENDINGS.get(ending, "_init_default"))(described, arr)
+        if self._verbose:
+            _log.info("initialized %s: %s", described, self._print_func(arr))
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Fill `arr` whatever its name."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to fill an array")
+
+    def _init_bias(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_beta(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_gamma(self, name: str, arr: NDArray) -> None:
+        arr[:] = 1
+
+    def _init_zero(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_one(self, name: str, arr: NDArray) -> None:
+        arr[:] = 1
+
+    def _init_default(self, name: str, arr: NDArray) -> None:
+        raise ParamError(
+            f"cannot tell how to initialize {str(name)!r} from its name; let it end in weight, bias, gamma "
+            "or beta, or give its variable an initializer: sym.var(name, init=...)"
+        )
 
     def dumps(self) -> str:
         """The JSON text that a variable's attribute `__init__` holds."""
@@ -115,28 +160,10 @@ def create(name: str | Initializer, **arguments: Any) -> Initializer:
     return _registered.find(name)(**arguments)
 
 
-@final
-class Mixed(metaclass=Suggesting):
-    """The initializer of the first pattern that is found in an array's name.
+def alias(*names: str) -> Callable[[C], C]:
+    """Make an initializer known by other names, too; for use as a decorator."""
+    return lambda cls: register(cls, *names)
 
-    Args:
-        patterns: Regular expressions, found from the name's beginning.
-        initializers: One for each.
-    """
 
-    def __init__(self, patterns: Sequence[str], initializers: Sequence[Initializer]) -> None:
-        if len(patterns) != len(initializers):
-            raise ParamError(f"Mixed: got {len(patterns)} patterns and {len(initializers)} initializers")
-        self.map = [(re.compile(p), init) for p, init in zip(patterns, initializers, strict=True)]
-
-    def __call__(self, name: str, arr: NDArray) -> None:
-        """Fill `arr`.
-
-        Raises:
-            ParamError: No pattern is found; `.*` as the last one always is.
-        """
-        for pattern, initializer in self.map:
-            if pattern.match(name):
-                initializer(name, arr)
-                return
-        raise ParamError(f"Mixed: no pattern matches {str(name)!r}; add '.*' as the last one")
+def _root_mean_square(arr: NDArray) -> str:
+    return str(float(np.sqrt(np.square(arr.asnumpy().astype(np.float64)).mean())))

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from operad import NDArray
-from operad_optimizer.initializer.base import Initializer, register
+from operad_optimizer.initializer.base import Initializer, alias, register
 
 
 @register
@@ -20,12 +20,12 @@ class Constant(Initializer):
         super().__init__(value=value if isinstance(value, (int, float)) else np.asarray(value).tolist())
         self.value = value
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
         arr[:] = self.value
 
 
-@register
+@alias("zeros")
 @final
 class Zero(Initializer):
     """Every element is 0."""
@@ -33,12 +33,12 @@ class Zero(Initializer):
     def __init__(self) -> None:
         super().__init__()
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
         arr[:] = 0
 
 
-@register
+@alias("ones")
 @final
 class One(Initializer):
     """Every element is 1."""
@@ -46,7 +46,7 @@ class One(Initializer):
     def __init__(self) -> None:
         super().__init__()
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
         arr[:] = 1
 
@@ -63,7 +63,7 @@ class Bilinear(Initializer):
     def __init__(self) -> None:
         super().__init__()
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """A tent in both directions, the same for every channel."""
         height, width = arr.shape[2:]
         half = math.ceil(width / 2.0)
@@ -82,7 +82,7 @@ class LSTMBias(Initializer):
         super().__init__(forget_bias=forget_bias)
         self.forget_bias = forget_bias
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Fill the quarters."""
         quarter = arr.shape[0] // 4
         values = np.zeros(arr.shape, arr.dtype)

@@ -23,7 +23,7 @@ class Uniform(Initializer):
         super().__init__(scale=scale)
         self.scale = scale
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Draw."""
         draw_uniform(arr, self.scale)
 
@@ -37,7 +37,7 @@ class Normal(Initializer):
         super().__init__(sigma=sigma)
         self.sigma = sigma
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Draw."""
         draw_normal(arr, self.sigma)
 
@@ -49,7 +49,7 @@ class _FanScaled(Initializer):
     factor_type: str
     magnitude: float
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """Draw."""
         scale = math.sqrt(self.magnitude / self._factor(name, arr.shape))
         (draw_uniform if self.rnd_type == "uniform" else draw_normal)(arr, scale)
@@ -118,7 +118,7 @@ class Orthogonal(Initializer):
         self.scale = scale
         self.rand_type = rand_type
 
-    def init_weight(self, name: str, arr: NDArray) -> None:
+    def _init_weight(self, name: str, arr: NDArray) -> None:
         """From the singular vectors of a random matrix."""
         rows, columns = arr.shape[0], prod(arr.shape[1:])
         random = nd.array(np.empty((rows, columns)), ctx=arr.ctx, dtype=np.float64)

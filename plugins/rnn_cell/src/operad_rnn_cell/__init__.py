@@ -1,0 +1,29 @@
+"""Cells of recurrent networks, which unroll into symbols.
+
+`BucketSentenceIter` is looked up when first used, since it needs the package of iterators.
+"""
+
+from importlib import import_module
+
+from operad_rnn_cell.base import BaseRNNCell as BaseRNNCell
+from operad_rnn_cell.base import RNNParams as RNNParams
+from operad_rnn_cell.cells import GRUCell as GRUCell
+from operad_rnn_cell.cells import LSTMCell as LSTMCell
+from operad_rnn_cell.cells import RNNCell as RNNCell
+from operad_rnn_cell.checkpoint import do_rnn_checkpoint as do_rnn_checkpoint
+from operad_rnn_cell.checkpoint import load_rnn_checkpoint as load_rnn_checkpoint
+from operad_rnn_cell.checkpoint import save_rnn_checkpoint as save_rnn_checkpoint
+from operad_rnn_cell.fused import FusedRNNCell as FusedRNNCell
+from operad_rnn_cell.modifiers import DropoutCell as DropoutCell
+from operad_rnn_cell.modifiers import ModifierCell as ModifierCell
+from operad_rnn_cell.modifiers import ResidualCell as ResidualCell
+from operad_rnn_cell.modifiers import ZoneoutCell as ZoneoutCell
+from operad_rnn_cell.sentences import encode_sentences as encode_sentences
+from operad_rnn_cell.stacked import BidirectionalCell as BidirectionalCell
+from operad_rnn_cell.stacked import SequentialRNNCell as SequentialRNNCell
+
+
+def __getattr__(name: str) -> object:
+    if name != "BucketSentenceIter":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.buckets").BucketSentenceIter

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+
+def test_examples_of_docstrings_hold() -> None:
+    done = doctest.testmod(import_module("operad_rnn_cell.sentences"))
+    assert (done.attempted > 0, done.failed) == (True, 0)
+
+
+def test_examples_of_the_readme_hold() -> None:
+    done = doctest.testfile(str(Path(__file__).parents[1] / "README.md"), module_relative=False)
+    assert (done.attempted > 0, done.failed) == (True, 0)
