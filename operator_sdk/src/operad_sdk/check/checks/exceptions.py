@@ -67,7 +67,7 @@ def surfacing(trials: Sequence[Trial]) -> Evidence:
         _passed_on(trial, "forward", partial(_forward_from_tripwires, trial), _READING)
         if any(trial.differentiable()):
             passed_on += _passed_on(trial, "backward", partial(_backward, trial), _WRITING)
-        if through_engine < 2 * _ENGINE_RUNS and trial.visible:
+        if through_engine < 2 * _ENGINE_RUNS and (trial.visible or trial.states):
             through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
     return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
 
