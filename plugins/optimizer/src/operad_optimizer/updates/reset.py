@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from operad_optimizer.updates.family import step_contract
@@ -36,7 +38,7 @@ class ResetArrays(OperatorProperty):
         reference=lambda **data: (np.zeros(1), *map(np.zeros_like, data.values())),
     )
 
-    def forward(data_: tuple[Array, ...], done: Array) -> None:
+    def forward(data_: Any, done: Array) -> None:
         """Check the type of each array before the first is written, and write them all."""
         for number, array in enumerate(data_):
             if array.dtype.kind != "f":
