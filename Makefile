@@ -53,6 +53,7 @@ tables: setup
 	$(RUN) -m tools.operator_table --check
 	$(RUN) -m tools.package_table --check
 	$(RUN) -m tools.cli_reference --check
+	$(RUN) -m tools.second_order --check
 	$(RUN) -m tools.operator_pages --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
@@ -61,6 +62,7 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.operator_table
 	$(RUN) -m tools.package_table
 	$(RUN) -m tools.cli_reference
+	$(RUN) -m tools.second_order
 	$(RUN) -m tools.operator_pages
 
 clean:  ## remove everything that make made

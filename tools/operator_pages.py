@@ -1,8 +1,9 @@
 """Write `docs/operators/`: the reference of every operator, a page for each plugin.
 
 It is read off the installed operators: their docstrings, parameters, tensors and gradients. What a table or
-a picture says better stands in a plugin's `reference.md`, which begins its page. `--check` changes nothing
-and fails where the pages are not what would be written.
+a picture says better stands in a plugin's `reference.md`, which begins its page; behind it stands what the
+README says of gradients of gradients. `--check` changes nothing and fails where the pages are not what would
+be written.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final
 
 from operad import registry
 from operad.cli.describe import Description, description
+from tools import second_order
 from tools.workspace import ROOT, Distribution, distributions
 
 FOLDER: Final = "docs/operators"
@@ -76,6 +78,10 @@ def _page(distribution: Distribution) -> Iterator[str]:
     notes = distribution.folder / "reference.md"
     if notes.is_file():
         yield notes.read_text().strip() + "\n"
+    readme = distribution.folder / "README.md"
+    gradients = second_order.found_line(readme.read_text()) if readme.is_file() else ""
+    if gradients:
+        yield gradients + "\n"
     for each in described:
         yield from _entry(each)
 

@@ -76,6 +76,11 @@ def with_line(page: str, text: str) -> str:
     return f"{before.rstrip()}\n\n{BEGIN}\n{text}\n{END}{after}"
 
 
+def found_line(page: str) -> str:
+    """The line that stands on the page; empty if there is none."""
+    return page.partition(BEGIN)[2].partition(END)[0].strip()
+
+
 def main() -> int:
     """Write the lines, or with `--check` say whether they are current."""
     parser = argparse.ArgumentParser(description=main.__doc__)

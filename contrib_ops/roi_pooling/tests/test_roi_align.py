@@ -88,6 +88,6 @@ def test_compiled_and_other_code_agree(params: dict[str, Any], monkeypatch: pyte
     rois[:, 3:] += rois[:, 1:3]
     found = []
     for size in (0, 1 << 30):
-        monkeypatch.setattr(regions, "NUMBA_FROM_SIZE", size)
+        monkeypatch.setattr(regions.LOOPS, "from_size", size)
         found.append(align(rois, data, pooled_size=(3, 4), **params))
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)

@@ -83,7 +83,7 @@ def test_compiled_and_other_code_give_the_same_bits(monkeypatch: pytest.MonkeyPa
     head = od.nd.array(rng.random((9, 16, 5, 4)))
     found = []
     for size in (0, 1 << 30):
-        monkeypatch.setattr(regions, "NUMBA_FROM_SIZE", size)
+        monkeypatch.setattr(regions.LOOPS, "from_size", size)
         x = od.nd.array(data)
         x.attach_grad()
         with od.autograd.record():

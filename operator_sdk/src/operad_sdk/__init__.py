@@ -54,6 +54,8 @@ from operad_sdk.domains import positive as positive
 from operad_sdk.domains import unit_interval as unit_interval
 from operad_sdk.errors import DeclarationError as DeclarationError
 from operad_sdk.errors import SpecError as SpecError
+from operad_sdk.loops import CompiledLoops as CompiledLoops
+from operad_sdk.loops import loop as loop
 from operad_sdk.mapper import Mapper as Mapper
 from operad_sdk.mapper import MapperError as MapperError
 from operad_sdk.mapper import acos as acos

@@ -72,8 +72,8 @@ class Contract:
         dtypes: Element types that the operator is meant for, which are exactly those that inference is
             to accept; none: whatever it accepts.
         reference: The outputs as a function of the inputs and of those parameters and states it names (and
-            `is_train`), in NumPy; one array, or a tuple of the leading outputs, or of all outputs and then
-            what becomes of the states. It is called in float64.
+            `is_train`; `**states` are all states), in NumPy; one array, or a tuple of the leading outputs, or
+            of all outputs and then what becomes of the states. It is called in float64.
         loss: The scalar whose gradient the operator gives, called as `reference` is, for an
             operator that ignores the head gradient.
         ignores_head_gradient: Why the gradient does not depend on the gradient of the output; or a

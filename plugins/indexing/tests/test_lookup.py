@@ -74,8 +74,8 @@ def test_compiled_code_adds_bit_for_bit_as_numpy_does(monkeypatch: pytest.Monkey
     pytest.importorskip("numba")
     rows, places = RNG.normal(size=(1 << 12, 16)).astype(np.float32), RNG.integers(0, 50, 1 << 12)
     found = []
-    for has_numba in (True, False):
-        monkeypatch.setattr(accumulate, "_has_numba", lambda has_numba=has_numba: has_numba)
+    for size in (0, 1 << 30):
+        monkeypatch.setattr(accumulate._LOOPS, "from_size", size)
         table = np.zeros((50, 16), np.float32)
         accumulate.add_rows(np, table, places, rows)
         found.append(table)

@@ -145,3 +145,12 @@ def test_rows_without_a_gradient_stay_in_group_adagrad() -> None:
     root = np.sqrt((3**2 + 4**2) / 2)
     np.testing.assert_allclose(weight.asnumpy(), [[1 - 1.5 / root, 2 - 2 / root], [3, 4]], rtol=1e-6)
     np.testing.assert_array_equal(history.asnumpy(), [[12.5], [7]])
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_results_in_other_weights_do_not_disturb_inputs(count):
+    weights = [od.nd.array([float(place)]) for place in range(count)]
+    flat = [array for weight in weights for array in (weight, od.nd.zeros(1))]
+    moved = weights[1:] + weights[:1]  # each result overwrites the next weight
+    od.nd.multi_sgd_update(*flat, lrs=(0.1,) * count, wds=(0.0,) * count, num_weights=count, out=moved)
+    assert [array.asscalar() for array in moved] == list(range(count))

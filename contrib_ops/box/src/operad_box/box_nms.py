@@ -87,6 +87,7 @@ class box_nms(OperatorProperty):
         },
         shapes=_shapes,
         reference=definitions.box_nms,
+        nan_policy="a score that is NaN does not exceed valid_thresh: its box is no candidate, as in MXNet",
     )
 
     def __init__(self, **params: Any) -> None:

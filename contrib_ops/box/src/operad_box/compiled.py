@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
-_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+from operad_sdk import loop
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def _length(start: Any, stop: Any, zero: Any) -> Any:
     length = stop - start
     return zero if length <= zero else length
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def suppress(boxes: Any, classes: Any, threshold: Any, is_inclusive: bool, stays: Any) -> None:
     """Set `stays` to False for each box that a better one suppresses.
 

@@ -10,18 +10,15 @@ by NumPy's functions, called for each box that is kept, 1.3 s. Both do the same 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
 from operad_box.geometry import Corners, overlaps
-from operad_sdk import Array
-from operad_sdk.mapper.apply import has_numba
+from operad_sdk import Array, CompiledLoops
 
-_COMPILED: Final = "operad_box.compiled"
-_COMPILED_FROM_COUNT: Final = 256
-"""Boxes from which numba is taken: a call saves milliseconds there, and its import costs half a second."""
+_LOOPS: Final = CompiledLoops("operad_box.compiled", from_size=256)
+"""From so many boxes: a call saves milliseconds there."""
 
 
 def by_score(xp: Any, scores: Array, most: int) -> Array:
@@ -48,7 +45,7 @@ def kept(
     Returns:
         Numbers of candidates, in order.
     """
-    if xp is np and len(boxes.left) >= _COMPILED_FROM_COUNT and has_numba():
+    if _LOOPS.pay(len(boxes.left), boxes.left):
         return _kept_by_loop(boxes, classes, threshold, is_inclusive)
     return _kept_by_steps(xp, boxes, classes, threshold, is_inclusive)
 
@@ -57,8 +54,7 @@ def _kept_by_loop(boxes: Corners, classes: Array | None, threshold: float, is_in
     sides = np.stack(list(boxes))
     stays = np.ones(sides.shape[1], bool)
     classes = np.zeros(stays.shape, sides.dtype) if classes is None else np.ascontiguousarray(classes)
-    loop = import_module(_COMPILED).suppress
-    loop(sides, classes, sides.dtype.type(threshold), is_inclusive, stays)
+    _LOOPS.suppress(sides, classes, sides.dtype.type(threshold), is_inclusive, stays)
     return np.flatnonzero(stays)
 
 

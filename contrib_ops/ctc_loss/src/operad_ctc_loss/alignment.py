@@ -16,14 +16,14 @@ tenth of the time of NumPy's functions, which walk through all samples at once e
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad_ctc_loss.labels import Labels
-from operad_sdk import Array
-from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+from operad_sdk import Array, CompiledLoops
+
+_LOOPS: Final = CompiledLoops("operad_ctc_loss.compiled")
 
 
 def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
@@ -37,7 +37,7 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
         0 where there is no alignment.
     """
     states = labels.states(xp)
-    if xp is np and log_probs.shape[0] * states.size >= NUMBA_FROM_SIZE and has_numba():
+    if _LOOPS.pay(log_probs.shape[0] * states.size, log_probs):
         return _aligned_by_loop(log_probs, labels, states)
     may_skip = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != labels.blank)
     scores = _beginnings(xp, log_probs, states, may_skip)
@@ -55,14 +55,13 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
 
 def _aligned_by_loop(log_probs: Array, labels: Labels, states: Array) -> tuple[Array, Array]:
     """One sample after the other, its own steps and states alone, by compiled code."""
-    align = import_module("operad_ctc_loss.compiled").align
     expected = np.zeros_like(log_probs)
     total = np.where(labels.lengths == 0, 0.0, -np.inf)
     scores = np.empty((len(log_probs), states.shape[1]))
     for sample, steps in enumerate(labels.steps.tolist()):
         if steps:
             given = log_probs[:steps, sample], states[sample, : 2 * labels.lengths[sample] + 1], labels.blank
-            total[sample] = align(*given, scores, expected[:, sample])
+            total[sample] = _LOOPS.align(*given, scores, expected[:, sample])
     return total, expected
 
 

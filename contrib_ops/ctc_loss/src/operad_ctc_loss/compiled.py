@@ -5,12 +5,10 @@ from __future__ import annotations
 from math import exp, inf, log
 from typing import Any
 
-from numba import njit
-
-_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+from operad_sdk import loop
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def _log_sum(first: float, second: float, third: float) -> float:
     """log(e^first + e^second + e^third), and NaN if any of them is."""
     largest = max(first, second, third)
@@ -19,7 +17,7 @@ def _log_sum(first: float, second: float, third: float) -> float:
     return largest + log(exp(first - largest) + exp(second - largest) + exp(third - largest))
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def align(log_probs: Any, states: Any, blank: int, scores: Any, expected: Any) -> Any:
     """The logarithm of the labels' probability, and how often each class is expected at each step.
 

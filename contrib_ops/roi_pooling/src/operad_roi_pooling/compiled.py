@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+from operad_sdk import loop
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: Any) -> None:
     """The first largest element of each bin, of which NaN is the largest.
 
@@ -35,7 +34,7 @@ def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: A
         maxidx[n, c, i, j] = place
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
     """Add each bin's gradient to its largest element, in order."""
     width = data_grad.shape[3]
@@ -45,7 +44,7 @@ def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
             data_grad[images[n], c, place // width, place % width] += output_grad[n, c, i, j]
 
 
-@njit(**_options)  # type: ignore[untyped-decorator]
+@loop
 def sample(pixels: Any, rows: Any, columns: Any, share: Any, output: Any) -> None:
     """The sum of the samples of each bin, times `share`: rows first, then columns.
 

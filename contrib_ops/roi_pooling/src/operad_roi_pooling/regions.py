@@ -6,13 +6,13 @@ device. Positions are computed in the type of the regions: they are rounded, and
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk import Array, ParamError, Shape
-from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+from operad_sdk import Array, CompiledLoops, ParamError, Shape
+
+LOOPS: Final = CompiledLoops("operad_roi_pooling.compiled")
 
 NOWHERE: Final = -1
 """In the place of an image's number: the region lies in no image, and all its bins are 0."""
@@ -38,16 +38,6 @@ def regions(rois: Array, images: int, scale: float) -> Regions:
     rows[~is_somewhere] = 0
     image = np.where(is_somewhere, rows[:, 0].astype(np.intp), NOWHERE)
     return Regions(image, *(rows[:, 1:] * rows.dtype.type(scale)).T)
-
-
-def is_compiled(xp: Any, size: int) -> bool:
-    """Whether compiled loops compute `size` elements: on the host, where numba is, if there are many."""
-    return xp is np and size >= NUMBA_FROM_SIZE and has_numba()
-
-
-def loops() -> Any:
-    """The module of compiled loops, whose import takes half a second for numba's."""
-    return import_module("operad_roi_pooling.compiled")
 
 
 def check_pooled_size(prop: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
-from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, is_compiled, loops, regions
+from operad_roi_pooling.regions import LOOPS, NOWHERE, check_pooled_size, drawn_regions, regions
 from operad_sdk import (
     Array,
     Contract,
@@ -94,8 +94,8 @@ class ROIPooling(OperatorProperty):
         columns = bins(where.left, where.right, output.shape[3], data.shape[3])
         output[...] = 0
         maxidx[...] = -1
-        if is_compiled(op_ctx.xp, output.size):
-            loops().pool(data, where.image, rows, columns, output, maxidx)
+        if LOOPS.pay(output.size, data):
+            LOOPS.pool(data, where.image, rows, columns, output, maxidx)
             return
         for n, image in enumerate(where.image.tolist()):
             if image != NOWHERE:
@@ -107,9 +107,9 @@ class ROIPooling(OperatorProperty):
     ) -> None:
         """`dy/dx = 1` for the largest element of each bin, else 0; added in the order of the bins."""
         xp, width = op_ctx.xp, data_grad.shape[3]
-        if is_compiled(xp, maxidx.size):
+        if LOOPS.pay(maxidx.size, output_grad):
             images = regions(rois, len(data_grad), self.spatial_scale).image
-            loops().unpool(output_grad, images, maxidx, data_grad)
+            LOOPS.unpool(output_grad, images, maxidx, data_grad)
             return
         region, channel, *_ = found = xp.nonzero(maxidx >= 0)
         image, place = rois[region, 0].astype(np.intp), maxidx[found]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad_roi_pooling.regions import is_compiled, loops
+from operad_roi_pooling.regions import LOOPS
 from operad_sdk import Array
 
 
@@ -62,10 +62,10 @@ def samples(start: Any, extent: Any, bins: int, ratio: int, size: int) -> Sample
 def sampled(xp: Any, pixels: Array, rows: Samples, columns: Samples) -> Array:
     """The mean of the samples in each bin: (channels, bins of rows, bins of columns) of (channels, H, W)."""
     used = pixels[:, rows.support, columns.support]
-    if is_compiled(xp, pixels.shape[0] * len(rows.low) * len(columns.low)):
+    if LOOPS.pay(pixels.shape[0] * len(rows.low) * len(columns.low), pixels):
         output = np.empty((len(pixels), len(rows.low), len(columns.low)), pixels.dtype)
         count = max(1, rows.low.shape[1] * columns.low.shape[1])
-        loops().sample(used, rows[1:], columns[1:], pixels.dtype.type(1 / count), output)
+        LOOPS.sample(used, rows[1:], columns[1:], pixels.dtype.type(1 / count), output)
         return output
     return _along(xp, _along(xp, used.swapaxes(1, 2), rows).swapaxes(1, 2), columns)
 

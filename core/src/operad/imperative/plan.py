@@ -11,7 +11,7 @@ from operad.config import settings
 from operad.context import Context
 from operad.errors import ShapeError
 from operad.imperative.array import Array
-from operad.imperative.chunk import recycles
+from operad.imperative.chunk import Chunk, recycles
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
@@ -24,6 +24,9 @@ NumPy keeps the interpreter's lock for so few, so nobody is held up who is not a
 
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
+
+_FEW: Final = 3
+"""Outputs that are compared with every input one by one, which is quicker than a dictionary of them."""
 
 _var_of: Final = attrgetter("_chunk.var")
 _data_of: Final = attrgetter("_data")
@@ -209,12 +212,25 @@ class Plan(Recordable):
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
+        if len(outputs) > _FEW:
+            return self._may_overwrite_many(inputs, outputs)
         for j, out in enumerate(outputs):
             chunk = out._chunk
             for i, x in enumerate(inputs):
                 if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
                     return False
         return True
+
+    def _may_overwrite_many(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
+        """The same in time that grows with the number of arrays, not with its square."""
+        written: dict[Chunk, list[int]] = {}  # a chunk may hold several outputs
+        for j, out in enumerate(outputs):
+            written.setdefault(out._chunk, []).append(j)
+        return all(
+            x._data is outputs[j]._data and (i, j) in self._inplace
+            for i, x in enumerate(inputs)
+            for j in written.get(x._chunk, ())
+        )
 
     def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
         """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""

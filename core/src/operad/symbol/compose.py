@@ -131,3 +131,11 @@ def _copy(node: OpNode, name: str, inputs: Sequence[Entry], control_deps: Sequen
     new = OpNode(node.op, name, inputs, node.attrs)
     new.control_deps = list(control_deps)
     return new
+
+
+def num_heads(prop: OperatorProperty) -> int:
+    """How many outputs a symbol of the operator has: those it shows.
+
+    One that only writes its states shows none. Its first hidden one stands for it, or no graph could run it.
+    """
+    return prop.num_visible_outputs or 1

@@ -12,7 +12,7 @@ from operad.graph import Entry, hidden_key
 from operad.ndarray import split_arguments
 from operad.operator import OperatorProperty
 from operad.symbol.attribute import is_attribute
-from operad.symbol.compose import apply
+from operad.symbol.compose import apply, num_heads
 
 _functions: Final[dict[tuple[str, type], Callable[..., Any]]] = {}
 
@@ -43,7 +43,7 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         inputs, params = _split(op, args, named, cls)
         prop = op(**params)
         node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
-        return cls([Entry(node, i) for i in range(prop.num_visible_outputs)])
+        return cls([Entry(node, i) for i in range(num_heads(prop))])
 
     function.__name__ = function.__qualname__ = label
     function.__doc__ = op.__doc__

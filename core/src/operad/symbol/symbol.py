@@ -38,7 +38,7 @@ from operad.ndarray import NDArray
 from operad.operator import PartialShape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import renamed, substitute, with_distinct_names
+from operad.symbol.compose import num_heads, renamed, substitute, with_distinct_names
 from operad.symbol.function import symbol_function
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ class Symbol(SymbolArithmetic):
 
 
 def _visible(node: Any) -> int:
-    return node.op.num_visible_outputs if isinstance(node, OpNode) else 1
+    return num_heads(node.op) if isinstance(node, OpNode) else 1
 
 
 def known_shape(value: Any) -> PartialShape:

@@ -25,6 +25,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
         values = dict(zip(values, trial.prop.function_params(trial.in_types), strict=True))
     values |= {"is_train": trial.case.is_train, **dict(zip(trial.states, trial.aux, strict=True))}
     wanted = _keywords(function)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in _signature(function)):
+        wanted |= set(trial.states)
     keywords = {name: values[name] for name in wanted & values.keys() - set(trial.arguments)}
     arrays = [array.copy() for array in (inputs if inputs is not None else trial.inputs)]
     named = "".join(f", {name}=" for name in sorted(keywords))
@@ -58,7 +60,11 @@ def _called(what: str, fix: str, function: Callable[[], Any]) -> Any:
 
 @cache
 def _keywords(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(parameter.name for parameter in _signature(function))
+
+
+def _signature(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     try:
-        return frozenset(inspect.signature(function).parameters)
+        return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a ufunc, which takes none
-        return frozenset()
+        return ()

@@ -117,7 +117,7 @@ class SymbolicRun(Run):
         first = apply(self.prop, {}, "checked")
         inputs = dict(zip([*trial.arguments, *trial.states], first.inputs, strict=True))
         nodes = [first, *[apply(self.prop, inputs, f"checked{i}") for i in range(1, copies)]]
-        symbol = Symbol([Entry(node, i) for node in nodes for i in range(trial.visible)])
+        symbol = Symbol([Entry(node, i) for node in nodes for i in range(trial.visible or 1)])
         names = symbol.list_arguments()
         order = [names.index(entry.node.name) for entry in first.inputs[: len(trial.arguments)]]
         args = [self.inputs[order.index(index)] for index in range(len(names))]
@@ -132,7 +132,8 @@ class SymbolicRun(Run):
 
     def push(self) -> None:
         """Forward, and backward if there are gradients."""
-        self.outputs = self._executor.forward(is_train=self.trial.case.is_train)
+        found = self._executor.forward(is_train=self.trial.case.is_train)
+        self.outputs = found[: self.trial.visible * self.copies]
         if self.gradients:
             self._executor.backward(self.heads)
 

@@ -129,11 +129,17 @@ def case_of(
     }
     aux_shapes: Sequence[PartialShape] = prop.infer_shape(list(shapes))[2]
     aux = {
-        name: drawn(name, STATE, tuple(shape or ()), dtype)
+        name: drawn(name, STATE, _chosen(rng, shape), dtype)
         for name, shape, dtype in zip(prop.list_auxiliary_states(), aux_shapes, types[1], strict=True)
-        if is_known(shape)
     }
     return Case(params=params, inputs=inputs, aux=aux, is_train=is_train, seed=seed)
+
+
+def _chosen(rng: np.random.Generator, shape: PartialShape) -> Shape:
+    """The shape of a state: what does not follow from the arguments is the caller's choice."""
+    if shape is None:
+        shape = (None,) * int(rng.integers(1, 4))
+    return tuple(int(rng.integers(0, 5)) if length is None else length for length in shape)
 
 
 def domain_of(contract: Contract, name: str) -> Domain:
@@ -198,8 +204,8 @@ def _completed(
             break
         known = list(known)
         known[unknown[0]] = _first_taken(prop, known, unknown[0], (base, *beside))
-    # a type of an output that stays open is F202's to report; a state cannot be made without one
-    return None if any(dtype is None for dtype in aux) else (known, aux)
+    # a type of an output that stays open is F202's to report; of a state it is the caller's choice
+    return known, [base if dtype is None else dtype for dtype in aux]
 
 
 def _first_taken(prop: OperatorProperty, known: list[Any], place: int, offered: Sequence[DType]) -> DType:

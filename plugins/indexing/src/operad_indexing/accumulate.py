@@ -16,18 +16,14 @@ Refused: `np.add.at` with index arrays of several axes, which takes four times a
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array
+from operad_sdk import Array, CompiledLoops
 
-_COMPILED: Final = "operad_indexing.compiled"
-_COMPILED_FROM_SIZE: Final = 1 << 15
-"""Added elements from which numba is taken: it saves 0.1 ms there, and its import costs half a second."""
+_LOOPS: Final = CompiledLoops("operad_indexing.compiled", from_size=1 << 15)
+"""From so many added elements: a call saves 0.1 ms there."""
 
 _FLAT_SIZE: Final = 1 << 16
 """Elements that are added at a time by `np.add.at`, whose flat indices take eight bytes for each."""
@@ -61,8 +57,9 @@ def add_rows(xp: Any, table: Array, places: Array, rows: Array) -> None:
 
 def _add_in_order(table: Array, places: Array, rows: Array) -> None:
     """One row after another, in the arrays' own type; the table is contiguous."""
-    if rows.size >= _COMPILED_FROM_SIZE and table.dtype.kind == "f" and _has_numba():
-        import_module(_COMPILED).adder(table.dtype)(table, places, np.ascontiguousarray(rows))
+    if table.dtype.kind == "f" and _LOOPS.pay(rows.size, table):
+        # Contiguous ones, so that there is one loop for each element type.
+        _LOOPS.add_in_order(table, np.ascontiguousarray(places), np.ascontiguousarray(rows))
         return
     flat, width = table.reshape(-1), table.shape[1]
     columns, step = np.arange(width), max(1, _FLAT_SIZE // width)
@@ -92,9 +89,3 @@ def _add_in_pairs(xp: Any, table: Array, places: Array, rows: Array) -> None:
         kept = xp.flatnonzero(is_kept)
         places, rows = places[kept], rows[kept]
     table[places] = (table[places] + rows).astype(table.dtype)
-
-
-@cache
-def _has_numba() -> bool:
-    """Whether loops can be compiled; asked once, and without importing numba."""
-    return find_spec("numba") is not None

@@ -17,16 +17,17 @@ run; other loops keep theirs, or the two parts would be added first. No threads 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numba import njit
 
-_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "cache": True}
-_SUMS: Final[dict[str, Any]] = {**_OPTIONS, "fastmath": {"reassoc", "nsz", "contract"}}
+from operad_sdk import loop
+
+_sums = partial(loop, may_reorder=True)
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sums
 def _moments(x: Any, g: int) -> tuple[float, float]:
     """Mean and variance of a group."""
     shift = np.float64(x[0, g, 0])
@@ -42,7 +43,7 @@ def _moments(x: Any, g: int) -> tuple[float, float]:
     return shift + rest, 0.0 if variance < 0 else variance
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sums
 def _products(grad: Any, x: Any, g: int, shift: float) -> tuple[float, float, float]:
     """`sum(grad)`, `sum(grad d)` and `mean(d)` with `d = x - shift`."""
     total, product, rest = 0.0, 0.0, 0.0
@@ -55,7 +56,7 @@ def _products(grad: Any, x: Any, g: int, shift: float) -> tuple[float, float, fl
     return total, product, rest / (x.shape[0] * x.shape[2])
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sums
 def _weighted_products(grad: Any, gamma: Any, x: Any, g: int, shift: float) -> tuple[float, float, float]:
     """The same of `grad * gamma`."""
     total, product, rest = 0.0, 0.0, 0.0
@@ -69,14 +70,14 @@ def _weighted_products(grad: Any, gamma: Any, x: Any, g: int, shift: float) -> t
     return total, product, rest / (x.shape[0] * x.shape[2])
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def _write_parts(mean: float, parts: Any) -> None:
     """Write a number in two parts of the type of `parts`."""
     parts[0] = mean
     parts[1] = mean - parts[0]
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def standardize_by_group(
     x: Any, gamma: Any, beta: Any, eps: float, y: Any, mean: Any, variance: Any, first: int, last: int
 ) -> None:
@@ -93,7 +94,7 @@ def standardize_by_group(
                 y[n, g, k] = ((x[n, g, k] - high) - low) * r * scale + offset
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def standardize_by_element(
     x: Any, gamma: Any, beta: Any, eps: float, y: Any, mean: Any, variance: Any, first: int, last: int
 ) -> None:
@@ -110,7 +111,7 @@ def standardize_by_element(
                 y[n, g, k] = ((x[n, g, k] - high) - low) * r * gamma[k] + beta[k]
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def apply_by_group(
     x: Any, gamma: Any, beta: Any, mean: Any, inverse: Any, y: Any, first: int, last: int
 ) -> None:
@@ -122,7 +123,7 @@ def apply_by_group(
                 y[n, g, k] = (x[n, g, k] - m) * r * scale + offset
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def gradients_by_group(
     grad: Any,
     x: Any,
@@ -157,7 +158,7 @@ def gradients_by_group(
                     dx[n, g, k] = (grad[n, g, k] - offset - d * slope) * inv * scale
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@loop
 def gradients_by_element(
     grad: Any, x: Any, gamma: Any, mean: Any, inverse: Any, dx: Any, sums: Any, first: int, last: int
 ) -> None:

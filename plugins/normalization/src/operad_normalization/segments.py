@@ -8,17 +8,15 @@ against 59 ms.)
 
 from __future__ import annotations
 
-import importlib
-from functools import cache
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from operad.config import settings
 from operad_normalization.groups import Groups, Segments
-from operad_sdk import Array, OpContext
-from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+from operad_sdk import Array, CompiledLoops, OpContext
+
+_LOOPS: Final = CompiledLoops("operad_normalization.compiled")
 
 _BLOCK: Final = 1 << 17
 """Elements of the groups that one part has, at least."""
@@ -27,11 +25,9 @@ _BLOCK: Final = 1 << 17
 def segments_of(groups: Groups, *arrays: Array) -> Segments | None:
     """How compiled loops see the arrays, which have the groups' shape; None where they cannot."""
     first = arrays[0]
-    if first.size < NUMBA_FROM_SIZE or first.dtype.char not in "fd":
+    if first.dtype.char not in "fd" or not _LOOPS.pay(first.size, *arrays):
         return None
-    if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
-        return None
-    return groups.segments if settings().mapper in ("auto", "numba") and has_numba() else None
+    return groups.segments if all(array.flags.c_contiguous for array in arrays) else None
 
 
 def standardize(
@@ -47,8 +43,8 @@ def standardize(
     variance: Array,
 ) -> None:
     """As `operad_normalization.standardize.standardize`."""
-    loops, (gain, offset) = _loops(), _vectors(groups, segments, data, gamma, beta)
-    fill = loops.standardize_by_element if segments.is_by_element else loops.standardize_by_group
+    gain, offset = _vectors(groups, segments, data, gamma, beta)
+    fill = _LOOPS.standardize_by_element if segments.is_by_element else _LOOPS.standardize_by_group
     x, y = data.reshape(segments.shape), output.reshape(segments.shape)
     found = np.empty((2, segments.shape[1]))
 
@@ -71,12 +67,12 @@ def apply_statistics(
     inverse: Array,
 ) -> None:
     """As `operad_normalization.standardize.apply_statistics`."""
-    loops, (gain, offset) = _loops(), _vectors(groups, segments, data, gamma, beta)
+    gain, offset = _vectors(groups, segments, data, gamma, beta)
     x, y = data.reshape(segments.shape), output.reshape(segments.shape)
     m, r = _flat(mean), _flat(inverse)
 
     def run(first: int, last: int, part: int) -> None:
-        loops.apply_by_group(x, gain, offset, m, r, y, first, last)
+        _LOOPS.apply_by_group(x, gain, offset, m, r, y, first, last)
 
     _each_part(op_ctx, segments, run)
 
@@ -94,7 +90,7 @@ def standardize_gradients(
     is_given: bool,
 ) -> Array:
     """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
-    loops, (gain,) = _loops(), _vectors(groups, segments, data, gamma)
+    (gain,) = _vectors(groups, segments, data, gamma)
     g, x = output_grad.reshape(segments.shape), data.reshape(segments.shape)
     dx = np.empty((0, 0, 0), data.dtype) if data_grad is None else data_grad.reshape(segments.shape)
     m, r = _flat(mean), _flat(inverse)
@@ -102,24 +98,18 @@ def standardize_gradients(
         sums = np.zeros((_part_count(segments), 2, segments.shape[2]))
 
         def run(first: int, last: int, part: int) -> None:
-            loops.gradients_by_element(g, x, gain, m, r, dx, sums[part], first, last)
+            _LOOPS.gradients_by_element(g, x, gain, m, r, dx, sums[part], first, last)
 
         _each_part(op_ctx, segments, run)
         return sums.sum(0).reshape(2, *groups.vector)
     sums = np.zeros((2, segments.shape[1]))
 
     def run_groups(first: int, last: int, part: int) -> None:
-        loops.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
+        _LOOPS.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
 
     _each_part(op_ctx, segments, run_groups)
     shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.place)
     return sums.reshape(2, *groups.statistics).sum(shared, keepdims=True)
-
-
-@cache
-def _loops() -> Any:
-    """Numba is imported when loops are first used, not with the operators."""
-    return importlib.import_module("operad_normalization.compiled")
 
 
 def _flat(array: Array) -> Array:

@@ -32,7 +32,8 @@ def names(trial: Trial) -> Evidence:
         twice = sorted({name for name in group if group.count(name) > 1})
         if twice:
             raise Violation(f"{twice[0]!r} names two things among {', '.join(group)}")
-    if not 1 <= trial.visible <= len(trial.outputs):
+    least = 0 if trial.states else 1  # what only moves states has nothing to show
+    if not least <= trial.visible <= len(trial.outputs):
         raise Violation(f"num_visible_outputs is {trial.visible}, of {len(trial.outputs)} outputs")
     lengths = {
         "differentiable_inputs()": (len(prop.differentiable_inputs()), len(trial.arguments)),

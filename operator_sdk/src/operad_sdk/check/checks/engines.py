@@ -36,7 +36,11 @@ _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 @check("R503", ORDINARY, LARGE, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
     """Each case alone in four ways; then several at once, in random orders, on both engines."""
-    usable = [trial for trial in trials if trial.visible and trial.is_runnable and can_be_bound(trial)]
+    usable = [
+        trial
+        for trial in trials
+        if (trial.visible or trial.states) and trial.is_runnable and can_be_bound(trial)
+    ]
     chosen = usable[:: max(1, len(usable) // _ALONE)][:_ALONE]
     before = "naive" if isinstance(engine.get(), engine.NaiveEngine) else "threaded"
     compared = 0

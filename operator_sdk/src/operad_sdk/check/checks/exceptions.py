@@ -67,7 +67,8 @@ def surfacing(trials: Sequence[Trial]) -> Evidence:
         _passed_on(trial, "forward", partial(_forward_from_tripwires, trial), _READING)
         if any(trial.differentiable()):
             passed_on += _passed_on(trial, "backward", partial(_backward, trial), _WRITING)
-        if through_engine < 2 * _ENGINE_RUNS and trial.visible and can_be_bound(trial):
+        is_seen = trial.visible or trial.states
+        if through_engine < 2 * _ENGINE_RUNS and is_seen and can_be_bound(trial):
             through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
     return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
 

@@ -25,11 +25,13 @@ def layouts(trial: Trial) -> Evidence:
     for word, view in (("transposed", _transposed), ("reversed", _reversed), ("strided", _strided)):
         inputs = [view(array) for array in trial.inputs]
         outputs = [view(array) for array in trial.poisoned_outputs()]
-        if all(array.flags.c_contiguous for array in [*inputs, *outputs]):
+        states = [view(array) for array in trial.aux]
+        if all(array.flags.c_contiguous for array in [*inputs, *outputs, *states]):
             continue
         when = f"with {word} arrays"
-        found = trial.forward(inputs).outputs
-        compared += expect_close(trial.outputs, found, trial.result.outputs, when, bounds, scale)
+        found = trial.forward(inputs, aux=states)
+        compared += expect_close(trial.outputs, found.outputs, trial.result.outputs, when, bounds, scale)
+        compared += expect_close(trial.states, found.aux, trial.result.aux, when, bounds, scale)
         trial.forward(outputs=outputs)
         expect_close(
             trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale

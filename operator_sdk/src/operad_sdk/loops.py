@@ -1,0 +1,87 @@
+"""Compiled loops of an operator: a module of functions for numba, imported when there is enough to do.
+
+An operator whose work NumPy has no functions for keeps its loops in a module of their own, which only
+`CompiledLoops` imports, and has another way for where numba is not installed. Which one is taken depends on
+the environment, the arrays and their sizes, never on time: a program computes the same bits on every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from operad.config import settings
+from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@final
+class CompiledLoops:
+    """A module of functions that `loop` declares; each is an attribute.
+
+    Numba's import costs half a second, and a loop that no cache has 0.1 s to 0.5 s. So nothing is
+    imported before an attribute is asked for.
+
+    Attributes:
+        from_size: Elements from which the loops are worth their compilation.
+
+    Args:
+        module: Its full name.
+        from_size: See above.
+    """
+
+    def __init__(self, module: str, from_size: int = NUMBA_FROM_SIZE) -> None:
+        self.from_size = from_size
+        self._module = module
+
+    def pay(self, size: int, *arrays: Any) -> bool:
+        """Whether to take the loops for `size` elements to compute.
+
+        They are taken on the host alone, where numba is installed, unless `OPERAD_MAPPER` says otherwise.
+
+        Args:
+            arrays: Some of those that the loops would get; one of each module is enough.
+        """
+        return (
+            size >= self.from_size
+            and all(type(array) is np.ndarray for array in arrays)
+            and settings().mapper in ("auto", "numba")
+            and has_numba()
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # protocols, such as copying, are no reason to import numba
+        return getattr(_imported(self._module), name)
+
+
+_imported = cache(import_module)
+
+
+def loop(function: F, *, may_reorder: bool = False) -> F:
+    """Compile a function of arrays and numbers on its first call, for the types that it gets.
+
+    It runs without the interpreter's lock, divides by zero as NumPy does, and starts no threads
+    (`op_ctx.parallel` divides work). Machine code is kept beside the function's file, or in the user's cache
+    folder; where neither can be written to, in memory.
+
+    Args:
+        function: In the part of Python that numba compiles; it may call other loops of its file.
+        may_reorder: Whether sums may be vectorized, which changes their order, but not from run to run.
+    """
+    import numba  # noqa: PLC0415 - only modules of loops get here, which are imported where it is installed
+
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if may_reorder:
+        options["fastmath"] = {"reassoc", "nsz", "contract"}
+    compiled: F
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no folder to write to
+        compiled = numba.njit(**options)(function)
+    return compiled

@@ -1,0 +1,61 @@
+"""Compiled loops: when they are taken, and that nothing is imported before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from operad_sdk import CompiledLoops, loops
+
+MODULE = """
+from operad_sdk import loop
+
+@loop
+def halve(array):
+    for i in range(len(array)):
+        array[i] /= 2
+
+@loop
+def halve_twice(array):
+    halve(array)
+    halve(array)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "some_loops.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "some_loops", raising=False)
+    loops._imported.cache_clear()
+    return "some_loops"
+
+
+def test_loops_call_one_another(module: str) -> None:
+    pytest.importorskip("numba")
+    array = np.array([4.0, 8.0])
+    CompiledLoops(module).halve_twice(array)
+    np.testing.assert_array_equal(array, [1, 2])
+
+
+def test_they_pay_from_their_size_on_arrays_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "has_numba", lambda: True)
+    found = CompiledLoops("nowhere", from_size=4)
+    array = np.zeros(4)
+    assert found.pay(4, array)
+    assert not found.pay(3, array)
+    assert not found.pay(4, array, object())
+
+
+def test_they_never_pay_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "has_numba", lambda: False)
+    assert not CompiledLoops("nowhere", from_size=0).pay(1 << 30)
+
+
+def test_nothing_is_imported_before_a_loop_is_asked_for() -> None:
+    program = "import sys; from operad_sdk import CompiledLoops, loop; CompiledLoops('nowhere').pay(1)"
+    subprocess.run([sys.executable, "-c", f"{program}; assert 'numba' not in sys.modules"], check=True)
