@@ -90,11 +90,11 @@ def test_a_change_before_the_call_shows(call: Call, arguments: Callable[[], list
         np.testing.assert_equal(found, expected)
 
 
-SHARED = {"nd.from_dlpack", "nd.wrap", "NDArray.detach", "NDArray.grad", "autograd.record_copy"}
+SHARED = {"nd.from_dlpack", "nd.over", "nd.wrap", "NDArray.detach", "NDArray.grad", "autograd.record_copy"}
 """Whose purpose is to share memory, or to say what shares it."""
 
 UNCHANGEABLE = {
-    "nd": "arange eye load operator_function real_number split_arguments waitall NDArray",
+    "nd": "arange eye load nested operator_function real_number split_arguments waitall NDArray",
     "NDArray": "T __abs__ __array__ __bool__ __copy__ __deepcopy__ __dlpack__ __dlpack_device__ __float__ "
     "__format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ __neg__ "
     "__reduce__ __repr__ as_in_context as_in_ctx asnumpy asscalar astype attach_grad context copy ctx dtype "
@@ -102,8 +102,8 @@ UNCHANGEABLE = {
     "sym": "NameManager Prefix Symbol Variable apply load load_json",
     "Symbol": "__abs__ __add__ __bool__ __copy__ __deepcopy__ __eq__ __ge__ __getitem__ __gt__ __hash__ "
     "__init__ __iter__ __le__ __len__ __lt__ __mod__ __mul__ __ne__ __neg__ __pow__ __radd__ __reduce__ "
-    "__repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ attr attr_dict "
-    "debug_str entries "
+    "__repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ astype attr attr_dict "
+    "__getattr__ debug_str entries "
     "get_children get_internals graph infer_type infer_type_partial list_arguments list_attr "
     "list_auxiliary_states list_inputs list_outputs name save tojson",
     "Executor": "__init__ arg_arrays aux_arrays debug_str grad_arrays memory_plan output_dict outputs pool "

@@ -19,6 +19,9 @@ from operad.context import cpu
 from operad.engine import Engine, Var, get
 from operad.engine.thread import local
 
+# A shell ignores it for programs in the background, and they pass that on.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 CTX = cpu()
 X = np.ones((40, 40))
 
