@@ -219,6 +219,7 @@ AROUND: Final[dict[str, str]] = {
 """The examples that are run."""
 
 FRAGMENTS: Final[dict[str, str]] = {
+    "B312": "a traced gradient beside its own",
     "S101": "an entry point",
     "S105": "refused where it is declared",
     "S108": "a docstring of an operator that is installed",

@@ -34,6 +34,7 @@ class Call(NamedTuple):
         takes_any_number: Whether it takes any number of tensors.
         params: Its parameters that can be given by name.
         output_counts: How many outputs a call shows, depending on the parameters.
+        takes_more_params: Whether it takes parameters that are not declared.
     """
 
     tensors: tuple[TensorArgument, ...]
@@ -41,6 +42,7 @@ class Call(NamedTuple):
     takes_any_number: bool
     params: tuple[Param, ...]
     output_counts: frozenset[int]
+    takes_more_params: bool = False
 
     def text(self, name: str) -> str:
         """The call as documentation shows it."""
@@ -57,8 +59,10 @@ def call_of(op: type[OperatorProperty]) -> Call:
     Raises:
         ParamError: No parameters were found that it accepts.
     """
-    made = list(variants(sample_property(op, {})))
     params = tuple(p for name, p in op.params.items() if name.isidentifier() and not iskeyword(name))
+    if op.takes_more_params:  # which decide what it is
+        return Call((), (), True, params, frozenset({1, 2}), True)
+    made = list(variants(sample_property(op, {})))
     counts = frozenset(prop.num_visible_outputs for prop in made)
     if op.key_var_num_args is not None:
         params = tuple(p for p in params if p.name != op.key_var_num_args)

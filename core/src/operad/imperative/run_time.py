@@ -50,7 +50,8 @@ class RunTime:
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
         """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
         if self._is_number:
-            return _is_alike(last[0], given[0])
+            number, other = given[0], last[0]
+            return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
         return all(map(is_, last, given)) or all(map(_is_alike, last, given))
 
     def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:

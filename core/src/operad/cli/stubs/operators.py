@@ -37,7 +37,8 @@ def array_stub(name: str, call: Call, doc: str) -> str:
     optional = [tensor.is_optional for tensor in call.tensors]
     if optional == sorted(optional):
         tensors = [(f"{t.name}: NDArray", t.is_optional) for t in call.tensors]
-        return _function(name, _parameters(call, "NDArray", tensors, extras), result, doc)
+        last = "**params: Any" if call.takes_more_params else ""
+        return _function(name, _parameters(call, "NDArray", tensors, extras, last), result, doc)
     # One that may be missing stands before one that may not: each list of tensors is a call of its own.
     texts = []
     for names in call.tensor_lists:
@@ -52,7 +53,8 @@ def symbol_stub(name: str, call: Call, doc: str) -> str:
     """The function `operad.sym.<name>`; a symbol that is not given becomes a variable."""
     tensors = [(f"{t.name}: Symbol", True) for t in call.tensors]
     extras = ["name: str | None = None", "attr: dict[str, str] | None = None"]
-    return _function(name, _parameters(call, "Symbol", tensors, extras, "**hidden: str"), "Symbol", doc)
+    last = "**params: Any" if call.takes_more_params else "**hidden: str"
+    return _function(name, _parameters(call, "Symbol", tensors, extras, last), "Symbol", doc)
 
 
 def _parameters(

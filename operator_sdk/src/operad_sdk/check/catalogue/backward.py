@@ -89,7 +89,8 @@ BACKWARD: Final = (
         "B312",
         "the gradient of the gradient, where there is one, is the gradient's derivative",
         "Gradient penalties and Newton steps are trained with it, and nothing else ever looks at it.",
-        "@gradient(traced=lambda output_grad, data: output_grad)    # the gradient itself has a factor 2 x",
+        "@gradient(traced=lambda output_grad, data: output_grad)\n"
+        "def data_grad(output_grad, data): return 2 * data * output_grad",
         "Give traced= the formula that the gradient computes; leave it out where that uses NumPy alone.",
     ),
 )
