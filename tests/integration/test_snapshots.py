@@ -116,12 +116,12 @@ UNCHANGEABLE = {
 
 
 def public_names(owner: Any) -> set[str]:
-    """Of a module its own functions and classes; of a class its attributes and special methods."""
+    """Of a module the core's functions and classes; of a class its attributes and special methods."""
     if isinstance(owner, ModuleType):
         own = {name: value for name, value in vars(owner).items() if not isinstance(value, ModuleType)}
-        return {
-            name for name, value in own.items() if not name.startswith("_") and not hasattr(value, "operator")
-        }
+        # What plugins add is there once somebody has used it.
+        of_core = {n for n, v in own.items() if getattr(v, "__module__", "operad").startswith("operad.")}
+        return {name for name in of_core if not name.startswith("_") and not hasattr(own[name], "operator")}
     told = {name for base in owner.__mro__ if base is not object for name in vars(base)}
     special = {name for name in told if name.endswith("__") and callable(getattr(owner, name))}
     return {name for name in told if not name.startswith("_")} | special
