@@ -61,6 +61,10 @@ class IndexOutOfRangeError(OperadError, IndexError):
     """An index lies outside an array's axis, or an array has no such axis."""
 
 
+class UnsupportedError(OperadError, NotImplementedError):
+    """Something of this kind cannot do what was asked, or a subclass does not define what it must."""
+
+
 class FormatError(OperadError, ValueError):
     """A file or byte string does not follow the format it claims."""
 

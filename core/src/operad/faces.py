@@ -23,6 +23,11 @@ def on_face(face: str, name: str) -> Any:
     return found
 
 
+def spec_of(name: str, module: Any) -> ModuleSpec:
+    """For a finder: the specification by which importing `name` gives a module that exists, as it is."""
+    return ModuleSpec(name, _Found(module))  # type: ignore[arg-type]  # a loader by its methods
+
+
 class _InPlugins:
     """Imports `operad.optimizer.updater` as what it is: a module of the plugin behind `operad.optimizer`."""
 
@@ -35,7 +40,7 @@ class _InPlugins:
         real = getattr(sys.modules.get(f"operad.{first}"), "__name__", "")
         if not inner or not real or real.startswith("operad."):
             return None
-        return _OnFaces.spec(name, import_module(".".join([real, *inner])))
+        return spec_of(name, import_module(".".join([real, *inner])))
 
 
 class _OnFaces:
@@ -53,12 +58,7 @@ class _OnFaces:
             found = registry.on_face({"ndarray": "nd", "symbol": "sym"}.get(first, first), inner)
         else:
             found = registry.namespace(first) if first in registry.entry_names("operad.namespaces") else None
-        return None if found is None else _OnFaces.spec(name, found)
-
-    @staticmethod
-    def spec(name: str, found: Any) -> ModuleSpec:
-        """A specification that gives `found`."""
-        return ModuleSpec(name, _Found(found))  # type: ignore[arg-type]  # a loader by its methods
+        return None if found is None else spec_of(name, found)
 
 
 class _Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Final, TypeVar
 
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, UnsupportedError
 
 C = TypeVar("C", bound="type[KVStoreBase]")
 
@@ -93,5 +93,5 @@ class KVStoreBase(ABC):
         """Take over what `save_optimizer_states` wrote."""
         raise self._cannot("load an optimizer's states")
 
-    def _cannot(self, what: str) -> NotImplementedError:
-        return NotImplementedError(f"a store of type {self.type!r} cannot {what}")
+    def _cannot(self, what: str) -> UnsupportedError:
+        return UnsupportedError(f"a store of type {self.type!r} cannot {what}")

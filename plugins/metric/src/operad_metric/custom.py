@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from operad.errors import UnsupportedError
 from operad_metric.arrays import check_label_shapes, listed, values
 from operad_metric.metric import EvalMetric
 from operad_metric.registered import register
@@ -103,9 +104,9 @@ class CustomMetric(EvalMetric):
         """Refused: a function cannot be told.
 
         Raises:
-            NotImplementedError: Always.
+            UnsupportedError: Always.
         """
-        raise NotImplementedError("CustomMetric cannot be serialized: it is made of a function; make it anew")
+        raise UnsupportedError("CustomMetric cannot be serialized: it is made of a function; make it anew")
 
 
 def np(

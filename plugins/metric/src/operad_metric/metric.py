@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operad.errors import ParamError
+from operad.errors import ParamError, UnsupportedError
 
 
 class EvalMetric:
@@ -75,7 +75,7 @@ class EvalMetric:
             labels: Arrays, one for each output.
             preds: Outputs.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say what a batch adds; define update")
+        raise UnsupportedError(f"{type(self).__name__} does not say what a batch adds; define update")
 
     def accumulate(self, total: float, count: int) -> None:
         """Add to both sums and counts."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import operad as od
 from operad import NDArray, Symbol
+from operad.errors import UnsupportedError
 from operad_module.errors import ModuleStateError
 
 Params = Mapping[str, NDArray]
@@ -194,5 +195,5 @@ class ModuleInterface:
         """Set the states to arrays, or all to one number."""
         self._need("set_states", params=True)
 
-    def _lacking(self, what: str) -> NotImplementedError:
-        return NotImplementedError(f"{type(self).__name__} does not give {what!r}, which a module must")
+    def _lacking(self, what: str) -> UnsupportedError:
+        return UnsupportedError(f"{type(self).__name__} does not give {what!r}, which a module must")

@@ -8,37 +8,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Final, final
 
 from operad.errors import PluginError
+from operad.faces import spec_of
 
 ROOT: Final = "mxnet"
 
 
 @final
 class _Alias:
-    """Imports `mxnet.x` as `operad.x`; finder and loader in one."""
+    """Imports `mxnet.x` as `operad.x`; a finder."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """A specification for every module below `mxnet`."""
-        return ModuleSpec(name, _Loader()) if name.partition(".")[0] == ROOT else None
-
-
-@final
-class _Loader(Loader):
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module of operad."""
-        found = import_module("operad" + spec.name.removeprefix(ROOT))
-        self._own = found.__spec__
-        return found
-
-    def exec_module(self, module: ModuleType) -> None:
-        """It has been executed; the importer has put its own specification there."""
-        module.__spec__ = self._own
+        if name.partition(".")[0] != ROOT:
+            return None
+        return spec_of(name, import_module("operad" + name.removeprefix(ROOT)))
 
 
 def install() -> None:

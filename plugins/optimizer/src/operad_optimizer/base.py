@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from operad import NDArray, Symbol, nd
+from operad.errors import UnsupportedError
 from operad_optimizer.arguments import Suggesting
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
@@ -155,7 +156,7 @@ class Optimizer(metaclass=Suggesting):
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """Move one weight, whose update has been counted."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how a weight moves; define step")
+        raise UnsupportedError(f"{type(self).__name__} does not say how a weight moves; define step")
 
     def update_multi_precision(
         self,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, final
 
+from operad.errors import UnsupportedError
 from operad_optimizer.arguments import Suggesting
 from operad_sdk import ParamError
 
@@ -62,7 +63,7 @@ class LRScheduler(metaclass=Suggesting):
 
     def rate(self, num_update: int) -> float:
         """The rate after the warm-up; a subclass has this method, or `__call__` itself."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what the rate is; define rate")
+        raise UnsupportedError(f"{type(self).__name__} does not say what the rate is; define rate")
 
     def get_warmup_lr(self, num_update: int) -> float:
         """The rate during the warm-up."""

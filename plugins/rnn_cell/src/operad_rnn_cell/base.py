@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 from operad import NDArray, Symbol, nd, sym
-from operad.errors import ArgumentError, GraphError
+from operad.errors import ArgumentError, GraphError, UnsupportedError
 
 _GROUPS: Final = ("i2h", "h2h")
 
@@ -73,7 +73,7 @@ class BaseRNNCell:
         Returns:
             The output and the new states.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say what a step is; define __call__")
+        raise UnsupportedError(f"{type(self).__name__} does not say what a step is; define __call__")
 
     @property
     def params(self) -> RNNParams:
@@ -84,9 +84,7 @@ class BaseRNNCell:
     @property
     def state_info(self) -> list[dict[str, Any]]:
         """Shape and layout of each state; a length of 0 is unknown."""
-        raise NotImplementedError(
-            f"{type(self).__name__} does not say what its states are; define state_info"
-        )
+        raise UnsupportedError(f"{type(self).__name__} does not say what its states are; define state_info")
 
     @property
     def state_shape(self) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import operad
 from operad import NDArray, Symbol, nd, sym
-from operad.errors import ArgumentError, ShapeError
+from operad.errors import ArgumentError, ShapeError, UnsupportedError
 from operad_rnn_cell.base import BaseRNNCell, RNNParams, arranged
 from operad_rnn_cell.cells import GRUCell, LSTMCell, RNNCell
 from operad_rnn_cell.modifiers import DropoutCell
@@ -111,9 +111,9 @@ class FusedRNNCell(BaseRNNCell):
         """Refused: the operator takes a whole sequence.
 
         Raises:
-            NotImplementedError: Always.
+            UnsupportedError: Always.
         """
-        raise NotImplementedError("FusedRNNCell cannot be stepped; use unroll, or unfuse() first")
+        raise UnsupportedError("FusedRNNCell cannot be stepped; use unroll, or unfuse() first")
 
     def unroll(
         self,

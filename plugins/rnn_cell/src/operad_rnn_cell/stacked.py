@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from operad import NDArray, Symbol, sym
-from operad.errors import ArgumentError, GraphError
+from operad.errors import ArgumentError, GraphError, UnsupportedError
 from operad_rnn_cell.base import BaseRNNCell, RNNParams, arranged
 
 
@@ -141,9 +141,9 @@ class BidirectionalCell(_Group):
         """Refused: the backward direction begins with the last step.
 
         Raises:
-            NotImplementedError: Always.
+            UnsupportedError: Always.
         """
-        raise NotImplementedError("BidirectionalCell cannot be stepped; use unroll")
+        raise UnsupportedError("BidirectionalCell cannot be stepped; use unroll")
 
     def unroll(
         self,

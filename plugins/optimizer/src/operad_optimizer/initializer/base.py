@@ -17,6 +17,7 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 
 from operad import NDArray
+from operad.errors import UnsupportedError
 from operad_optimizer.arguments import Suggesting
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -110,7 +111,7 @@ class Initializer(metaclass=Suggesting):
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         """Fill `arr` whatever its name."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to fill an array")
+        raise UnsupportedError(f"{type(self).__name__} does not say how to fill an array")
 
     def _init_bias(self, name: str, arr: NDArray) -> None:
         arr[:] = 0
