@@ -245,6 +245,24 @@ ARRAYS |= {
         lambda _, xs, params: nd.invoke("transpose", xs, params),
         lambda: [[nd.array(START)], {"axes": [1, 0]}],
     ),
+    **{
+        f"nd.{name}": (lambda x, v, name=name: getattr(nd, name)(x, v), lambda: [nd.array(FULL)])
+        for name in (
+            "add", "subtract", "multiply", "divide", "true_divide", "modulo", "power", "maximum", "minimum",
+            "equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and",
+            "logical_or", "logical_xor",
+        )
+    },
+    "nd.split_v2": (lambda x, places: nd.split_v2(x, places, axis=1), lambda: [[1, 3]]),
+    "nd.moveaxis": (lambda x, axes: nd.moveaxis(x, axes, 0), lambda: [[1]]),
+    "nd.histogram": (lambda x, edges: nd.histogram(x, edges)[0], lambda: [nd.array([0, 4, 12])]),
+    "nd.onehot_encode": (
+        lambda x, places: nd.onehot_encode(places, x[:, :3]), lambda: [nd.array([0, 1, 2])]
+    ),
+    "nd.load_frombuffer": (
+        lambda _, content: nd.load_frombuffer(content)[0], lambda: [bytearray(nd.dumps(nd.array(FULL)))]
+    ),
+    "nd.from_numpy: copied": (lambda x, v: x + nd.from_numpy(v, zero_copy=False), lambda: [FULL.copy()]),
     "nd.concatenate": (
         lambda x, arrays: x + nd.concatenate(arrays), lambda: [[nd.array(FULL[:1]), nd.array(FULL[1:])]]
     ),

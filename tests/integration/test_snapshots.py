@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad import autograd, engine, nd, sym
+from operad import autograd, engine, nd, registry, sym
 from operad.context import cpu
 from operad.executor import Executor
 from operad.ndarray import NDArray
@@ -90,11 +90,14 @@ def test_a_change_before_the_call_shows(call: Call, arguments: Callable[[], list
         np.testing.assert_equal(found, expected)
 
 
-SHARED = {"nd.from_dlpack", "nd.over", "nd.wrap", "NDArray.detach", "NDArray.grad", "autograd.record_copy"}
+SHARED = {
+    "nd.from_dlpack", "nd.over", "nd.to_dlpack_for_read", "nd.to_dlpack_for_write", "nd.wrap",
+    "NDArray.detach", "NDArray.grad", "autograd.record_copy",
+}  # fmt: skip
 """Whose purpose is to share memory, or to say what shares it."""
 
 UNCHANGEABLE = {
-    "nd": "arange eye load nested operator_function real_number split_arguments waitall NDArray",
+    "nd": "arange eye linspace load nested operator_function real_number split_arguments waitall NDArray",
     "NDArray": "T __abs__ __array__ __bool__ __copy__ __deepcopy__ __dlpack__ __dlpack_device__ __float__ "
     "__format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ __neg__ "
     "__reduce__ __repr__ as_in_context as_in_ctx asnumpy asscalar astype attach_grad context copy ctx dtype "
@@ -116,12 +119,15 @@ UNCHANGEABLE = {
 
 
 def public_names(owner: Any) -> set[str]:
-    """Of a module the core's functions and classes; of a class its attributes and special methods."""
+    """Of a module its functions and classes; of a class its attributes and special methods."""
     if isinstance(owner, ModuleType):
         own = {name: value for name, value in vars(owner).items() if not isinstance(value, ModuleType)}
-        # What plugins add is there once somebody has used it.
-        of_core = {n for n, v in own.items() if getattr(v, "__module__", "operad").startswith("operad.")}
-        return {name for name in of_core if not name.startswith("_") and not hasattr(own[name], "operator")}
+        # What plugins add is there only once somebody has used it, so it is asked for by name.
+        added = {name: getattr(owner, name) for name in registry.names_on_face("nd") if owner is nd}
+        own |= {name: value for name, value in added.items() if not isinstance(value, ModuleType)}
+        return {
+            name for name, value in own.items() if not name.startswith("_") and not hasattr(value, "operator")
+        }
     told = {name for base in owner.__mro__ if base is not object for name in vars(base)}
     special = {name for name in told if name.endswith("__") and callable(getattr(owner, name))}
     return {name for name in told if not name.startswith("_")} | special
