@@ -47,7 +47,7 @@ _STATE: Final[dict[str, Callable[[], Any]]] = {
     "the warning filters": lambda: list(warnings.filters),
     "sys.path": lambda: list(sys.path),
     "the recursion limit": sys.getrecursionlimit,
-    "a function of NumPy": lambda: {name: id(value) for name, value in vars(np).items() if callable(value)},
+    "a function of NumPy": lambda: [value for value in vars(np).values() if callable(value)],
     "the threads that run": lambda: {
         thread.ident for thread in threading.enumerate() if not thread.name.startswith("operad-")
     },  # but for those of `op_ctx.parallel`, which start when they are first needed
