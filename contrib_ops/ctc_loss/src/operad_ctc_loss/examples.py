@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from math import exp, inf, log1p
 from typing import Any, Final
 
 import numpy as np
@@ -62,7 +64,7 @@ def definition(
         steps_data = data[: int(steps[sample]), sample]
         log_probs = steps_data - np.logaddexp.reduce(steps_data, axis=1, keepdims=True)
         score = log_probability(log_probs, row[: int(counts[sample])], blank)
-        losses.append(-score if score > -np.inf else 0.0)
+        losses.append(-score if score > -inf else 0.0)
     return np.asarray(losses)
 
 
@@ -72,14 +74,20 @@ def log_probability(log_probs: Array, labels: list[int], blank: int) -> float:
     Sequences are told apart by how many labels they have left and by their last class alone.
     """
     left = {(0, blank): 0.0}
-    for step in log_probs:
-        longer: dict[tuple[int, int], float] = defaultdict(lambda: -np.inf)
+    for step in log_probs.tolist():
+        longer: dict[tuple[int, int], float] = defaultdict(lambda: -inf)
         for (count, last), value in left.items():
             for symbol, share in enumerate(step):
                 if symbol in (blank, last):
-                    longer[count, symbol] = np.logaddexp(longer[count, symbol], value + share)
+                    longer[count, symbol] = _log_sum(longer[count, symbol], value + share)
                 elif count < len(labels) and labels[count] == symbol:
-                    longer[count + 1, symbol] = np.logaddexp(longer[count + 1, symbol], value + share)
+                    longer[count + 1, symbol] = _log_sum(longer[count + 1, symbol], value + share)
         left = longer
     ends = [value for (count, _), value in left.items() if count == len(labels)]
-    return float(np.logaddexp.reduce(ends, initial=-np.inf))
+    return reduce(_log_sum, ends, -inf)
+
+
+def _log_sum(one: float, other: float) -> float:
+    """log(e^one + e^other)."""
+    low, high = sorted((one, other))
+    return high if low == -inf else high + log1p(exp(low - high))
