@@ -77,7 +77,7 @@ def expect_near(
     values: Values,
     dtype: Any,
     *,
-    nearby: Values | None = None,
+    nearby: Sequence[Values] = (),
     are_gradients: bool = False,
     is_reference: bool = False,
 ) -> int:
@@ -86,7 +86,7 @@ def expect_near(
     Args:
         found: What the operator gives in `dtype`.
         wide: The same case in float64, and `values` what is right there.
-        nearby: The same for a trial whose inputs are perturbed; None: `values`.
+        nearby: The same for trials whose inputs are perturbed, in turn; none: `values`.
         are_gradients: Whether they are sums of multiples of head gradients.
         is_reference: Whether `values` come from a function that rounds for itself, at magnitudes around 1.
 
@@ -106,7 +106,7 @@ def expect_near(
         and found[index].dtype == dtype
         and expected[index].dtype == WIDE_TYPE
     ]
-    for limits in _limits(wide, expected, nearby or values, dtype, are_gradients, is_reference):
+    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients, is_reference):
         first = None
         for index, name in judged:
             one, other, limit = found[index], expected[index], limits[index]
@@ -129,7 +129,7 @@ def expect_near(
 def _limits(
     wide: Trial,
     expected: Sequence[Any],
-    values: Values,
+    nearby: Sequence[Values],
     dtype: Any,
     are_gradients: bool,
     is_reference: bool,
@@ -148,8 +148,9 @@ def _limits(
     spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
         for salt in range(_MOVEMENTS):
-            nearby = values(perturbed(wide, precision, relative=True, salt=salt))
-            for total, one, other in zip(spread, nearby, expected, strict=True):
+            values = nearby[salt % len(nearby)]
+            moved = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, moved, expected, strict=True):
                 if total is not None and other.dtype == WIDE_TYPE:
                     distance = np.abs(one - other)
                     np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)

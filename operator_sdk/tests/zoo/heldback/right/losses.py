@@ -31,7 +31,9 @@ class CrossEntropy(OperatorProperty):
 @unary(
     "zoo_right_turned_gradient",
     accepts="floating",
-    contract=Contract(no_numeric_gradient="the gradient is turned round on purpose"),
+    contract=Contract(
+        no_numeric_gradient="the gradient is turned round on purpose", reference=lambda x, strength: x
+    ),
 )
 def turned_gradient(x, strength: float = param(float, 1.0, ge=0, le=2, doc="How much of it comes back.")):
     """The data, with minus the head gradient."""
@@ -49,7 +51,10 @@ class WeighedByData(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(*S), weight:(*S) -> output:(*S)"
-    contract = Contract(no_numeric_gradient="weights are given with the examples")
+    contract = Contract(
+        no_numeric_gradient="weights are given with the examples",
+        reference=lambda data, weight: np.multiply(weight, data),
+    )
 
     def forward(data, weight):
         return data * weight
