@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import operad as od
+from operad.cli import main
 from tests.conformance.models import record
 from tests.conformance.models.__main__ import BEGIN, END, PAGE
+from tests.conformance.models.aging import aged
 from tests.conformance.models.catalogue import MODELS
 from tests.conformance.models.comparison import (
     TOLERANCE,
     digest_of_files,
     from_description,
     from_mxnets_files,
+    from_symbol,
 )
 from tests.conformance.models.compute import inferred
 from tests.conformance.models.model import Model
@@ -57,6 +62,16 @@ def test_operads_checkpoint_computes_there_what_it_computes_here(model: Model) -
 
     assert digest_of_files(model) == verdict.digest, "ask MXNet again: tests/conformance/record_models.py"
     assert_near(verdict.distance)
+
+
+@every_model
+def test_a_file_of_mxnet_0_8_is_brought_up_to_date(model: Model, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(aged(RECORD[model.name].symbol))
+    done = CliRunner().invoke(main, ["convert", str(old), "-o", str(new)])
+
+    assert done.exit_code == 0, done.output
+    assert_near(from_symbol(od.sym.load(str(new)), model, RECORD[model.name]))
 
 
 def test_every_model_has_a_row_in_the_documentation() -> None:

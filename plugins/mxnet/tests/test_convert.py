@@ -126,7 +126,7 @@ def test_a_model_is_described(checkpoint: str) -> None:
     assert [one["name"] for one in told["inputs"]] == ["data"]
     assert told["outputs"] == ["bn_output"]
     assert told["parameters"][0] == {
-        "name": "arg:fc_weight",
+        "name": "fc_weight",
         "shape": [3, 4],
         "dtype": "float32",
         "size_bytes": 48,

@@ -19,7 +19,11 @@ TOLERANCE: Final = 1e-5
 
 def from_description(model: Model, record: ModelRecord) -> Distance:
     """The model built here, beside MXNet's."""
-    symbol = model.symbol(od)
+    return from_symbol(model.symbol(od), model, record)
+
+
+def from_symbol(symbol: od.Symbol, model: Model, record: ModelRecord) -> Distance:
+    """Another symbol of the model."""
     return distance(results(computed(od, model, symbol, *parameters(od, model, symbol))), record.results)
 
 

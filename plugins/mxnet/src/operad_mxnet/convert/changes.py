@@ -16,8 +16,8 @@ class Change:
     """One kind of difference.
 
     Attributes:
-        what: It, in words.
-        nodes: At how many nodes.
+        what: The difference, in words.
+        nodes: How many nodes have it.
     """
 
     what: str

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import operad
-from operad import NDArray, Symbol, nd, sym
+from operad import Symbol, nd, sym
 from operad.cli import Listing
 from operad.dtypes import from_type_flag
 from operad.errors import FormatError
@@ -20,7 +20,7 @@ from operad_mxnet.convert.changes import changes
 from operad_mxnet.convert.report import Conversion, Tensor
 from operad_mxnet.convert.upgrade import attributes, upgraded
 from operad_mxnet.convert.usage import used_operators
-from operad_mxnet.convert.weights import is_parameter, misfits, sorted_out
+from operad_mxnet.convert.weights import Weights, is_parameter, misfits, sorted_out
 
 
 @click.command(cls=Listing, result=Conversion)
@@ -51,6 +51,7 @@ def converted_arrays(found: files.ModelFiles, out: str | None) -> Conversion:
     assert found.params is not None
     arrays = nd.load(str(found.params))
     named = arrays if isinstance(arrays, Mapping) else {str(i): one for i, one in enumerate(arrays)}
+    weights = sorted_out(named, [])
     written = []
     if out is not None:
         nd.save(out, arrays)
@@ -61,7 +62,7 @@ def converted_arrays(found: files.ModelFiles, out: str | None) -> Conversion:
         operators=[],
         inputs=[],
         outputs=[],
-        parameters=[_parameter(name, one) for name, one in named.items()],
+        parameters=_parameters(weights),
         install=None,
         changes=[],
         problems=[],
@@ -101,8 +102,7 @@ def converted_model(found: files.ModelFiles, out: str | None) -> Conversion:
         operators=operators,
         inputs=[one for one in variables if not is_parameter(one.name)],
         outputs=[] if symbol is None else symbol.list_outputs(),
-        parameters=[_parameter(name, one) for name, one in weights.named().items()]
-        + [one for one in variables if is_parameter(one.name)],
+        parameters=_parameters(weights) + [one for one in variables if is_parameter(one.name)],
         install=operad.registry.install_line(op.name for op in operators if op.install is not None),
         changes=[] if symbol is None else changes(document, json.loads(symbol.tojson())),
         problems=problems,
@@ -141,5 +141,9 @@ def _shape(text: str) -> list[int] | None:
     return list(axes) if is_shape else None
 
 
-def _parameter(name: str, one: NDArray) -> Tensor:
-    return Tensor(name, list(one.shape), one.dtype.name, one.size * one.dtype.itemsize)
+def _parameters(weights: Weights) -> list[Tensor]:
+    return [
+        Tensor(name, list(one.shape), one.dtype.name, one.size * one.dtype.itemsize)
+        for arrays in (weights.arguments, weights.states)
+        for name, one in arrays.items()
+    ]

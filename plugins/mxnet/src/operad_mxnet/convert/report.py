@@ -18,8 +18,8 @@ class Tensor:
     """An input or a parameter.
 
     Attributes:
-        name: Its variable's.
-        shape: Its axes; null where the files do not say.
+        name: Of its variable.
+        shape: Lengths of its axes; null where the files do not say.
         dtype: Its element type; null likewise.
         size_bytes: Of its values; 0 where the files have none.
     """
