@@ -108,6 +108,17 @@ def test_a_file_of_today_is_left_as_it_is(checkpoint: str) -> None:
     assert found(checkpoint)["changes"] == []
 
 
+def test_what_is_no_parameter_is_kept_under_a_hidden_name(tmp_path: Path) -> None:
+    path = written(tmp_path, DATA, applied("tanh", mood="calm", weight_lr_mult="2", __note__="x"))
+    found(path, "-o", tmp_path / "new.json")
+
+    assert json.loads((tmp_path / "new.json").read_text())["nodes"][1]["attrs"] == {
+        "__mood__": "calm",
+        "__weight_lr_mult__": "2",
+        "__note__": "x",
+    }
+
+
 def test_a_draw_without_inputs_keeps_its_meaning(tmp_path: Path) -> None:
     path = written(
         tmp_path, {"op": "_sample_uniform", "name": "out", "inputs": [], "attr": {"shape": "(2,)"}}

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
-from operad_mxnet.convert.upgrade import KNOWN_ATTRIBUTES, Node, attributes
+from operad_mxnet.convert.upgrade import Node, attributes
+
+_OF_ARGUMENTS: Final = ("_lr_mult", "_wd_mult")
+"""Ends of what operators said of their arguments, as `weight_lr_mult`."""
 
 
 @final
@@ -50,7 +53,7 @@ def _words(old: Node | None, new: Node) -> Iterator[str]:
                 yield f"{key}={value} is {key}={says[key]}"
         elif f"__{key}__" in says:
             yield f"attribute {key} is __{key}__"
-        elif key.endswith(KNOWN_ATTRIBUTES):
+        elif key.endswith(_OF_ARGUMENTS):
             yield f"attribute {key} stands at the variable"
         else:
             yield f"{key}={value} is left out"

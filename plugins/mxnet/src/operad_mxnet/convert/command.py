@@ -18,7 +18,7 @@ from operad.errors import FormatError
 from operad_mxnet.convert import files
 from operad_mxnet.convert.changes import changes
 from operad_mxnet.convert.report import Conversion, Tensor
-from operad_mxnet.convert.upgrade import attributes, upgraded
+from operad_mxnet.convert.upgrade import attributes, upgraded, with_hidden_attributes
 from operad_mxnet.convert.usage import used_operators
 from operad_mxnet.convert.weights import Weights, is_parameter, misfits, sorted_out
 
@@ -112,7 +112,7 @@ def converted_model(found: files.ModelFiles, out: str | None) -> Conversion:
 
 def _loaded(document: Mapping[str, Any], path: Path) -> Symbol:
     try:
-        return sym.load_json(json.dumps(document))
+        return with_hidden_attributes(sym.load_json(json.dumps(document)))
     except FormatError as error:
         raise FormatError(f"{str(path)!r}: {error}") from error
 
