@@ -159,6 +159,14 @@ def test_a_checkpoint_is_written_as_a_checkpoint(checkpoint: str, tmp_path: Path
     assert (sorted(states), arguments["fc_weight"].shape) == (["bn_moving_mean", "bn_moving_var"], (3, 4))
 
 
+def test_parameters_of_today_are_written_as_they_were(checkpoint: str, tmp_path: Path) -> None:
+    old = tmp_path / "net-0003.params"
+    od.nd.save(str(old), dict(reversed(od.nd.load(str(old)).items())))
+    found(checkpoint, "-o", tmp_path / "new")
+
+    assert (tmp_path / "new-0003.params").read_bytes() == old.read_bytes()
+
+
 def test_parameters_of_the_first_format_are_written_in_todays(tmp_path: Path) -> None:
     old, new = tmp_path / "old.params", tmp_path / "new.params"
     array = struct.pack("<IIiii2f", 1, 2, 1, 0, 0, 1.5, 2.5)  # axes, length, cpu(0), float32

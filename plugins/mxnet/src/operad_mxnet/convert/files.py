@@ -21,8 +21,8 @@ class ModelFiles:
     """The files of one model; at least one of the two.
 
     Attributes:
-        symbol: Path of the symbol's JSON.
-        params: Path of the parameters.
+        symbol: Path of the symbol's JSON, or None.
+        params: Path of the parameters, or None.
         is_prefix: Whether the model was named by its prefix, and so are the files that are written.
         epoch: Number in the name of the parameters' file, where the model was named by its prefix.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 from operad.cli import Mark, Page
@@ -51,15 +51,15 @@ class Conversion:
     """
 
     files: list[str]
-    mxnet_version: str | None
-    operators: list[UsedOperator]
-    inputs: list[Tensor]
-    outputs: list[str]
-    parameters: list[Tensor]
-    install: str | None
-    changes: list[Change]
-    problems: list[str]
-    written: list[str]
+    mxnet_version: str | None = None
+    operators: list[UsedOperator] = field(default_factory=list)
+    inputs: list[Tensor] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    parameters: list[Tensor] = field(default_factory=list)
+    install: str | None = None
+    changes: list[Change] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
 
     @property
     def missing(self) -> list[UsedOperator]:

@@ -22,26 +22,23 @@ class Weights:
     Attributes:
         arguments: Values of arguments, by name.
         states: Values of auxiliary states.
+        named: All of them as MXNet names them in files, in the order in which they were there.
     """
 
     arguments: dict[str, NDArray]
     states: dict[str, NDArray]
-
-    def named(self) -> dict[str, NDArray]:
-        """As MXNet names them in files."""
-        return {f"arg:{name}": one for name, one in self.arguments.items()} | {
-            f"aux:{name}": one for name, one in self.states.items()
-        }
+    named: dict[str, NDArray]
 
 
 def sorted_out(arrays: Arrays, states: Collection[str]) -> Weights:
     """The arrays by their kinds: `arg:NAME`, `aux:NAME`, or a name alone, of which `states` are such."""
-    weights = Weights({}, {})
+    weights = Weights({}, {}, {})
     for key, one in arrays.items():
         kind, _, name = key.partition(":")
         if kind not in {"arg", "aux"} or not name:
             kind, name = "aux" if key in states else "arg", key
         (weights.arguments if kind == "arg" else weights.states)[name] = one
+        weights.named[f"{kind}:{name}"] = one
     return weights
 
 
