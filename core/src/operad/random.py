@@ -5,6 +5,7 @@ Source: python/mxnet/random.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from operad import faces, registry, resource
@@ -27,6 +28,34 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
         ContextError: `ctx` is neither a context nor "all".
     """
     resource.get().seed(seed_state, ctx)
+
+
+def get_state() -> dict[str, Any]:
+    """Where the random streams of every device are, after all draws that were pushed before.
+
+    Made of dicts, lists, texts, numbers and NumPy's arrays, so that a file can hold it. Waits for the draws.
+
+    Raises:
+        UnsupportedError: A GPU has drawn random numbers, whose streams cannot be saved.
+
+    Example:
+        >>> import operad as od
+        >>> before = od.random.get_state()
+        >>> first = od.nd.random.uniform(shape=3).asnumpy()
+        >>> od.random.set_state(before)
+        >>> bool((od.nd.random.uniform(shape=3).asnumpy() == first).all())
+        True
+    """
+    return resource.get().get_state()
+
+
+def set_state(state: Mapping[str, Any]) -> None:
+    """Go on where the random streams were when `get_state` returned `state`; in push order, like `seed`.
+
+    Raises:
+        FormatError: `state` is something else.
+    """
+    resource.get().set_state(state)
 
 
 def __getattr__(name: str) -> Any:

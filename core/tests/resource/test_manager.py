@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from operad.context import Context, cpu
 from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
-from operad.errors import ContextError, ParamError
+from operad.errors import ContextError, FormatError, ParamError
 from operad.resource import (
     ParallelRandom,
     RandomStream,
@@ -305,3 +305,55 @@ print(numbers)
         for _ in range(2)
     )
     assert first == second
+
+
+def drawn_everywhere(draws: Draws) -> list[list[float]]:
+    """What each stream of two devices gives, one of which may not have been used before."""
+    draws.drawn = []
+    for ctx in (cpu(0), cpu(1), cpu(2)):
+        draws.push(3, ctx, RANDOM)
+        draws.push(1, ctx, PARALLEL)
+    return draws.results()
+
+
+def test_a_state_set_again_gives_the_same_numbers_on_every_device(engine: Engine) -> None:
+    draws = Draws(engine)
+    program(draws)
+    state = draws.manager.get_state()
+    expected = drawn_everywhere(draws)
+    drawn_everywhere(draws)
+    draws.manager.set_state(state)
+    assert drawn_everywhere(draws) == expected
+
+
+def test_another_process_goes_on_where_a_state_was_taken(engine: Engine) -> None:
+    draws, other = Draws(engine), Draws(NaiveEngine())
+    program(draws)
+    state = draws.manager.get_state()
+    other.manager.set_state(state)
+    assert drawn_everywhere(other) == drawn_everywhere(draws)
+
+
+def test_a_state_is_taken_after_the_draws_that_were_pushed_before(engine: Engine) -> None:
+    draws = Draws(engine)
+    draws.manager.seed(3)
+    draws.push(5)
+    state = draws.manager.get_state()
+    draws.push(5)
+    expected = draws.results()[1]
+    draws.manager.set_state(state)
+    draws.push(5)
+    assert draws.results()[2] == expected
+
+
+@pytest.mark.parametrize("state", [{}, {"seed": 1}, [], {"seed": [1, []], "device_seeds": [], "forks": 0}])
+def test_what_is_no_state_changes_nothing(engine: Engine, state: object) -> None:
+    draws = Draws(engine)
+    draws.manager.seed(3)
+    with pytest.raises(FormatError, match=r"expected what random\.get_state returned"):
+        draws.manager.set_state(state)
+    draws.push()
+    first = draws.results()[0]
+    draws.manager.seed(3)
+    draws.push()
+    assert draws.results()[1] == first

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, final
 
 from operad import engine as engines
 from operad import storage as storages
 from operad.context import Context, cpu
 from operad.engine import Engine, Var
-from operad.errors import ContextError, ParamError
+from operad.errors import ContextError, FormatError, ParamError, UnsupportedError
 from operad.locks import new_lock
 from operad.resource.base import Resource, ResourceRequest
 from operad.resource.random import ParallelRandom, RandomStream, StreamSeed
@@ -21,6 +21,7 @@ from operad.storage import Storage
 
 _ROTATING_SPACES: Final = 4
 _SERIAL, _PARALLEL = 0, 1  # the two families of streams under a device's seed
+_NOTHING_DRAWN: Final[Mapping[str, Any]] = {"serial": (), "parallel": ()}
 _FORKED: Final = 0xFFFFFFFF  # what a key has before a fork's number; no device has this number
 
 
@@ -36,10 +37,14 @@ class _DeviceResources:
         self.spaces = [TempSpace(ctx, engine, storage) for _ in range(_ROTATING_SPACES)]
         self.turn = itertools.count()
 
-    def restart(self, seed: StreamSeed) -> None:
-        """Go on with the streams of `seed`."""
-        self.random.restart(seed.child(_SERIAL))
-        self.parallel.restart(seed.child(_PARALLEL))
+    def restart(self, seed: StreamSeed, states: Mapping[str, Any] = _NOTHING_DRAWN) -> None:
+        """Go on with the streams of `seed`, where `states` says; at their beginnings if it does not."""
+        self.random.restart(seed.child(_SERIAL), states["serial"])
+        self.parallel.restart(seed.child(_PARALLEL), states["parallel"])
+
+    def states(self) -> dict[str, Any]:
+        """How far the streams were drawn."""
+        return {"serial": self.random.states(), "parallel": self.parallel.states()}
 
 
 @final
@@ -122,6 +127,53 @@ class ResourceManager:
         for device, seed in seeded:
             self._push_restart(device, seed)
 
+    def get_state(self) -> dict[str, Any]:
+        """Where the random streams of every device are, after all draws that were pushed before.
+
+        A dict of dicts, lists, texts, numbers and NumPy's arrays, for `set_state`; waits for the draws.
+
+        Raises:
+            UnsupportedError: A GPU has drawn random numbers.
+        """
+        with self._lock:
+            alone = [[*_named(ctx), list(seed)] for ctx, seed in self._device_seeds.items()]
+            found = {"seed": list(self._seed), "device_seeds": alone, "forks": self._forks}
+            used = list(self._devices.items())
+        # Not under self._lock: the engine may run the operations here and now.
+        return {**found, "devices": [[*_named(ctx), self._states_of(ctx, device)] for ctx, device in used]}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on where the streams were when `get_state` was called. Takes effect in push order, as `seed`.
+
+        Raises:
+            FormatError: `state` is something else.
+        """
+        seed, alone, forks, states = _parsed(state)
+        for ctx in states:
+            self._device(ctx)  # a device that this process has not used yet
+        with self._lock:
+            self._seed, self._device_seeds, self._forks = seed, alone, forks
+            restarts = [
+                (device, self._seed_of(ctx), states.get(ctx, _NOTHING_DRAWN))
+                for ctx, device in self._devices.items()
+            ]
+        for device, own_seed, drawn in restarts:
+            self._push_restart(device, own_seed, drawn)
+
+    def _states_of(self, ctx: Context, device: _DeviceResources) -> dict[str, Any]:
+        used = (device.random.var, device.parallel.var)
+        found: list[dict[str, Any]] = []
+        self.engine.push_sync(lambda _: found.append(device.states()), cpu(), (), used, name="random state")
+        for var in used:
+            self.engine.wait_for_var(var)
+        (states,) = found
+        if None in (*states["serial"], *states["parallel"]):
+            raise UnsupportedError(
+                f"random.get_state: {ctx!r} has drawn random numbers, and CuPy does not say how many; "
+                "only the streams of CPUs can be kept"
+            )
+        return states
+
     def release_spaces(self, ctx: Context) -> None:
         """Give the memory of the device's temp spaces back, each after its users so far."""
         device = self._devices.get(ctx)
@@ -166,10 +218,12 @@ class ResourceManager:
         total = len(spaces)  # read once: another thread may append
         return [spaces[(turns[0] + index) % total] for index in range(count)]
 
-    def _push_restart(self, device: _DeviceResources, seed: StreamSeed) -> None:
+    def _push_restart(
+        self, device: _DeviceResources, seed: StreamSeed, states: Mapping[str, Any] = _NOTHING_DRAWN
+    ) -> None:
         used = (device.random.var, device.parallel.var)
         # On a CPU, since it only drops generators: a device that cannot be used any more fails nothing.
-        self.engine.push_sync(lambda _: device.restart(seed), cpu(), (), used, name="seed")
+        self.engine.push_sync(lambda _: device.restart(seed, states), cpu(), (), used, name="seed")
 
 
 def mutable_vars_of(resources: Iterable[Resource]) -> tuple[Var, ...]:
@@ -182,6 +236,31 @@ def _entropy(seed_state: int) -> int:
         return operator.index(seed_state) % (1 << 64)
     except TypeError as error:
         raise ParamError(f"seed: seed_state is {seed_state!r}, expected an integer") from error
+
+
+def _parsed(
+    state: Mapping[str, Any],
+) -> tuple[StreamSeed, dict[Context, StreamSeed], int, dict[Context, Mapping[str, Any]]]:
+    """The seed, the seeds of devices, the number of forks and what each device has drawn."""
+    try:
+        alone = {Context(kind, number): _seed_from(pair) for kind, number, pair in state["device_seeds"]}
+        states: dict[Context, Mapping[str, Any]] = {
+            Context(kind, number): {**_NOTHING_DRAWN, **drawn} for kind, number, drawn in state["devices"]
+        }
+        return _seed_from(state["seed"]), alone, int(state["forks"]), states
+    except (TypeError, ValueError, LookupError, ContextError) as error:
+        raise FormatError(
+            f"random.set_state: expected what random.get_state returned, got {type(state).__name__}: {error}"
+        ) from error
+
+
+def _named(ctx: Context) -> tuple[str, int]:
+    return ctx.device_type, ctx.device_id
+
+
+def _seed_from(pair: Sequence[Any]) -> StreamSeed:
+    entropy, key = pair
+    return StreamSeed(int(entropy), tuple(int(number) for number in key))
 
 
 _process_manager: ResourceManager | None = None

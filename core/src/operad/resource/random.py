@@ -8,6 +8,7 @@ Drawing needs no lock, since the engine lets one operation at a time mutate a re
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -56,10 +57,29 @@ class _Random(Resource):
         super().__init__(ctx, engine, type(self).__name__)
         self.restart(seed)
 
-    def restart(self, seed: StreamSeed) -> None:
-        """Go on with the stream of `seed`. Only an operation that mutates `var` may call this."""
+    def restart(self, seed: StreamSeed, states: Iterable[Any] = ()) -> None:
+        """Go on with the stream of `seed`. Only an operation that mutates `var` may call this.
+
+        Args:
+            seed: Names the stream.
+            states: What `states` gave under that seed: how far each generator has drawn.
+        """
         self._seed = seed
         self._generators: list[Any] = []
+        for state in states:
+            self._add_generator()
+            self._generators[-1].bit_generator.state = state
+
+    def states(self) -> list[Any]:
+        """How far each generator has drawn, as NumPy describes it; None for CuPy's, which do not tell.
+
+        Only an operation that names `var` may call this.
+        """
+        return [None if self.ctx.is_gpu else one.bit_generator.state for one in self._generators]
+
+    def _add_generator(self) -> None:
+        """Start the next generator."""
+        self._generators.append(self._seed.generator(self.ctx))
 
 
 @final
@@ -72,7 +92,7 @@ class RandomStream(_Random):
     def generator(self) -> Any:
         """A `numpy.random.Generator` (CuPy's on a GPU), for use while the operation runs."""
         if not self._generators:
-            self._generators.append(self._seed.generator(self.ctx))
+            self._add_generator()
         return self._generators[0]
 
 
@@ -90,5 +110,8 @@ class ParallelRandom(_Random):
         threads it happens to have.
         """
         while len(self._generators) < count:
-            self._generators.append(self._seed.child(len(self._generators)).generator(self.ctx))
+            self._add_generator()
         return self._generators[:count]
+
+    def _add_generator(self) -> None:
+        self._generators.append(self._seed.child(len(self._generators)).generator(self.ctx))
