@@ -189,3 +189,18 @@ assert len(list(ahead)) == 8
 def test_what_cannot_be_joined_is_refused(arguments: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         od.io.PrefetchingIter(**arguments)
+
+
+def test_a_pass_that_is_broken_off_leaves_what_it_leaves_without_prefetching() -> None:
+    ahead, alone = (
+        od.io.NDArrayIter(np.arange(4), batch_size=3, last_batch_handle="roll_over") for _ in "ab"
+    )
+    ahead = od.io.PrefetchingIter(ahead)
+    for iterator in (ahead, alone):
+        next(iterator)
+    ahead._pass._thread.join()  # it has met the row that rolls over, which nobody has asked for
+    found = []
+    for iterator in (ahead, alone):
+        iterator.reset()
+        found.append(next(iterator).data[0].asnumpy().tolist())
+    assert found[0] == found[1] == [0.0, 1.0, 2.0]

@@ -5,11 +5,13 @@ Source: NDArrayIter, python/mxnet/io/io.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, cast, final
 
 import numpy as np
 
-from operad.errors import ArgumentError, ParamError
+from operad.errors import ArgumentError, FormatError, ParamError
+from operad_iterators.checks import own_state
 from operad_iterators.order import Tail
 from operad_iterators.row_iter import RowIter
 from operad_iterators.table import columns
@@ -66,7 +68,7 @@ class NDArrayIter(RowIter):
         labels = columns(who, "label", label, label_name, layout)
         super().__init__(inputs, labels, batch_size, cast("Tail", last_batch_handle))
         self._numbers = np.arange(self.num_data) if shuffle else None
-        self._shuffle: Any = np.random.shuffle if seed is None else np.random.default_rng(seed).shuffle
+        self._generator = None if seed is None else np.random.default_rng(seed)
         self.reset()
 
     def reset(self) -> None:
@@ -80,11 +82,40 @@ class NDArrayIter(RowIter):
         self._order.rewind()
         super().reset()
 
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator is; see `DataIter.state_dict`."""
+        drawn = None if self._generator is None else self._generator.bit_generator.state
+        return {**super().state_dict(), "numbers": self._numbers, "generator": drawn}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called.
+
+        Raises:
+            FormatError: The state is not one of an iterator that was made alike.
+        """
+        who = type(self).__name__
+        found = own_state(who, state, "order", "numbers", "generator")
+        for what, name, own in (
+            ("shuffle", "numbers", self._numbers),
+            ("seed", "generator", self._generator),
+        ):
+            if (found[name] is None) != (own is None):
+                raise FormatError(
+                    f"{who}: the state is of an iterator {'without' if own is not None else 'with'} {what}, "
+                    f"and this one has {'a' if own is not None else 'no'} {what}"
+                )
+        super().load_state_dict(state)
+        if self._generator is not None:
+            self._generator.bit_generator.state = found["generator"]
+        if self._numbers is not None:
+            self._numbers = np.array(found["numbers"], np.intp)
+
     def getindex(self) -> None:
         """None, as in MXNet."""
 
     def _permute(self) -> None:
         if self._numbers is not None:
             # The numbers stay shuffled, and permute an order that is permuted already: the orders of MXNet.
-            self._shuffle(self._numbers)
+            self._numbers = self._numbers.copy()  # the other one may be part of a state
+            (np.random if self._generator is None else self._generator).shuffle(self._numbers)
             self._order.permute(self._numbers)

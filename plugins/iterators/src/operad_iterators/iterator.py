@@ -5,12 +5,13 @@ Source: DataIter, python/mxnet/io/io.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from operad import NDArray
+from operad.errors import UnsupportedError
 from operad_iterators.batch import DataBatch
 
 
@@ -65,3 +66,29 @@ class DataIter:
     def getindex(self) -> np.ndarray[Any, Any] | None:
         """Numbers of that batch's rows in the data, where they are known."""
         return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator is: what `load_state_dict` of one that is made alike needs to go on from here.
+
+        Cheap, since a `PrefetchingIter` asks after every batch: a dict of dicts, lists, texts, numbers,
+        NumPy's arrays and None, which the iterator does not change afterwards. What comes from NumPy's
+        global generator is drawn from wherever that is then.
+
+        Raises:
+            UnsupportedError: The iterator cannot tell.
+        """
+        raise self._without_state("state_dict")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called: the next batch is the one that came next there.
+
+        Raises:
+            UnsupportedError: The iterator cannot do that.
+        """
+        raise self._without_state("load_state_dict")
+
+    def _without_state(self, call: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{type(self).__name__} has no {call}, so training on it cannot be resumed; "
+            "define state_dict and load_state_dict"
+        )

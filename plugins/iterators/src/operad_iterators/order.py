@@ -11,11 +11,12 @@ and batches of three:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
 
-from operad.errors import ParamError, ShapeError
+from operad.errors import FormatError, ParamError, ShapeError
 from operad_iterators.checks import is_count
 
 Indices = np.ndarray[Any, np.dtype[np.intp]]
@@ -53,14 +54,18 @@ class BatchOrder:
             raise ParamError(f"{who}: batch_size is {batch_size!r}, expected a positive integer")
         if count < 1:
             raise ShapeError(f"{who}: the data has no rows")
+        self._who = who
+        self._count = count
         self._batch_size = int(batch_size)
         self._tail = tail
+        self._is_permuted = False
         self._order: Indices = np.arange(count)
         self.rewind()
 
     def permute(self, permutation: Indices) -> None:
         """Let the next pass visit the rows of the current order in the order of `permutation`."""
         self._order = self._order[permutation]
+        self._is_permuted = True
 
     def rewind(self) -> None:
         """Begin a pass with the first row, whatever the last pass left over."""
@@ -70,9 +75,45 @@ class BatchOrder:
 
     def begin(self) -> None:
         """Begin a pass, with what the last pass left over."""
-        self._num_rolled = len(self._left_over)
-        self._rows: Indices = np.concatenate([self._left_over, self._order[self._first :]])
+        self._rolled, self._begun = self._left_over, self._first
+        self._collect()
         self._left_over, self._first, self._at = _NONE, 0, 0
+
+    def _collect(self) -> None:
+        """Put the rows of this pass together: those that rolled over, and the order from its first row on."""
+        self._rows: Indices = np.concatenate([self._rolled, self._order[self._begun :]])
+
+    def state(self) -> dict[str, Any]:
+        """Where it is. Arrays are never written to once they are in a state."""
+        return {
+            "count": self._count,
+            "batch_size": self._batch_size,
+            "order": self._order if self._is_permuted else None,
+            "rolled": self._rolled,
+            "begun": self._begun,
+            "at": self._at,
+            "left_over": self._left_over,
+            "first": self._first,
+        }
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state` was called.
+
+        Raises:
+            FormatError: It is the state of something else.
+        """
+        for what, own in (("count", self._count), ("batch_size", self._batch_size)):
+            if state.get(what) != own:
+                raise FormatError(
+                    f"{self._who}: the state is of an iterator with {what} {state.get(what)!r}, "
+                    f"and this one has {own}"
+                )
+        order = state["order"]
+        self._is_permuted = order is not None
+        self._order = np.arange(self._count) if order is None else np.asarray(order, np.intp)
+        self._rolled, self._left_over = (np.asarray(state[name], np.intp) for name in ("rolled", "left_over"))
+        self._begun, self._at, self._first = (int(state[name]) for name in ("begun", "at", "first"))
+        self._collect()
 
     def take(self) -> Rows | None:
         """The rows of the next batch; None where the pass has ended."""
@@ -81,7 +122,7 @@ class BatchOrder:
         self._at = stop
         if len(rows) == self._batch_size:
             # MXNet counts rows that rolled over in `pad`, though they fill nothing up.
-            return Rows(rows, self._num_rolled if start == 0 else 0)
+            return Rows(rows, len(self._rolled) if start == 0 else 0)
         if not len(rows):
             return None
         return self._incomplete(rows)

@@ -14,14 +14,16 @@ from typing import Any, Final, Self, final
 import numpy as np
 
 from operad import NDArray
-from operad.errors import ArgumentError, EngineError
+from operad.errors import ArgumentError, EngineError, FormatError, UnsupportedError
 from operad_iterators.batch import DataBatch, DataDesc
+from operad_iterators.checks import own_state, state_of
 from operad_iterators.iterator import DataIter
 from operad_iterators.read_ahead import ReadAhead
 
 _DEPTH: Final = 2
 """Batches that wait: one may be late without anybody noticing."""
 
+_Item = tuple[DataBatch, list[Any] | None]
 Renaming = Sequence[Mapping[str, str]] | None
 
 
@@ -58,7 +60,8 @@ class PrefetchingIter(DataIter):
         super().__init__(self.iters[0].batch_size)
         self.rename_data, self.rename_label = rename_data, rename_label
         self.current_batch: DataBatch | None = None
-        self._pass: ReadAhead[DataBatch] | None = None
+        self._pass: ReadAhead[_Item] | None = None
+        self._states: list[Any] | None = None  # of the iterators, at the batch taken last of this pass
         self._forgotten: weakref.finalize[[], PrefetchingIter] | None = None
         self._is_closed = False
 
@@ -83,12 +86,18 @@ class PrefetchingIter(DataIter):
         self._is_closed = False
 
     def close(self) -> None:
-        """End the thread, after the batch that it makes. May be called twice; `reset` opens it again."""
+        """End the thread, after the batch that it makes. May be called twice; `reset` opens it again.
+
+        Iterators that have a state go back to where the batch taken last was made.
+        """
         current, self._pass = self._pass, None
         if self._forgotten is not None:
             self._forgotten.detach()
         if current is not None:
             current.stop()
+        states, self._states = self._states, None
+        for one, own in zip(self.iters, states or (), strict=False):
+            one.load_state_dict(own)  # how far the thread got is chance, and `reset` may build on it
         self.current_batch = None
         self._is_closed = True
 
@@ -110,8 +119,36 @@ class PrefetchingIter(DataIter):
                 "PrefetchingIter: the thread that makes its batches is in the process that forked this one; "
                 "call reset() here to begin a pass"
             )
-        self.current_batch = self._pass.take()
+        try:
+            self.current_batch, self._states = self._pass.take()
+        except StopIteration:
+            self._states = None  # the thread has ended, and the iterators are where they are
+            raise
         return self.current_batch
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterators were when the batch taken last was made, whatever was made ahead since then.
+
+        Raises:
+            UnsupportedError: An iterator cannot tell.
+        """
+        return {"iters": self._states or [state_of(one) for one in self.iters]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called: also after an error, and after `close`.
+
+        Raises:
+            FormatError: The state is not one of as many such iterators.
+        """
+        states = own_state("PrefetchingIter", state, "iters")["iters"]
+        if len(states) != len(self.iters):
+            raise FormatError(
+                f"PrefetchingIter: the state is of {len(states)} iterators, and there are {len(self.iters)}"
+            )
+        self.close()
+        for one, own in zip(self.iters, states, strict=True):
+            one.load_state_dict(own)
+        self._is_closed = False
 
     def iter_next(self) -> bool:
         """Move to the next batch; False where the data has ended."""
@@ -148,6 +185,7 @@ class PrefetchingIter(DataIter):
     def _begin(self) -> None:
         # The thread must not keep this object alive: its end is what stops a thread nobody reads from.
         joined = _Joined(self.iters, self.rename_data, self.rename_label)
+        self._states = _known_states(self.iters)
         self._pass = ReadAhead(joined, _DEPTH, "operad-prefetching")
         self._forgotten = weakref.finalize(self, self._pass.request_stop)
 
@@ -164,7 +202,11 @@ class _Joined:
     def __init__(self, iters: Sequence[Any], rename_data: Renaming, rename_label: Renaming) -> None:
         self._iters, self._rename_data, self._rename_label = iters, rename_data, rename_label
 
-    def __call__(self) -> DataBatch:
+    def __call__(self) -> _Item:
+        """The batch, and where the iterators are then."""
+        return self._batch(), _known_states(self._iters)
+
+    def _batch(self) -> DataBatch:
         found: list[DataBatch | None] = [next(one, None) for one in self._iters]
         batches = [batch for batch in found if batch is not None]
         if not batches:
@@ -196,6 +238,14 @@ class _Joined:
             _renamed(data, self._rename_data),
             _renamed(label, self._rename_label),
         )
+
+
+def _known_states(iters: Sequence[Any]) -> list[Any] | None:
+    """Where iterators are; None if one cannot tell."""
+    try:
+        return [state_of(one) for one in iters]
+    except UnsupportedError:
+        return None
 
 
 def _renamed(provided: Sequence[Sequence[Any]], renaming: Renaming) -> list[DataDesc]:

@@ -5,7 +5,7 @@ Source: ResizeIter, python/mxnet/io/io.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from operad import NDArray
 from operad.errors import ArgumentError, ParamError
 from operad_iterators.batch import DataBatch, DataDesc
-from operad_iterators.checks import is_count
+from operad_iterators.checks import is_count, own_state, state_of
 from operad_iterators.iterator import DataIter
 
 
@@ -54,6 +54,20 @@ class ResizeIter(DataIter):
         self.cur = 0
         if self.reset_internal:
             self.data_iter.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far the pass is, and where the other iterator is."""
+        return {"cur": self.cur, "data_iter": state_of(self.data_iter)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called.
+
+        Raises:
+            FormatError: The state is not one of such iterators.
+        """
+        found = own_state("ResizeIter", state, "cur", "data_iter")
+        self.data_iter.load_state_dict(found["data_iter"])
+        self.cur, self.current_batch = int(found["cur"]), None
 
     def iter_next(self) -> bool:
         """Move to the next batch; False where the pass has ended.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from operad import NDArray
 from operad.errors import ArgumentError
 from operad_iterators.batch import DataDesc
+from operad_iterators.checks import own_state
 from operad_iterators.iterator import DataIter
 from operad_iterators.order import BatchOrder, Rows, Tail
 from operad_iterators.table import Column, check_lengths
@@ -43,6 +44,19 @@ class RowIter(DataIter):
     def reset(self) -> None:
         """Begin the next pass."""
         self._order.begin()
+        self._current = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator is; see `DataIter.state_dict`."""
+        return {"order": self._order.state()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called.
+
+        Raises:
+            FormatError: The state is not one of an iterator over as many rows, in batches of this size.
+        """
+        self._order.go_on(own_state(type(self).__name__, state, "order")["order"])
         self._current = None
 
     def iter_next(self) -> bool:
