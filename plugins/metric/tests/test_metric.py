@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import IndexOutOfRangeError, ParamError, ShapeError
+from operad.errors import FormatError, IndexOutOfRangeError, ParamError, ShapeError
 
 SCORES = od.nd.array([[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
 LABELS = od.nd.array([0, 1, 1])
@@ -157,3 +157,26 @@ def test_what_names_no_metric_is_refused(given: Any, message: str) -> None:
 def test_arguments_out_of_range_are_refused(make: Any) -> None:
     with pytest.raises(ParamError, match="expected"):
         make()
+
+
+@pytest.mark.parametrize("name", [*NAMES, ["acc", "f1"]], ids=str)
+def test_a_loaded_state_goes_on_from_the_updates_before_it(name: Any) -> None:
+    arguments = {} if isinstance(name, list) else ARGUMENTS.get(name, {})
+    whole, other = (od.metric.create(name, **arguments) for _ in range(2))
+    halves = [(LABELS[:2], SCORES[:2]), (LABELS[1:], SCORES[1:])]
+    if name in DISTANCES:
+        halves = [(label, scores[:, 0]) for label, scores in halves]
+    (first_label, first_pred), (label, pred) = halves
+    whole.update([first_label], [first_pred])
+    whole.reset_local()
+    other.load_state_dict(whole.state_dict())
+    for metric in (whole, other):
+        metric.update([label], [pred])
+    assert str(other.get_name_value()) == str(whole.get_name_value())
+    assert str(other.get_global_name_value()) == str(whole.get_global_name_value())
+
+
+@pytest.mark.parametrize(("name", "other"), [("pcc", "acc"), ("acc", ["acc"]), (["acc"], ["acc", "f1"])])
+def test_the_state_of_another_metric_is_refused(name: Any, other: Any) -> None:
+    with pytest.raises(FormatError, match="the state is of"):
+        od.metric.create(name).load_state_dict(od.metric.create(other).state_dict())

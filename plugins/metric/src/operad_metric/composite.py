@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operad.errors import IndexOutOfRangeError
+from operad.errors import FormatError, IndexOutOfRangeError
 from operad_metric.custom import CustomMetric
 from operad_metric.metric import EvalMetric
 from operad_metric.registered import alias, described, found, register
@@ -99,6 +99,24 @@ class CompositeEvalMetric(EvalMetric):
         """`reset_local` of each."""
         for metric in self.metrics:
             metric.reset_local()
+
+    def state_dict(self) -> dict[str, Any]:
+        """That of each, in order."""
+        return {"metrics": [metric.state_dict() for metric in self.metrics]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """`load_state_dict` of each.
+
+        Raises:
+            FormatError: It is the state of other metrics.
+        """
+        states = state.get("metrics", ())
+        if len(states) != len(self.metrics):
+            raise FormatError(
+                f"metric {self.name!r}: the state is of {len(states)} metrics, expected {len(self.metrics)}"
+            )
+        for metric, own in zip(self.metrics, states, strict=True):
+            metric.load_state_dict(own)
 
     def get(self) -> tuple[list[str], list[Any]]:
         """Names and values."""

@@ -6,9 +6,14 @@ Source: EvalMetric, python/mxnet/metric.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from operad.errors import ParamError, UnsupportedError
+import numpy as np
+
+from operad.errors import FormatError, ParamError, UnsupportedError
+
+_SUMS: Final = (int, float, np.number, np.ndarray)
+"""What sums and counts are made of; flags, which are ints too, come to no harm."""
 
 
 class EvalMetric:
@@ -117,6 +122,26 @@ class EvalMetric:
     def get_global_name_value(self) -> list[tuple[str, Any]]:
         """Names and global values, as pairs."""
         return _paired(*self.get_global())
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that updates have added, for `load_state_dict` of a metric that is made alike.
+
+        The attributes that are numbers or NumPy's arrays, those of a subclass among them.
+        """
+        return {name: value for name, value in vars(self).items() if isinstance(value, _SUMS)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from the updates after which `state_dict` was called.
+
+        Raises:
+            FormatError: It is the state of another metric.
+        """
+        missing = sorted({*EvalMetric.state_dict(self)} ^ {*state})
+        if missing:
+            raise FormatError(
+                f"metric {self.name!r}: the state is of another metric; they differ in {', '.join(missing)}"
+            )
+        vars(self).update(state)
 
     def _chosen(self, kind: str, names: Sequence[str] | None, given: Mapping[str, Any]) -> list[Any]:
         absent = [name for name in names or () if name not in given]
