@@ -247,6 +247,15 @@ class DeviceStore(KVStore):
         self._codec = TwoBit.from_params(compression_params)
         self._residuals.clear()
 
+    def state_dict(self) -> dict[str, Any]:
+        """What compression has held back of each key and place, for `load_state_dict`."""
+        kept = self._residuals.items()
+        return {"residuals": [[key, place, array.asnumpy()] for (key, place), array in kept]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Hold back what a store held back when `state_dict` was called, with the values of then."""
+        self._residuals = {(key, place): nd.array(values) for key, place, values in state["residuals"]}
+
     def _sent(self, key: Key, values: Sequence[NDArray]) -> Sequence[NDArray]:
         if self._codec is None:
             return values
@@ -266,9 +275,11 @@ class DeviceStore(KVStore):
 
     def _residual(self, key: Key, place: int, value: NDArray) -> NDArray:
         found = self._residuals.get((key, place))
-        if found is None or found.context is not value.context:
+        if found is None:
             found = nd.array(np.zeros(value.shape, np.float32), ctx=value.context)
-            self._residuals[key, place] = found
+        if found.context is not value.context:
+            found = found.as_in_context(value.context)
+        self._residuals[key, place] = found
         return found
 
 

@@ -1,4 +1,4 @@
-"""What all modules have in common: loops over batches, written on a handful of methods.
+"""What all modules have in common: the loop that trains, written on a handful of methods.
 
 A subclass gives `bind`, `init_params`, `init_optimizer`, `forward`, `backward`, `update`, `get_outputs`,
 `get_params`, `update_metric` and the properties of names and shapes; `fit`, `score` and `predict` follow.
@@ -9,121 +9,25 @@ Source: BaseModule, python/mxnet/module/base_module.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-import operad as od
-from operad import NDArray, nd
 from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam, load_named, save_named
-from operad_module.interface import ModuleInterface, Params, small_uniform
+from operad_module.exact_checkpoint import Checkpoint
+from operad_module.inference import Callbacks, InferenceLoops, as_metric, call_each, each, global_values
+from operad_module.interface import Params, small_uniform
+from operad_module.stopping import ending_early
+from operad_module.training_state import TrainingState
 
-Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
-
-class BaseModule(ModuleInterface):
+class BaseModule(InferenceLoops):
     """A graph, or several, with parameters that a loop over batches trains. Made to be subclassed."""
 
     def forward_backward(self, data_batch: Any) -> None:
         """Compute outputs and gradients for a batch."""
         self.forward(data_batch, is_train=True)
         self.backward()
-
-    def score(
-        self,
-        eval_data: Any,
-        eval_metric: Any,
-        num_batch: int | None = None,
-        batch_end_callback: Callbacks = None,
-        score_end_callback: Callbacks = None,
-        reset: bool = True,
-        epoch: int = 0,
-        sparse_row_id_fn: Any = None,
-    ) -> list[tuple[str, float]]:
-        """What a metric says of predictions for `eval_data`.
-
-        Args:
-            eval_data: An iterator of batches.
-            eval_metric: A metric, or a name.
-            num_batch: Number of batches; None for all.
-            batch_end_callback: Called with a `BatchEndParam` after each batch.
-            score_end_callback: Called with one at the end.
-            reset: Whether to begin `eval_data` anew.
-            epoch: What callbacks are told.
-            sparse_row_id_fn: Handed to `prepare`.
-        """
-        self._need("score", params=True)
-        if reset:
-            eval_data.reset()
-        metric = as_metric(eval_metric)
-        metric.reset()
-        actual_num_batch = 0
-        for nbatch, batch in enumerate(eval_data):
-            if nbatch == num_batch:
-                break
-            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(batch, is_train=False)
-            self._show(metric, batch)
-            call_each(batch_end_callback, BatchEndParam(epoch, nbatch, metric, locals()))
-            actual_num_batch = nbatch + 1
-        call_each(score_end_callback, BatchEndParam(epoch, actual_num_batch, metric, locals()))
-        return global_values(metric)
-
-    def iter_predict(
-        self, eval_data: Any, num_batch: int | None = None, reset: bool = True, sparse_row_id_fn: Any = None
-    ) -> Iterator[tuple[list[NDArray], int, Any]]:
-        """Outputs without padding, number and batch, one by one; the next overwrites the outputs."""
-        self._need("iter_predict", params=True)
-        if reset:
-            eval_data.reset()
-        for nbatch, batch in enumerate(eval_data):
-            if nbatch == num_batch:
-                return
-            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(batch, is_train=False)
-            pad = batch.pad or 0
-            yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
-
-    def predict(
-        self,
-        eval_data: Any,
-        num_batch: int | None = None,
-        merge_batches: bool = True,
-        reset: bool = True,
-        always_output_list: bool = False,
-        sparse_row_id_fn: Any = None,
-    ) -> Any:
-        """Outputs for `eval_data`.
-
-        Args:
-            eval_data: An iterator of batches, or an array that is one batch.
-            num_batch: Number of batches; None for all.
-            merge_batches: Join the outputs of the batches; else a list per batch.
-            reset: Whether to begin `eval_data` anew.
-            always_output_list: Give a list even for a single output.
-            sparse_row_id_fn: Handed to `prepare`.
-        Raises:
-            ArgumentError: Batches have different numbers of outputs, so that they cannot be joined.
-        """
-        self._need("predict", params=True)
-        if isinstance(eval_data, (NDArray, np.ndarray)):
-            data = eval_data if isinstance(eval_data, NDArray) else nd.array(eval_data)
-            self.forward(od.io.DataBatch([data]), is_train=False)
-            return self.get_outputs()[0].copy()
-        found = [
-            [out.copy() for out in outputs]
-            for outputs, _, _ in self.iter_predict(eval_data, num_batch, reset, sparse_row_id_fn)
-        ]
-        if not found or not merge_batches:
-            return found
-        if len({len(outputs) for outputs in found}) > 1:
-            raise ArgumentError(
-                "predict: batches have different numbers of outputs, as buckets may; give merge_batches=False"
-            )
-        merged = [nd.concat(*parts, dim=0) for parts in zip(*found, strict=True)]
-        return merged[0] if len(merged) == 1 and not always_output_list else merged
 
     def fit(
         self,
@@ -148,8 +52,13 @@ class BaseModule(ModuleInterface):
         validation_metric: Any = None,
         monitor: Any = None,
         sparse_row_id_fn: Any = None,
+        checkpoint: Checkpoint | None = None,
+        resume: bool | str = False,
     ) -> None:
         """Train.
+
+        Training that is resumed gives bit by bit the parameters of training without a break: all that decides
+        how it goes on is part of a checkpoint. A callback that raises `callback.StopTraining` ends training.
 
         Args:
             train_data: An iterator of batches.
@@ -173,11 +82,25 @@ class BaseModule(ModuleInterface):
             validation_metric: Metric for `eval_data`; default: `eval_metric`.
             monitor: Watches the executors.
             sparse_row_id_fn: Handed to `prepare`.
+            checkpoint: Where and how often everything is written that training needs to go on.
+            resume: True: go on from the newest checkpoint of `checkpoint`, if there is one. A prefix, or the
+                path of a `.resume` file: go on from there. The epoch, parameters and all states are then
+                those of the checkpoint, whatever the other arguments say.
         Raises:
-            ArgumentError: `num_epoch` is not given.
+            ArgumentError: `num_epoch` is not given, there is no checkpoint to go on from, or there are some
+                that training from the beginning would be mixed up with.
+            FormatError: The checkpoint is damaged, or that of another program.
+            UnsupportedError: Part of the training cannot be written down.
         """
         if num_epoch is None:
             raise ArgumentError("fit: num_epoch is not given; say how many epochs to train, num_epoch=10")
+        metric = as_metric(eval_metric)
+        callbacks = (epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback)
+        keeping = [one for given in callbacks for one in each(given)]
+        state = TrainingState(self, train_data, eval_data, metric, keeping, checkpoint)
+        saved = state.found(resume)
+        if saved is not None:
+            arg_params, aux_params, force_init = saved.arg_params, saved.aux_params, True
         self.bind(
             data_shapes=train_data.provide_data,
             label_shapes=train_data.provide_label,
@@ -188,62 +111,81 @@ class BaseModule(ModuleInterface):
             self.install_monitor(monitor)
         self.init_params(initializer, arg_params, aux_params, allow_missing, force_init)
         self.init_optimizer(kvstore, optimizer, optimizer_params)
-        metric = as_metric(eval_metric)
+        state.epoch = begin_epoch
+        if saved is None:
+            state.check()
+        else:
+            state.restore(saved)
+            self.logger.info(
+                "Resumed from %r: epoch %d, %d batches of it done", saved.path, state.epoch, state.nbatch
+            )
         validation_metric = metric if validation_metric is None else validation_metric
-        for epoch in range(begin_epoch, num_epoch):
-            begun = time.perf_counter()
-            self._train_epoch(epoch, train_data, metric, batch_end_callback, monitor, sparse_row_id_fn)
-            for name, value in global_values(metric):
-                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
-            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.perf_counter() - begun)
-            # Contexts have auxiliary states of their own; from here on all have the average.
-            arg_values, aux_values = self.get_params()
-            self.set_params(arg_values, aux_values)
-            call_each(epoch_end_callback, epoch, self.symbol, arg_values, aux_values)
-            if eval_data is not None:
-                found = self.score(
-                    eval_data,
-                    validation_metric,
-                    batch_end_callback=eval_batch_end_callback,
-                    score_end_callback=eval_end_callback,
-                    epoch=epoch,
+        with ending_early(self.logger):
+            for epoch in range(state.epoch, num_epoch):
+                begun = time.perf_counter()
+                self._train_epoch(
+                    epoch, state, train_data, metric, batch_end_callback, monitor, sparse_row_id_fn
                 )
-                for name, value in found:
-                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
-            train_data.reset()
+                for name, value in global_values(metric):
+                    self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+                self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.perf_counter() - begun)
+                # Contexts have auxiliary states of their own; from here on all have the average.
+                arg_values, aux_values = self.get_params()
+                self.set_params(arg_values, aux_values)
+                call_each(epoch_end_callback, epoch, self.symbol, arg_values, aux_values)
+                if eval_data is not None:
+                    found = self.score(
+                        eval_data,
+                        validation_metric,
+                        batch_end_callback=eval_batch_end_callback,
+                        score_end_callback=eval_end_callback,
+                        epoch=epoch,
+                    )
+                    for name, value in found:
+                        self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+                train_data.reset()
+                state.epoch_done(epoch)
 
     def _train_epoch(
         self,
         epoch: int,
+        state: TrainingState,
         data: Any,
         metric: Any,
         batch_end_callback: Callbacks,
         monitor: Any,
         sparse_row_id_fn: Any,
     ) -> None:
-        metric.reset()
+        nbatch = state.nbatch
+        if nbatch == 0:
+            metric.reset()
         batches = iter(data)
-        data_batch, nbatch = next(batches, None), 0
+        data_batch = next(batches, None)
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
             self.forward_backward(data_batch)
             self.update()
-            following = next(batches, None)  # only now: the batch's arrays may be used for the next one
-            if following is not None:
-                self.prepare(following, sparse_row_id_fn=sparse_row_id_fn)
+            is_due = state.count_batch()
+            # Only now, since the batch's arrays may be used for the next one; and after a checkpoint, if one
+            # is due, since all that it holds stands between two batches.
+            following = None if is_due else self._next(batches, sparse_row_id_fn)
             self._show(metric, data_batch)
             if monitor is not None:
                 monitor.toc_print()
             if batch_end_callback is not None:
                 call_each(batch_end_callback, BatchEndParam(epoch, nbatch, metric, locals()))
-            data_batch, nbatch = following, nbatch + 1
+            nbatch += 1
+            if is_due:
+                state.batch_done(epoch, nbatch)
+                following = self._next(batches, sparse_row_id_fn)
+            data_batch = following
 
-    def _show(self, metric: Any, data_batch: Any) -> None:
-        if isinstance(data_batch, list):
-            self.update_metric(metric, [one.label for one in data_batch], pre_sliced=True)
-        else:
-            self.update_metric(metric, data_batch.label)
+    def _next(self, batches: Iterator[Any], sparse_row_id_fn: Any) -> Any:
+        batch = next(batches, None)
+        if batch is not None:
+            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
+        return batch
 
     def set_params(
         self,
@@ -263,24 +205,3 @@ class BaseModule(ModuleInterface):
     def load_params(self, fname: str) -> None:
         """Set the parameters to what a file holds."""
         self.set_params(*load_named(fname))
-
-
-def as_metric(metric: Any) -> Any:
-    """A metric as it is, or the one of that name; a list of them as one."""
-    if hasattr(metric, "update_dict") or hasattr(metric, "get_name_value"):
-        return metric
-    return od.metric.create(metric)
-
-
-def global_values(metric: Any) -> list[tuple[str, float]]:
-    """Names and values since the last `reset`, whatever callbacks have reset in between."""
-    has_global = hasattr(metric, "get_global_name_value")
-    return list(metric.get_global_name_value() if has_global else metric.get_name_value())
-
-
-def call_each(callbacks: Callbacks, *args: Any) -> None:
-    """Call a callback, or each of a list of them."""
-    if callbacks is None:
-        return
-    for callback in callbacks if isinstance(callbacks, Sequence) else [callbacks]:
-        callback(*args)

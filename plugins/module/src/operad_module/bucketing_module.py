@@ -121,16 +121,28 @@ class BucketingModule(DelegatingModule):
         return made
 
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
-        """Write the parameters, and the symbol of each bucket bound as `prefix-KEY-symbol.json`.
+        """Write the parameters, and the symbols as `save_symbols` does."""
+        self._need("save_checkpoint", params=True)
+        self.save_symbols(prefix)
+        self.save_params(params_path(prefix, epoch))
+
+    def save_symbols(self, prefix: str) -> None:
+        """Write the symbol of each bucket bound as `prefix-KEY-symbol.json`.
 
         Keys that are numbers are listed in `prefix.buckets`.
         """
-        self._need("save_checkpoint", params=True)
         for key, bucket in self._buckets.items():
             bucket.symbol.save(f"{prefix}-{key}-symbol.json")
         if all(isinstance(key, int) for key in self._buckets):
             nd.save(f"{prefix}.buckets", nd.array(list(self._buckets), dtype="int32"))
-        self.save_params(params_path(prefix, epoch))
+
+    def state_dict(self) -> dict[str, Any]:
+        """What training needs besides the parameters, which all buckets share; see `Module.state_dict`."""
+        return self._default.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called."""
+        self._default.load_state_dict(state)
 
     def _chosen(self, call: str) -> Module:
         self._need(call)

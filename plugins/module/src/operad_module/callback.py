@@ -15,15 +15,20 @@ from typing import Any, Final, final
 
 from operad import NDArray, Symbol
 from operad_module.checkpoint import BatchEndParam, save_checkpoint
+from operad_module.exact_checkpoint import Checkpoint
 from operad_module.progress import ProgressBar
+from operad_module.stopping import EarlyStop, StopTraining
 
 EpochEnd = Callable[..., None]
 BatchEnd = Callable[[BatchEndParam], None]
 
 __all__ = [
+    "Checkpoint",
+    "EarlyStop",
     "LogValidationMetricsCallback",
     "ProgressBar",
     "Speedometer",
+    "StopTraining",
     "do_checkpoint",
     "log_train_metric",
     "module_checkpoint",

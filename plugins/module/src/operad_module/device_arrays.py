@@ -29,13 +29,14 @@ def joined(arrays: Sequence[NDArray], axis: int) -> NDArray:
 
 
 def average(arrays: Sequence[NDArray]) -> NDArray:
-    """The mean of the arrays of several devices, new and on the host."""
-    total = arrays[0].copyto(cpu())
-    for array in arrays[1:]:
-        total += array.as_in_context(total.context)
-    if len(arrays) > 1:
-        total /= len(arrays)
-    return total
+    """The mean of the arrays of several devices, new and on the host; of equal ones the very same values."""
+    first = arrays[0].copyto(cpu())
+    if len(arrays) == 1:
+        return first
+    # As a sum over a count three equal arrays would change in their last bits.
+    distance = nd.add_n(*(array.as_in_context(first.context) - first for array in arrays[1:]))
+    mean: NDArray = first + distance / len(arrays)
+    return mean
 
 
 def check_shared(made: Executor, lender: Executor, names: Sequence[str]) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 import operad as od
 from operad import Context, NDArray, Symbol
 from operad.errors import ArgumentError
-from operad_module.base_module import Callbacks
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.errors import ModuleStateError
+from operad_module.inference import Callbacks
 from operad_module.interface import small_uniform
 from operad_module.module import Module
 

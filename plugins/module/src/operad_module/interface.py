@@ -179,6 +179,19 @@ class ModuleInterface:
         """Show a metric the labels and the outputs of the last forward."""
         raise self._lacking("update_metric")
 
+    def state_dict(self) -> dict[str, Any]:
+        """What training needs besides the parameters to go on, such as states of the optimizer."""
+        raise self._lacking("state_dict")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called, with the parameters of then."""
+        raise self._lacking("load_state_dict")
+
+    def save_symbols(self, prefix: str) -> None:
+        """Write the symbols that a checkpoint has, beginning with `prefix`."""
+        if self.symbol is not None:
+            self.symbol.save(f"{prefix}-symbol.json")
+
     def install_monitor(self, mon: Any) -> None:
         """Let a monitor watch every executor."""
         raise self._lacking("install_monitor")

@@ -5,13 +5,14 @@ Source: Module, python/mxnet/module/module.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from operad import NDArray
 from operad.errors import ArgumentError
 from operad_module.bound_module import BoundModule
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
+from operad_module.context_states import context_states, load_context_states
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import Described, with_shape
 from operad_module.updates import Updates, optimizer_of, store_of
@@ -193,6 +194,20 @@ class Module(BoundModule):
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Show a metric the labels and the outputs of the last forward."""
         self._exec_group.update_metric(eval_metric, labels or [], pre_sliced, self._label_names)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What training needs besides the parameters: states of updates, of batches, and of each context."""
+        updates = self._ready_updates("state_dict")
+        return {"updates": updates.state_dict(), "contexts": context_states(self._exec_group)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called, with the parameters of then.
+
+        Raises:
+            FormatError: It is the state of another module.
+        """
+        self._ready_updates("load_state_dict").load_state_dict(state["updates"])
+        load_context_states(self._exec_group, state["contexts"])
 
     def install_monitor(self, mon: Any) -> None:
         """Let a monitor watch every executor."""

@@ -9,13 +9,14 @@ then goes its own way.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
 import operad as od
 from operad import NDArray, Symbol
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, FormatError
 from operad.files import write_atomically
 from operad_module.executor_group import DataParallelExecutorGroup
 
@@ -102,6 +103,51 @@ class Updates:
             self.store.load_optimizer_states(fname)
         else:
             self.updater.set_states(Path(fname).read_bytes())
+
+    def state_dict(self) -> dict[str, Any]:
+        """States, counts and settings of the optimizer, and what its schedule and the store keep."""
+        schedule = getattr(self.optimizer, "lr_scheduler", None)
+        return {
+            "states": self._states(),
+            "schedule": {name: value for name, value in vars(schedule).items() if _is_plain(value)}
+            if schedule is not None
+            else None,
+            "store": self.store.state_dict() if hasattr(self.store, "state_dict") else None,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called.
+
+        Raises:
+            FormatError: It is the state of an optimizer of another kind, or of another store.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "states"
+            path.write_bytes(state["states"])
+            self.load_states(str(path))
+        schedule = getattr(self.optimizer, "lr_scheduler", None)
+        if (schedule is None) != (state["schedule"] is None):
+            raise FormatError(f"it has {'no' if schedule else 'a'} schedule of the learning rate")
+        if schedule is not None:
+            vars(schedule).update(state["schedule"])
+        if (kept := state["store"]) is not None:
+            self.store.load_state_dict(kept)
+
+    def _states(self) -> bytes:
+        """What `save_states` writes, with the optimizer's settings."""
+        if not self.is_on_store:
+            states: bytes = self.updater.get_states(dump_optimizer=True)
+            return states
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "states"
+            self.store.save_optimizer_states(str(path), dump_optimizer=True)
+            return path.read_bytes()
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def store_of(kvstore: Any, num_contexts: int) -> Any:

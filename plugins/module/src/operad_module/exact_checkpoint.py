@@ -1,0 +1,200 @@
+"""Checkpoints that training goes on from as if it had never stopped.
+
+A checkpoint is MXNet's two files and one more:
+
+    net-symbol.json     the symbol
+    net-0003.params     arguments and auxiliary states
+    net-0003.resume     all else: states of the optimizer, random streams, metric, place in the data
+
+Each file appears whole or not at all, and the third one comes last and holds the digest of the second. So
+there is a checkpoint where there is a whole third file whose parameters have its digest; whatever a process
+that is killed half way leaves is none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from operad import NDArray
+from operad.errors import ArgumentError, FormatError, ParamError
+from operad_module.checkpoint import load_named, params_path, save_named
+from operad_module.state_file import digest_of, read_state, write_state
+
+_SUFFIX: Final = ".resume"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A checkpoint as it was read.
+
+    Attributes:
+        path: Of its third file.
+        unit: What the number in its name counts, "epochs" or "batches".
+        arg_params: Values of arguments.
+        aux_params: Values of auxiliary states.
+        state: What `fit` wrote beside them.
+    """
+
+    path: str
+    unit: str
+    arg_params: dict[str, NDArray]
+    aux_params: dict[str, NDArray]
+    state: Mapping[str, Any]
+
+
+@final
+class Checkpoint:
+    """Where, and how often, `fit` writes down all that it needs to go on; for its argument `checkpoint`.
+
+    `fit(..., checkpoint=Checkpoint("net"), resume=True)` goes on from the newest checkpoint, if there is one.
+
+    Args:
+        prefix: Beginning of the paths; a folder that is missing is made.
+        every_epochs: Write at the end of each so many epochs. The number in the names is that of the epochs
+            that are done, as MXNet's `load_checkpoint` takes it. 1 if `every_batches` is not given either.
+        every_batches: Write after each so many batches instead; the number is that of the batches that are
+            done in all epochs together.
+        keep: How many checkpoints stay, the newest ones; None: all.
+    Raises:
+        ParamError: A number is not positive, or both intervals are given.
+    """
+
+    def __init__(
+        self,
+        prefix: str | os.PathLike[str],
+        every_epochs: int | None = None,
+        every_batches: int | None = None,
+        keep: int | None = None,
+    ) -> None:
+        if every_epochs is not None and every_batches is not None:
+            raise ParamError("Checkpoint: both every_epochs and every_batches are given; give one")
+        named = {"every_epochs": every_epochs, "every_batches": every_batches, "keep": keep}
+        for name, number in named.items():
+            if number is not None and number < 1:
+                raise ParamError(f"Checkpoint: {name} is {number!r}, expected a positive integer or None")
+        self.prefix = os.fspath(prefix)
+        self.unit = "epochs" if every_batches is None else "batches"
+        self.interval = every_batches or every_epochs or 1
+        self.keep = keep
+
+    def is_due(self, unit: str, count: int) -> bool:
+        """Whether one is to be written after so many epochs or batches."""
+        return unit == self.unit and count % self.interval == 0
+
+    def check_unused(self) -> None:
+        """Make sure that training from the beginning mixes with no older checkpoints.
+
+        Raises:
+            ArgumentError: There are some.
+        """
+        numbers = checkpoints(self.prefix)
+        if numbers:
+            newest = _path(self.prefix, numbers[-1])
+            raise ArgumentError(
+                f"fit: there are checkpoints already, up to {newest!r}; give resume=True to go on from "
+                "there, or another prefix, or remove the files"
+            )
+
+    def write(
+        self,
+        count: int,
+        save_symbol: Callable[[str], None],
+        params: tuple[Mapping[str, NDArray], Mapping[str, NDArray]],
+        state: Mapping[str, Any],
+    ) -> None:
+        """Write the checkpoint of a count of epochs or batches, and remove those that are too old."""
+        os.makedirs(os.path.dirname(self.prefix) or ".", exist_ok=True)
+        save_symbol(self.prefix)
+        own_path = params_path(self.prefix, count)
+        with suppress(FileNotFoundError):
+            os.unlink(_path(self.prefix, count))  # it would not fit the parameters that come now
+        save_named(own_path, *params)
+        # state change: with this file there is a checkpoint.
+        kept = {"unit": self.unit, "params": digest_of(own_path), "state": state}
+        write_state(_path(self.prefix, count), kept)
+        if self.keep is not None:
+            for number in checkpoints(self.prefix)[: -self.keep]:
+                for path in (_path(self.prefix, number), params_path(self.prefix, number)):
+                    with suppress(FileNotFoundError):
+                        os.unlink(path)
+
+    def check_unit(self, saved: Saved) -> None:
+        """Make sure that the numbers in names mean the same as before.
+
+        Raises:
+            ArgumentError: They do not, though the prefix is the same.
+        """
+        if saved.unit != self.unit and _split(saved.path)[0] == self.prefix:
+            raise ArgumentError(
+                f"fit: {saved.path!r} is numbered by {saved.unit}, and checkpoint= numbers by {self.unit}; "
+                f"give every_{saved.unit}, or another prefix"
+            )
+
+
+def checkpoints(prefix: str) -> list[int]:
+    """The numbers of the third files of `prefix`, in order, be they whole or not."""
+    folder, name = os.path.split(prefix)
+    pattern = re.compile(re.escape(name) + r"-(\d{4,})" + re.escape(_SUFFIX))
+    with suppress(FileNotFoundError):
+        return sorted(int(found[1]) for one in os.listdir(folder or ".") if (found := pattern.fullmatch(one)))
+    return []
+
+
+def newest(prefix: str) -> Saved | None:
+    """The newest checkpoint of `prefix`; None: there is none.
+
+    Raises:
+        FormatError: It is damaged. The message names the file, and the newest that is not.
+    """
+    numbers = checkpoints(prefix)
+    if not numbers:
+        return None
+    try:
+        return read(_path(prefix, numbers[-1]))
+    except FormatError as error:
+        for number in reversed(numbers[:-1]):
+            with suppress(FormatError):
+                good = read(_path(prefix, number)).path
+                raise FormatError(
+                    f"{error}; the last good checkpoint is {good!r}: give resume={good!r}"
+                ) from error
+        raise FormatError(f"{error}; there is no other checkpoint of {prefix!r}") from error
+
+
+def read(path: str) -> Saved:
+    """The checkpoint of a third file.
+
+    Raises:
+        FormatError: A file of it is missing or damaged.
+    """
+    kept = read_state(path)
+    own_path = params_path(*_split(path))
+    try:
+        digest = digest_of(own_path)
+    except FileNotFoundError as error:
+        raise FormatError(f"{own_path!r} is missing, which {path!r} belongs to") from error
+    if digest != kept["params"]:
+        raise FormatError(f"{own_path!r} is damaged: it is not what {path!r} was written with")
+    return Saved(path, kept["unit"], *load_named(own_path), kept["state"])
+
+
+def is_path(text: str) -> bool:
+    """Whether a text names a third file, and not a prefix."""
+    return text.endswith(_SUFFIX)
+
+
+def _path(prefix: str, number: int) -> str:
+    return f"{prefix}-{number:04d}{_SUFFIX}"
+
+
+def _split(path: str) -> tuple[str, int]:
+    prefix, _, number = path.removesuffix(_SUFFIX).rpartition("-")
+    if not number.isdecimal():
+        raise FormatError(f"{path!r} is not called PREFIX-NUMBER{_SUFFIX}, as checkpoints are")
+    return prefix, int(number)

@@ -1,0 +1,105 @@
+"""Files of a training's state: a tree of plain values, in one file that is whole or refused.
+
+    file := "operad training state 1 " | SHA-256 of the rest in hexadecimal | newline | NumPy's .npz
+
+The archive holds the tree as JSON, in bytes called `tree`, and the arrays of the tree under their numbers.
+Leaves are None, bool, int, float, str, bytes and NumPy's arrays and scalars; tuples come back as lists.
+Nothing is unpickled, and no array is read before the digest is found right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Final
+
+import numpy as np
+
+from operad.errors import ArgumentError, FormatError
+from operad.files import write_atomically
+
+_MAGIC: Final = b"operad training state 1 "
+_HEADER_BYTES: Final = len(_MAGIC) + 64 + 1
+_ARRAY, _BYTES, _SCALAR = "$array", "$bytes", "$scalar"
+_MARKS: Final = (_ARRAY, _BYTES, _SCALAR)
+"""What a leaf that is no JSON is: an object with one of these names and the number of an array."""
+
+
+def write_state(path: str | PathLike[str], tree: Mapping[str, Any]) -> None:
+    """Write a tree of plain values; the file appears whole or not at all.
+
+    Raises:
+        ArgumentError: A leaf is something else; the message says where it is.
+    """
+    arrays: list[Any] = []
+    text = json.dumps(_described(tree, arrays, "state"))
+    content = io.BytesIO()
+    named = {str(number): array for number, array in enumerate(arrays)}
+    np.savez(content, tree=np.frombuffer(text.encode(), np.uint8), **named)
+    body = content.getbuffer()
+    digest = hashlib.sha256(body).hexdigest().encode()
+    write_atomically(str(path), b"".join((_MAGIC, digest, b"\n", body)))
+
+
+def read_state(path: str | PathLike[str]) -> dict[str, Any]:
+    """The tree that `write_state` wrote.
+
+    Raises:
+        FormatError: The file is none that it wrote, or is not whole.
+    """
+    with open(path, "rb") as file:
+        header, body = file.read(_HEADER_BYTES), file.read()
+    if not header.startswith(_MAGIC):
+        raise FormatError(f"{str(path)!r} is no file of a training's state; it begins with {header[:24]!r}")
+    if header != _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n":
+        raise FormatError(f"{str(path)!r} is damaged: its {len(body)} bytes are not those that were written")
+    with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+        tree: dict[str, Any] = _rebuilt(json.loads(archive["tree"].tobytes()), archive)
+    return tree
+
+
+def digest_of(path: str | PathLike[str]) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _described(value: Any, arrays: list[Any], where: str) -> Any:
+    if value is None or (isinstance(value, (bool, int, float, str)) and not isinstance(value, np.generic)):
+        return value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str) or key in _MARKS:
+                raise ArgumentError(f"checkpoint: {where} has a key {key!r}, expected texts but {_MARKS}")
+        return {key: _described(part, arrays, f"{where}[{key!r}]") for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_described(part, arrays, f"{where}[{number}]") for number, part in enumerate(value)]
+    if isinstance(value, bytes):
+        return _as_array(_BYTES, np.frombuffer(value, np.uint8), arrays)
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
+        return _as_array(_SCALAR if isinstance(value, np.generic) else _ARRAY, np.asarray(value), arrays)
+    raise ArgumentError(
+        f"checkpoint: {where} is {type(value).__name__}, "
+        "expected None, a number, a text, bytes, a NumPy array, or a dict or list of these"
+    )
+
+
+def _as_array(kind: str, array: Any, arrays: list[Any]) -> dict[str, int]:
+    arrays.append(array)
+    return {kind: len(arrays) - 1}
+
+
+def _rebuilt(value: Any, archive: Any) -> Any:
+    if isinstance(value, list):
+        return [_rebuilt(part, archive) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((kind, number),) = value.items()
+        if kind in _MARKS:
+            array = archive[str(number)]
+            return {_ARRAY: lambda: array, _BYTES: array.tobytes, _SCALAR: lambda: array[()]}[kind]()
+    return {key: _rebuilt(part, archive) for key, part in value.items()}

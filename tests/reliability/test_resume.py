@@ -1,0 +1,114 @@
+"""Training that is killed at any moment and resumed ends with the bits of training without a break."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import operad as od
+from tests.reliability.processes import LIMIT_S, environment, run
+from tests.reliability.resuming import EVERY, train
+
+PROGRAM = ("-m", "tests.reliability.resuming")
+
+
+def killed_after(folder: Path, epochs: int, batches: int, delay_s: float) -> None:
+    """Kill the program with SIGKILL some time after it has said that so many batches are done."""
+    with subprocess.Popen(
+        [sys.executable, *PROGRAM, str(folder), str(epochs)],
+        env=environment(num_threads=2), stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        for _ in range(batches):
+            child.stdout.readline()
+        time.sleep(delay_s)  # the moment is the test's own choice, and nothing waits for anything
+        child.kill()
+        assert child.wait(LIMIT_S) in (-signal.SIGKILL, 0)
+
+
+def killed_at_sync(folder: Path, epochs: int, number: int) -> None:
+    """Kill the program while it writes its `number`-th file."""
+    assert run(*PROGRAM, str(folder), str(epochs), str(number)).returncode == -signal.SIGKILL
+
+
+def finished(folder: Path, epochs: int) -> str:
+    """Let the program come to its end, and give what it prints last."""
+    done = run(*PROGRAM, str(folder), str(epochs))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_training_killed_twice_ends_as_training_without_a_break(tmp_path: Path) -> None:
+    killed_after(tmp_path, 2, batches=EVERY + 1, delay_s=0.01)
+    killed_at_sync(tmp_path, 2, number=3)  # a checkpoint's third file, which makes it one
+    assert finished(tmp_path, 2) == train(None, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_training_killed_at_twenty_random_moments_ends_as_training_without_a_break(tmp_path: Path) -> None:
+    draws = random.Random(20)
+    for _ in range(20):
+        batches = draws.randrange(8)
+        # Without a batch: while it starts, which takes seconds. Else about as long as a batch and a checkpoint.
+        killed_after(tmp_path, 12, batches, delay_s=draws.uniform(0, 0.05 if batches else 5))
+    assert finished(tmp_path, 12) == train(None, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_training_killed_in_every_file_of_a_checkpoint_ends_as_training_without_a_break(
+    tmp_path: Path,
+) -> None:
+    for number in range(1, 10):  # three checkpoints of three files, each from where the one before broke off
+        killed_at_sync(tmp_path, 4, number)
+    assert finished(tmp_path, 4) == train(None, 4)
+
+
+class Broken(Exception):
+    """Ends training as a failure of the program would."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"kvstore": None},
+        {"kvstore": "local", "optimizer": "adam", "optimizer_params": {"learning_rate": 0.01}},
+        {"kvstore": "device"},
+        {"kvstore": "device", "compression": {"type": "2bit", "threshold": 0.01}},
+        {"optimizer": "nadam", "optimizer_params": {"learning_rate": 0.01}},
+        {"optimizer": "sgld", "optimizer_params": {"learning_rate": 0.001}},
+    ],
+    ids=lambda given: "-".join(map(str, given.values())),
+)
+def test_any_store_and_optimizer_is_resumed_exactly(given: Any, tmp_path: Path) -> None:
+    def break_off(param: Any) -> None:
+        if (param.epoch, param.nbatch) == (1, 4):
+            raise Broken
+
+    prefix = str(tmp_path / "net")
+    with pytest.raises(Broken):
+        train(prefix, 2, batch_end_callback=break_off, **given)
+    assert train(prefix, 2, **given) == train(None, 2, **given)
+
+
+def test_a_checkpoint_is_one_of_mxnet_too(tmp_path: Path) -> None:
+    train(str(tmp_path / "net"), 1)
+    symbol, arg_params, aux_params = od.model.load_checkpoint(str(tmp_path / "net"), 9)
+    assert symbol.list_outputs() == ["softmax_output"]
+    assert sorted(arg_params) == [
+        "fc0_bias",
+        "fc0_weight",
+        "fc1_bias",
+        "fc1_weight",
+        "norm_beta",
+        "norm_gamma",
+    ]
+    assert sorted(aux_params) == ["norm_moving_mean", "norm_moving_var"]
