@@ -2,9 +2,9 @@
 
     python -m tests.reliability.resuming FOLDER EPOCHS [KILL_AT_SYNC]
 
-Dropout, a shuffle that NumPy's global generator draws, momentum, a schedule, BatchNorm on two contexts, each
-with its part of the batches, prefetching. Prints a line per batch, and a digest of the weights with the metric
-and the best epoch at the end. With a number, kills itself instead of bringing its so many-th file to the disk,
+Dropout, a shuffle that NumPy's global generator draws, momentum, a schedule, BatchNorm on two contexts with a
+part of each batch, prefetching. Prints a line per batch, and at the end a digest of the weights, with the
+metric and the best epoch. With a number, kills itself instead of bringing its so many-th file to the disk,
 which is in the middle of writing a checkpoint.
 """
 

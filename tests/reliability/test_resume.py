@@ -57,14 +57,14 @@ def test_training_killed_at_twenty_random_moments_ends_as_training_without_a_bre
     draws = random.Random(20)
     for _ in range(20):
         batches = draws.randrange(8)
-        # Without a batch: while it starts, which takes seconds. Else about as long as a batch and a checkpoint.
+        # Without a batch: while it starts, which takes seconds. Else while it trains, or writes.
         killed_after(tmp_path, 12, batches, delay_s=draws.uniform(0, 0.05 if batches else 5))
     assert finished(tmp_path, 12) == train(None, 12)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_training_killed_in_every_file_of_a_checkpoint_ends_as_training_without_a_break(
+def test_training_killed_in_any_file_of_a_checkpoint_ends_as_without_a_break(
     tmp_path: Path,
 ) -> None:
     for number in range(1, 10):  # three checkpoints of three files, each from where the one before broke off
@@ -72,7 +72,7 @@ def test_training_killed_in_every_file_of_a_checkpoint_ends_as_training_without_
     assert finished(tmp_path, 4) == train(None, 4)
 
 
-class Broken(Exception):
+class BrokenOffError(Exception):
     """Ends training as a failure of the program would."""
 
 
@@ -91,10 +91,10 @@ class Broken(Exception):
 def test_any_store_and_optimizer_is_resumed_exactly(given: Any, tmp_path: Path) -> None:
     def break_off(param: Any) -> None:
         if (param.epoch, param.nbatch) == (1, 4):
-            raise Broken
+            raise BrokenOffError
 
     prefix = str(tmp_path / "net")
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenOffError):
         train(prefix, 2, batch_end_callback=break_off, **given)
     assert train(prefix, 2, **given) == train(None, 2, **given)
 

@@ -11,6 +11,8 @@
 While it is off it costs nothing: the engine looks at one list of reasons against its fast path, and the
 profiler is in that list only while it runs.
 
+`stage`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
+
 Source: python/mxnet/profiler.py. Differs: engine operations are recorded, and nothing else; so what MXNet
 lets one choose among (`profile_symbolic`, `profile_imperative`, `profile_memory`, `profile_api`) is taken
 and changes nothing.
@@ -26,6 +28,10 @@ from typing import Any, Final, NamedTuple
 from operad import engine
 from operad.context import Context
 from operad.errors import ParamError
+from operad.stages import StageFigures as StageFigures
+from operad.stages import count_stages as count_stages
+from operad.stages import stage as stage
+from operad.stages import stages as stages
 
 _IGNORED: Final = (
     "profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api",
