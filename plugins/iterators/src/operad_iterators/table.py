@@ -9,6 +9,7 @@ import numpy as np
 
 from operad import Context, NDArray, nd
 from operad.errors import ArgumentError, ShapeError
+from operad.profiler import stage
 from operad_iterators.batch import DataDesc
 from operad_iterators.order import Indices
 
@@ -35,10 +36,12 @@ class Column:
 
     def rows(self, indices: Indices) -> NDArray:
         """The rows of those numbers as a new array."""
-        first, last = int(indices[0]), int(indices[-1])
-        in_sequence = last - first == len(indices) - 1 and bool((np.diff(indices) == 1).all())
-        chosen = self.values[first : last + 1] if in_sequence else self.values[indices]
-        return nd.array(chosen, ctx=self._ctx, dtype=chosen.dtype)
+        with stage("read"):
+            first, last = int(indices[0]), int(indices[-1])
+            in_sequence = last - first == len(indices) - 1 and bool((np.diff(indices) == 1).all())
+            chosen = self.values[first : last + 1] if in_sequence else self.values[indices]
+        with stage("copy"):
+            return nd.array(chosen, ctx=self._ctx, dtype=chosen.dtype)
 
     def description(self, batch_size: int) -> DataDesc:
         """What its batches are."""

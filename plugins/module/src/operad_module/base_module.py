@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from operad.errors import ArgumentError
+from operad.profiler import stage
 from operad_module.checkpoint import BatchEndParam, load_named, save_named
 from operad_module.exact_checkpoint import Checkpoint
 from operad_module.inference import Callbacks, InferenceLoops, as_metric, call_each, each, global_values
@@ -160,17 +161,19 @@ class BaseModule(InferenceLoops):
         if nbatch == 0:
             metric.reset()
         batches = iter(data)
-        data_batch = next(batches, None)
+        data_batch = self._next(batches, sparse_row_id_fn)
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
-            self.forward_backward(data_batch)
-            self.update()
+            with stage("compute"):
+                self.forward_backward(data_batch)
+                self.update()
             is_due = state.count_batch()
             # Only now, since the batch's arrays may be used for the next one; and after a checkpoint, if one
             # is due, since all that it holds stands between two batches.
             following = None if is_due else self._next(batches, sparse_row_id_fn)
-            self._show(metric, data_batch)
+            with stage("compute"):  # what is left of it, which the metric waits for
+                self._show(metric, data_batch)
             if monitor is not None:
                 monitor.toc_print()
             if batch_end_callback is not None:
@@ -182,7 +185,8 @@ class BaseModule(InferenceLoops):
             data_batch = following
 
     def _next(self, batches: Iterator[Any], sparse_row_id_fn: Any) -> Any:
-        batch = next(batches, None)
+        with stage("wait"):
+            batch = next(batches, None)
         if batch is not None:
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
         return batch

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -158,13 +158,16 @@ def newest(prefix: str) -> Saved | None:
     try:
         return read(_path(prefix, numbers[-1]))
     except FormatError as error:
-        for number in reversed(numbers[:-1]):
-            with suppress(FormatError):
-                good = read(_path(prefix, number)).path
-                raise FormatError(
-                    f"{error}; the last good checkpoint is {good!r}: give resume={good!r}"
-                ) from error
-        raise FormatError(f"{error}; there is no other checkpoint of {prefix!r}") from error
+        good = _last_good(prefix, numbers[:-1])
+        advice = f"the last good checkpoint is {good!r}: give resume={good!r}" if good else "no other is good"
+        raise FormatError(f"{error}; {advice}") from error
+
+
+def _last_good(prefix: str, numbers: Sequence[int]) -> str | None:
+    for number in reversed(numbers):
+        with suppress(FormatError):
+            return read(_path(prefix, number)).path
+    return None
 
 
 def read(path: str) -> Saved:

@@ -12,7 +12,9 @@ import sys
 import time
 from typing import Any, Final, final
 
+import operad as od
 from operad_module.checkpoint import BatchEndParam
+from operad_module.pipeline import Pipeline
 
 _logger: Final = logging.getLogger()
 _LINES_PER_EPOCH: Final = 10
@@ -20,7 +22,9 @@ _LINES_PER_EPOCH: Final = 10
 
 @final
 class ProgressBar:
-    """Shows how much of an epoch is done; for `batch_end_callback`.
+    """Shows how much of an epoch is done, and at its end what bounded the speed; for `batch_end_callback`.
+
+    Lets the stages of pipelines be counted (`od.profiler.count_stages`).
 
     Args:
         total: Batches per epoch.
@@ -34,6 +38,7 @@ class ProgressBar:
         self._shown = 0
         self._bar: Any = None
         self._task: Any = None
+        self._counted = Pipeline({})
 
     def __call__(self, param: BatchEndParam) -> None:
         """Count a batch."""
@@ -44,6 +49,7 @@ class ProgressBar:
             self._bar.update(self._task, completed=done)
             if done >= self.total:
                 self._end()
+                self._conclude()
             return
         tenth = done * _LINES_PER_EPOCH // self.total
         if tenth > self._shown:
@@ -54,14 +60,23 @@ class ProgressBar:
                 "Epoch[%d] Batch [%d/%d] %d%%\t%.1f batches/sec",
                 param.epoch, done, self.total, 100 * done // self.total, speed,
             )  # fmt: skip
+        if done == self.total:
+            self._conclude()
 
     def _begin(self, epoch: int) -> None:
         self._end()
         # state change: from here on, this epoch is shown.
         self._epoch, self._begun_s, self._shown = epoch, time.perf_counter(), 0
+        od.profiler.count_stages()
+        self._counted = Pipeline.so_far()
         if sys.stderr.isatty() and (bar := _terminal_bar(self.bar_len)) is not None:
             self._bar, self._task = bar, bar.add_task(f"Epoch[{epoch}]", total=self.total)
             bar.start()
+
+    def _conclude(self) -> None:
+        found = Pipeline.so_far().since(self._counted)
+        if found.stages:
+            _logger.info("Epoch[%d] %s", self._epoch, found.conclusion())
 
     def _end(self) -> None:
         if self._bar is not None:
