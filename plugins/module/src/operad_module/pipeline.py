@@ -62,7 +62,7 @@ class Pipeline:
         return f"waited for data {self.waiting:.0%} of the time; slow stage: {named}"
 
     def table(self) -> Iterator[str]:
-        """Lines: for each stage how often, how long in all, by how many threads, how long each on average."""
+        """Lines: for each stage how often, how long in all, by how many threads at once, how long each."""
         yield f"{'stage':<12}{'runs':>10}{'seconds':>12}{'threads':>10}{'s/thread':>12}{'ms/run':>12}"
         for name, one in sorted(self.stages.items(), key=lambda item: -item[1].total_s):
             yield (

@@ -23,12 +23,13 @@ def profile(script: Path, args: tuple[str, ...]) -> None:
     """
     sys.argv = [str(script), *args]
     sys.path.insert(0, str(script.resolve().parent))
+    before = Pipeline.so_far()
     od.profiler.count_stages()
     try:
         runpy.run_path(str(script), run_name="__main__")
     finally:  # also of a program that fails, or ends by sys.exit
         od.profiler.count_stages(False)
-        found = Pipeline.so_far()
+        found = Pipeline.so_far().since(before)
         if found.stages:
             click.echo("\n".join(["", *found.table(), "", found.conclusion()]))
         else:
