@@ -132,3 +132,17 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         TwoBit().encode(np.zeros(3, np.float32), np.zeros(2, np.float32))
     with pytest.raises(ShapeError, match=r"expected \(2,\) for 17 values"):
         TwoBit().decode(np.zeros(1, np.uint32), 17)
+
+
+def test_a_store_goes_on_with_what_another_one_held_back() -> None:
+    store, other, out = device(1.0), device(1.0), od.nd.zeros(1)
+    for one in (store, other):
+        one.init("a", out)
+    store.push("a", [od.nd.array([0.75]), od.nd.array([0.5])])
+    other.load_state_dict(store.state_dict())
+    found = []
+    for one in (store, other):
+        one.push("a", [od.nd.array([0.25]), od.nd.array([0.25])])
+        one.pull("a", out=out)
+        found.append(out.asscalar())
+    assert found == [1, 1]  # 0.75 + 0.25 arrives, 0.5 + 0.25 is held back

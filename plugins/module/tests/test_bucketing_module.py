@@ -112,3 +112,51 @@ def test_the_default_key_is_asked_for() -> None:
         od.mod.BucketingModule(generated)
     with pytest.raises(ArgumentError, match="either sym_gen or sym_dict"):
         od.mod.BucketingModule.load_dict(default_bucket_key=5)
+
+
+class Lengths:
+    """Batches of other lengths in turn."""
+
+    def __init__(self) -> None:
+        self.provide_data, self.provide_label = [("data", (4, 5, 2))], [("softmax_label", (4,))]
+        self.done = 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.done == 4:
+            raise StopIteration
+        self.done += 1
+        return batch_of((5, 3, 2, 3)[self.done - 1], self.done)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"done": self.done}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.done = state["done"]
+
+
+def test_training_of_buckets_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    def fit(**given: Any) -> Any:
+        module = od.mod.BucketingModule(generated, default_bucket_key=5)
+        start = {"fc_weight": od.nd.full((3, 2), 0.5), "fc_bias": od.nd.zeros(3)}
+        module.fit(
+            Lengths(), num_epoch=2, arg_params=start, optimizer_params={"momentum": 0.9}, **given
+        )  # fmt: skip
+        return module.get_params()[0]["fc_weight"].asnumpy()
+
+    def stop(param: Any) -> None:
+        if (param.epoch, param.nbatch) == (1, 1):
+            raise KeyboardInterrupt
+
+    checkpoint = od.callback.Checkpoint(str(tmp_path / "net"), every_batches=3)
+    with pytest.raises(KeyboardInterrupt):
+        fit(checkpoint=checkpoint, batch_end_callback=stop)
+    np.testing.assert_array_equal(fit(checkpoint=checkpoint, resume=True), fit())
+    assert {path.name for path in tmp_path.glob("net-*-symbol.json")} == {
+        "net-2-symbol.json", "net-3-symbol.json", "net-5-symbol.json",
+    }  # fmt: skip
