@@ -7,6 +7,7 @@ statements find them too, and gives modules that stand below the registry their 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -21,6 +22,17 @@ def on_face(face: str, name: str) -> Any:
         how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
         raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}{how}")
     return found
+
+
+def added_to(face: str) -> Callable[[str], Any]:
+    """The `__getattr__` of the module `operad.<face>`, by which it has what plugins add to it."""
+
+    def find(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}")
+        return on_face(face, name)
+
+    return find
 
 
 def spec_of(name: str, module: Any) -> ModuleSpec:

@@ -5,7 +5,7 @@ Source: python/mxnet/random.py.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from operad import faces, registry, resource
 from operad.context import Context
@@ -29,10 +29,7 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
     resource.get().seed(seed_state, ctx)
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.random' has no attribute {name!r}")
-    return faces.on_face("random", name)
+__getattr__ = faces.added_to("random")
 
 
 def __dir__() -> list[str]:

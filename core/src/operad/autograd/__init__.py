@@ -1,5 +1,6 @@
 """Imperative differentiation: recording, and gradients of what was recorded."""
 
+from operad import faces as _faces
 from operad.autograd.backward import backward as backward
 from operad.autograd.backward import grad as grad
 from operad.autograd.backward import mark_variables as mark_variables
@@ -13,3 +14,5 @@ from operad.imperative import is_recording as is_recording
 from operad.imperative import is_training as is_training
 from operad.imperative import set_recording as set_recording
 from operad.imperative import set_training as set_training
+
+__getattr__ = _faces.added_to("autograd")

@@ -10,7 +10,7 @@ from operad.config import settings
 from operad.context import Context
 from operad.engine import interrupts, lifetime
 from operad.engine.budget import ThreadBudget
-from operad.engine.bulk import Bulk, open_groups
+from operad.engine.grouping import Bulk, open_groups
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.inline import InlinePath

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from operad.engine.bulk import open_groups
+from operad.engine.grouping import open_groups
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
 from operad.engine.gate import Gate
