@@ -121,3 +121,10 @@ def test_exported_memory_stays_valid_after_the_array_is_gone(pool):
     """)
     environment = {"OPERAD_DEBUG": "1", "OPERAD_POOL": pool, "PATH": "/usr/bin"}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
+
+
+def test_a_capsule_gives_the_memory_it_was_made_of() -> None:
+    x = nd.array([1.0, 2.0])
+    shared = nd.from_dlpack(x.__dlpack__())
+    x += 1
+    assert shared.asnumpy().tolist() == [2, 3]

@@ -27,7 +27,10 @@ from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
 from operad.operator.shapes import PartialShape as PartialShape
 from operad.operator.shapes import Shape as Shape
+from operad.operator.shapes import given_shape as given_shape
 from operad.operator.shapes import is_known as is_known
+from operad.operator.shapes import is_np_shape as is_np_shape
+from operad.operator.shapes import set_np_shape as set_np_shape
 from operad.operator.shapes import unify_shapes as unify_shapes
 
 
