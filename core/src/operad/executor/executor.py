@@ -344,6 +344,11 @@ class Executor(registry.Extensible):
         """The blocks behind the memory plan, which another executor may share."""
         return self._binding.pool
 
+    @property
+    def optimized_graph(self) -> Graph:
+        """What computes the outputs, after all passes; it may hold operators that passes insert."""
+        return Graph(self._program.graph.outputs[: len(self._outputs)])
+
     def debug_str(self) -> str:
         """The nodes in running order with their places in memory, and what is planned for all of them."""
         program = self._program

@@ -10,6 +10,7 @@ from operad.ndarray.face import concatenate as concatenate
 from operad.ndarray.face import eye as eye
 from operad.ndarray.face import full as full
 from operad.ndarray.face import ones as ones
+from operad.ndarray.face import release_idle_memory as release_idle_memory
 from operad.ndarray.face import zeros as zeros
 from operad.ndarray.function import operator_function as operator_function
 from operad.ndarray.interchange import from_dlpack as from_dlpack

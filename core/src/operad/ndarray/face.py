@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final, final
 
-from operad import registry
+from operad import registry, storage
 from operad.boundary import boundary
 from operad.context import Context, as_context
 from operad.imperative import Origin
@@ -78,6 +78,11 @@ def concatenate(arrays: list[NDArray], axis: int = 0, always_copy: bool = True) 
         return arrays[0]
     joined: NDArray = operator_function("Concat", NDArray)(*arrays, dim=axis)
     return joined
+
+
+def release_idle_memory(ctx: Context | None = None) -> None:
+    """Give memory of a device that no array uses, kept for later ones, back to the system."""
+    storage.get().release_all(as_context(ctx, "release_idle_memory"))
 
 
 @final
