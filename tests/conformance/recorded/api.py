@@ -6,14 +6,24 @@ import ast
 import inspect
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
+import operad as od
+
 HERE: Final = Path(__file__).parent
-MISSING: Final = object()
+
+INSTANCES: Final[dict[str, Callable[[], Any]]] = {
+    "Context": lambda: od.cpu(),
+    "context.Context": lambda: od.cpu(),
+    "executor.Executor": lambda: od.sym.var("x").simple_bind(x=(1,)),
+    "ndarray.NDArray": lambda: od.nd.empty((1,)),
+    "symbol.Symbol": lambda: od.sym.var("x"),
+}
+"""Objects of classes that get methods by asking what is installed."""
 
 
 @final
@@ -55,6 +65,11 @@ def modules() -> list[str]:
     return list(_record())
 
 
+def names(module: str) -> list[str]:
+    """The names that are recorded of a module."""
+    return list(_record()[module])
+
+
 def findings(module: str) -> Iterator[Finding]:
     """All that a program which imports from `mxnet.<module>` would miss in operad."""
     try:
@@ -78,21 +93,23 @@ def _compared(holder: Any, full_name: str, name: str, recorded: Any) -> Iterator
         yield Finding(full_name, "absent", str(error).partition("\n")[0])
         return
     if isinstance(recorded, dict):
+        made = INSTANCES[full_name]() if full_name in INSTANCES else value
         for each, inner in recorded.items():
             if each:
-                yield from _compared(value, f"{full_name}.{each}", each, inner)
+                owner = made if hasattr(made, each) else value
+                yield from _compared(owner, f"{full_name}.{each}", each, inner)
         recorded = recorded[""]
     if recorded is None or not callable(value):
         return
-    defined = inspect.getattr_static(holder, name) if inspect.isclass(holder) else value
-    own = _signature(getattr(defined, "__func__", defined))
+    own = _signature(getattr(value, "__func__", value))
     if own is not None and (words := difference(recorded, own)):
         yield Finding(full_name, "signature", words)
 
 
 def _signature(value: Any) -> inspect.Signature | None:
     try:
-        if inspect.isclass(value) and "__call__" in vars(type(value)):  # of a metaclass, which hides it
+        if inspect.isclass(value) and type(value) is not type and "__call__" in vars(type(value)):
+            # Of a metaclass, which hides the class's own.
             return inspect.signature(value.__init__.__get__(value))
         return inspect.signature(value)
     except (TypeError, ValueError):

@@ -99,33 +99,6 @@ def isfinite(data: NDArray) -> NDArray:
     return abs(data) < math.inf
 
 
-def rand_zipfian(
-    true_classes: NDArray, num_sampled: int, range_max: int, ctx: Any = None
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Classes drawn with replacement from P(k) = log((k + 2) / (k + 1)) / log(range_max + 1).
-
-    Args:
-        true_classes: Classes whose expected counts are wanted, too.
-        num_sampled: How many are drawn.
-        range_max: They are less than that.
-        ctx: Where; that of `true_classes` if None.
-
-    Returns:
-        The classes (int64), and how often each of `true_classes` and of the classes is expected (float64).
-    """
-    place = true_classes.context if ctx is None else ctx
-    logs = math.log(range_max + 1)
-    drawn = nd.random.uniform(0, logs, shape=(num_sampled,), dtype="float64", ctx=place)
-    classes = (drawn.exp() - 1).astype(np.int64) % range_max
-
-    def expected(some: NDArray) -> NDArray:
-        number = some.as_in_context(place).astype(np.float64)
-        count: NDArray = ((number + 2) / (number + 1)).log() / logs * num_sampled
-        return count
-
-    return classes, expected(true_classes), expected(classes)
-
-
 def _is_true(call: str, pred: Any) -> bool:
     if not isinstance(pred, NDArray) or pred.size != 1:
         raise ArgumentError(f"{call}: the condition is {pred!r}, expected an array of one element")

@@ -40,6 +40,16 @@ def tostype(self: NDArray, stype: str) -> NDArray:
     return self.copy()
 
 
+def to_dlpack_for_read(self: NDArray) -> Any:
+    """A DLPack capsule over the array's memory, after waiting for its values."""
+    return operad.nd.to_dlpack_for_read(self)
+
+
+def to_dlpack_for_write(self: NDArray) -> Any:
+    """A DLPack capsule over the array's memory, after waiting for all that uses it."""
+    return operad.nd.to_dlpack_for_write(self)
+
+
 def slice_assign(self: NDArray, rhs: NDArray, begin: Places, end: Places, step: Places) -> NDArray:
     """Write `rhs` into `self[begin:end:step]`, axis by axis; gives the array itself."""
     self[_slices(begin, end, step)] = rhs

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from operad import nd, sym
 from operad_mxnet import nd_contrib as nd_contrib_functions
-from operad_mxnet import updates
+from operad_mxnet import updates, zipfian
 
 
 @final
@@ -62,7 +62,7 @@ nd_contrib = Prefixed(
         for function in (
             nd_contrib_functions.foreach, nd_contrib_functions.while_loop, nd_contrib_functions.cond,
             nd_contrib_functions.isnan, nd_contrib_functions.isinf, nd_contrib_functions.isfinite,
-            nd_contrib_functions.rand_zipfian, updates.adamw_update, updates.mp_adamw_update,
+            zipfian.rand_zipfian, updates.adamw_update, updates.mp_adamw_update,
             updates.multi_adamw_update, updates.multi_mp_adamw_update, updates.multi_lamb_update,
             updates.multi_mp_lamb_update,
         )
@@ -70,7 +70,10 @@ nd_contrib = Prefixed(
 )  # fmt: skip
 sym_contrib = Prefixed(
     sym, "contrib", "_contrib_",
-    own={"adamw_update": updates.sym_adamw_update, "mp_adamw_update": updates.sym_mp_adamw_update},
+    own={
+        "adamw_update": updates.sym_adamw_update, "mp_adamw_update": updates.sym_mp_adamw_update,
+        "rand_zipfian": zipfian.sym_rand_zipfian,
+    },
 )  # fmt: skip
 nd_image, sym_image = (Prefixed(face, "image", "_image_") for face in (nd, sym))
 nd_internal, sym_internal = (Prefixed(face, "_internal", "") for face in (nd, sym))

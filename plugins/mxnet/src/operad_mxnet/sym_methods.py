@@ -1,4 +1,4 @@
-"""Methods of symbols that only MXNet's programs call.
+"""Symbols of what was recorded, and methods of symbols that only MXNet's programs call.
 
 Source: python/mxnet/symbol/symbol.py.
 """
@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad import Symbol
+from operad import NDArray, Symbol, autograd
 from operad.errors import UnsupportedError
 
 
 def as_nd_ndarray(self: Symbol) -> Symbol:
     """The symbol itself."""
     return self
+
+
+def get_symbol(x: NDArray) -> Symbol:
+    """The symbol of what was recorded to compute `x`; see `operad.autograd.recorded_graph`."""
+    return Symbol(autograd.recorded_graph(x).outputs)
 
 
 def gradient(self: Symbol, wrt: Any) -> Any:

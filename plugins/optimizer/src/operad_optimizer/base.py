@@ -233,9 +233,9 @@ class Optimizer(metaclass=Suggesting):
         return self.multi_precision and weight.dtype == np.float16
 
 
-def register(cls: C) -> C:
+def register(klass: C) -> C:
     """Make an optimizer known to `create` by its class's name; for use as a decorator."""
-    return Optimizer.register(cls)
+    return Optimizer.register(klass)
 
 
 def create(name: str | Optimizer, **arguments: Any) -> Optimizer:

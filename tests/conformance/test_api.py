@@ -1,0 +1,49 @@
+"""Every public name of MXNet 1.9.1 is here, or the table says why not; `recorded/api.json` has them."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from itertools import chain
+
+import pytest
+
+from tests.conformance.recorded import api
+
+MODULES = api.modules()
+ROWS = api.rows()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_name_is_here_and_takes_the_same_calls_or_the_table_says_why_not(module: str) -> None:
+    missed = [found for found in api.findings(module) if not any(row.covers(found) for row in ROWS)]
+    assert missed == []
+
+
+def test_the_table_lists_nothing_that_is_here() -> None:
+    found = list(chain.from_iterable(map(api.findings, MODULES)))
+    names = [(row.kind, name) for row in ROWS for name in row.names]
+    stale = [
+        name for kind, name in names if not any(api.Row(kind, "", [name]).covers(each) for each in found)
+    ]
+    assert stale == []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module])
+def test_names_can_be_imported_from_the_module(module: str) -> None:
+    absent = {found.name for found in api.findings(module)}
+    if module in absent:
+        with pytest.raises(ImportError):
+            import_module(f"operad.{module}")
+        return
+    names = [name for name in api.names(module) if f"{module}.{name}" not in absent]
+    exec(f"from operad.{module} import {', '.join(names)}" if names else f"import operad.{module}", {})  # noqa: S102
+
+
+def test_a_missing_name_and_another_signature_are_seen() -> None:
+    def ours(a: int, b: int = 2, *, c: int = 3) -> None: ...
+
+    own = inspect.signature(ours)
+    assert api.difference("a, b=2", own) == ""
+    for recorded in ("b, a=2", "a, b=3", "a, b=2, d=4", "a, b=2, *args", "a, b=2, **kwargs"):
+        assert api.difference(recorded, own)
