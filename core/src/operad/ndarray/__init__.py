@@ -1,6 +1,7 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
 from operad.ndarray.arguments import split_arguments as split_arguments
+from operad.ndarray.arithmetic import converted as converted
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
 from operad.ndarray.face import __dir__ as __dir__
