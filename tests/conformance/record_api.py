@@ -2,9 +2,10 @@
 
     python tests/conformance/record_api.py
 
-runs under the Python of an environment that has MXNet 1.9.1, and writes `recorded/api.json`: the names of each
-module that are its own; for each name its signature as text, null where there is nothing to compare (values,
-properties, generated `*args, **kwargs`), and for a class its members and their signatures, its own under "".
+runs under the Python of an environment that has MXNet 1.9.1, and writes `recorded/api.json`: the names of
+each module that are its own; for each name its signature as text, null where there is nothing to compare
+(values, properties, generated `*args, **kwargs`), and for a class its members and their signatures, its own
+under "".
 Functions generated for operators are left out: `recorded/facts.json` has those.
 """
 
@@ -22,11 +23,11 @@ import mxnet as mx
 
 TARGET: Final = Path(__file__).parent / "recorded" / "api.json"
 MODULES: Final = (
-    "", "attribute", "autograd", "base", "callback", "context", "contrib", "contrib.autograd", "contrib.ndarray",
-    "contrib.symbol", "engine", "error", "executor", "executor_manager", "image", "initializer", "io", "kvstore",
-    "libinfo", "log", "lr_scheduler", "metric", "misc", "model", "module", "monitor", "name", "ndarray",
-    "ndarray.contrib", "ndarray.image", "ndarray.linalg", "ndarray.random", "operator", "optimizer", "profiler",
-    "random", "recordio", "registry", "rnn", "runtime", "symbol", "symbol.contrib", "symbol.image",
+    "", "attribute", "autograd", "base", "callback", "context", "contrib", "contrib.autograd",
+    "contrib.ndarray", "contrib.symbol", "engine", "error", "executor", "executor_manager", "image",
+    "initializer", "io", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "model", "module",
+    "monitor", "name", "ndarray", "ndarray.contrib", "ndarray.image", "ndarray.linalg", "ndarray.random",
+    "operator", "optimizer", "profiler", "random", "recordio", "registry", "rnn", "runtime", "symbol", "symbol.contrib", "symbol.image",
     "symbol.linalg", "symbol.random", "test_utils", "util", "visualization",
 )  # fmt: skip
 PREFIXES: Final = ("", "_contrib_", "_linalg_", "_image_", "_random_", "_sample_", "_")

@@ -1,6 +1,6 @@
 """What the engine runs, as it runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
-The rest (`set_config`, `start`, `dump`, `Task`, ...) comes from operad-profiler, which keeps what it observes.
+The rest (`set_config`, `start`, `dump`, `Task`, ...) is operad-profiler's, which keeps what it observes.
 """
 
 from __future__ import annotations

@@ -102,7 +102,9 @@ def test_a_function_gives_what_numpy_gives(name: str) -> None:
         compare(call(function, nd.array), call(function, np.asarray))
 
 
-@pytest.mark.parametrize("name", ["sum", "where", "split", "cumsum", "moveaxis", "take", "hstack", "linalg.norm"])
+@pytest.mark.parametrize(
+    "name", ["sum", "where", "split", "cumsum", "moveaxis", "take", "hstack", "linalg.norm"]
+)
 def test_gradients_flow_through(name: str) -> None:
     x = nd.array(X if name != "moveaxis" else X[None])
     x.attach_grad()

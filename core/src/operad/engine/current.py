@@ -107,7 +107,9 @@ def set_bulk_size(size: int) -> int:
     group = local.state.bulk
     if group is not None:
         if not group.is_lasting:
-            raise EngineError("set_bulk_size inside `with Engine.bulk(...)`; use `with operad.engine.bulk(...)`")
+            raise EngineError(
+                "set_bulk_size inside `with Engine.bulk(...)`; use `with operad.engine.bulk(...)`"
+            )
         group.__exit__()
     if size > 1:
         made = get().bulk(size)

@@ -76,9 +76,7 @@ class Invoker:
         plan = self.plan(inputs, ctx, values or ())
         return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
-    def plan(
-        self, inputs: Sequence[Array], ctx: Context | None = None, values: tuple[Any, ...] = ()
-    ) -> Plan:
+    def plan(self, inputs: Sequence[Array], ctx: Context | None = None, values: tuple[Any, ...] = ()) -> Plan:
         """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
 
         Args:

@@ -18,11 +18,11 @@ from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.interchange import over as over
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array
+from operad.ndarray.ndarray import check_dense as check_dense
 from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.ndarray import wrap as wrap
 from operad.ndarray.nested import nested as nested
-from operad.ndarray.ndarray import check_dense as check_dense
 from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads

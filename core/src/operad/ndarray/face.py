@@ -73,7 +73,7 @@ def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
 
 
 def concatenate(arrays: list[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """The arrays joined along an axis, or the only one itself without `always_copy`; the operator `Concat`."""
+    """The arrays joined along an axis by the operator `Concat`; a single one itself, unless `always_copy`."""
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
     joined: NDArray = operator_function("Concat", NDArray)(*arrays, dim=axis)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final, final
 
+import numpy as np
+
 from operad import engine
 from operad.context import Context, cpu, current_context
 from operad.errors import ArgumentError
@@ -32,7 +34,7 @@ def from_dlpack(dlpack: Any) -> NDArray:
     if isinstance(dlpack, NDArray):
         return dlpack.detach()
     if type(dlpack).__name__ == "PyCapsule":
-        dlpack = _Capsule(dlpack)
+        return over(np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack)))), _context_of(_DLPACK_CPU, 0))
     if not hasattr(dlpack, "__dlpack_device__"):
         raise ArgumentError(
             f"from_dlpack: {type(dlpack).__name__} does not follow the DLPack protocol; use nd.array"
@@ -53,6 +55,16 @@ class _Capsule:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DLPACK_CPU, 0
+
+
+@final
+class _Writable:
+    """The memory of an array that NumPy takes for read-only, since a capsule need not say what it is."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array  # which keeps the memory
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def over(data: Any, ctx: Context) -> NDArray:

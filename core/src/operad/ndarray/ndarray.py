@@ -307,7 +307,9 @@ def _fits(size: int, target: tuple[int, ...]) -> bool:
 def check_dense(call: str, stype: str | None) -> None:
     """Raise UnsupportedError for a storage type that no array has; None leaves it to us."""
     if stype not in (None, "default"):
-        raise UnsupportedError(f"{call}: stype is {stype!r}, and arrays are dense; give 'default' or leave it out")
+        raise UnsupportedError(
+            f"{call}: stype is {stype!r}, and arrays are dense; give 'default' or leave it out"
+        )
 
 
 @boundary
@@ -356,9 +358,13 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         if values.dtype.kind in "US":
             values = values.astype(DEFAULT_DTYPE if dtype is None else as_dtype(dtype))
     except ValueError as error:  # rows of different lengths, or text that is no number
-        raise ArgumentError(f"array: cannot make an array from {type(source_array).__name__}: {error}") from error
+        raise ArgumentError(
+            f"array: cannot make an array from {type(source_array).__name__}: {error}"
+        ) from error
     if values.dtype.kind not in "fiub":
-        raise ArgumentError(f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}")
+        raise ArgumentError(
+            f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
+        )
     target = empty(values.shape, as_context(ctx, "array"), dtype)
     # A fresh array has no pending operations, so the values can go in without the engine.
     target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)

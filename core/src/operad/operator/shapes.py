@@ -34,7 +34,7 @@ def set_np_shape(active: bool) -> bool:
 
 
 def given_shape(axes: Iterable[int | None]) -> PartialShape:
-    """A shape as users and files write it: see `is_np_shape`; without axes, a scalar's or unknown altogether."""
+    """A shape as users and files write it, see `is_np_shape`; () is a scalar's, or else all unknown."""
     if _meaning.is_np_shape:
         return tuple(None if axis is None or axis < 0 else axis for axis in axes)
     return tuple(axis if axis and axis > 0 else None for axis in axes) or None

@@ -1,7 +1,7 @@
 """`mx.util`: what lengths of 0 in shapes mean, and settings of the environment.
 
-MXNet 1.x's NumPy arrays (`mx.np`) have no counterpart, so `np_array`, `use_np` and `set_np` refuse to switch to
-them; what lengths mean (`np_shape`) can be chosen.
+MXNet 1.x's NumPy arrays (`mx.np`) have no counterpart, so `np_array`, `use_np` and `set_np` refuse to switch
+to them; what lengths mean (`np_shape`) can be chosen.
 
 Source: python/mxnet/util.py. Differs: the choice is the thread's own, also by `set_np_shape`.
 """
@@ -41,7 +41,7 @@ def _shapes(active: bool) -> Iterator[None]:
 
 
 def np_shape(active: bool = True) -> AbstractContextManager[None]:
-    """`with np_shape():` or `@np_shape()`: what lengths mean inside, see `is_np_shape`."""
+    """A scope or decorator that chooses what lengths mean inside, see `is_np_shape`."""
     return _shapes(active)
 
 

@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from operad import NDArray, nd
 from operad.errors import ArgumentError
 

@@ -131,7 +131,9 @@ def imdecode(
     mean: Any = None,
 ) -> Any:  # fmt: skip
     """Raises UnsupportedError; MXNet 1.x deprecates it as well."""
-    raise UnsupportedError("imdecode: nd.imdecode is gone; use image.imdecode, and crop and subtract from that")
+    raise UnsupportedError(
+        "imdecode: nd.imdecode is gone; use image.imdecode, and crop and subtract from that"
+    )
 
 
 def load_frombuffer(buf: bytes) -> Any:

@@ -64,7 +64,7 @@ def slice_assign_scalar(self: NDArray, value: float, begin: Places, end: Places,
 
 def _slices(begin: Places, end: Places, step: Places) -> tuple[slice, ...]:
     steps = [*step, *[None] * (len(begin) - len(step))]
-    return tuple(map(slice, begin, end, steps, strict=True))
+    return tuple(slice(*each) for each in zip(begin, end, steps, strict=True))
 
 
 def split_v2(self: Any, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:

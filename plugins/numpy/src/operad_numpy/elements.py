@@ -45,7 +45,9 @@ def where(condition: Any, x: Any, y: Any) -> NDArray:
     if not isinstance(like, NDArray):
         raise ArgumentError("numpy.where: neither the condition nor a choice is an NDArray")
     test = condition if isinstance(condition, NDArray) else nd.array(condition, like.context, "bool")
-    x, y = (each if isinstance(each, NDArray) else nd.array(each, like.context, like.dtype) for each in (x, y))
+    x, y = (
+        each if isinstance(each, NDArray) else nd.array(each, like.context, like.dtype) for each in (x, y)
+    )
     if x.dtype != y.dtype:
         wide = np.promote_types(x.dtype, y.dtype)
         x, y = x.astype(wide), y.astype(wide)

@@ -71,7 +71,9 @@ def norm(x: NDArray, ord: None = None, axis: Axis = None, keepdims: bool = False
         DTypeError: For integers, of which the operator gives integers.
     """
     if ord is not None:
-        raise ArgumentError(f"numpy.linalg.norm: ord={ord!r} means something else here; use nd.norm, or x.asnumpy()")
+        raise ArgumentError(
+            f"numpy.linalg.norm: ord={ord!r} means something else here; use nd.norm, or x.asnumpy()"
+        )
     if x.dtype.kind != "f":
         raise DTypeError(f"numpy.linalg.norm of an array of {x.dtype.name}; use x.astype('float32') first")
     return nd.invoke("norm", (x,), _over(axis, keepdims))

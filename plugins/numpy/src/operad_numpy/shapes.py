@@ -91,7 +91,9 @@ def reshape(a: NDArray, shape: int | Sequence[int]) -> NDArray:
     """
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(length == 0 or length < -1 for length in lengths):
-        raise ArgumentError(f"numpy.reshape to {lengths}: use x.reshape, where 0 copies a length, or x.asnumpy()")
+        raise ArgumentError(
+            f"numpy.reshape to {lengths}: use x.reshape, where 0 copies a length, or x.asnumpy()"
+        )
     return a.reshape(lengths)
 
 

@@ -211,7 +211,11 @@ class LAMB(Optimizer):
     ) -> None:
         """One operator call."""
         counts = tuple(self._index_update_count[index] for index in indices)
-        rates = {"learning_rates": self._get_lrs(indices), "wds": self._get_wds(indices), "step_count": counts}
+        rates = {
+            "learning_rates": self._get_lrs(indices),
+            "wds": self._get_wds(indices),
+            "step_count": counts,
+        }
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
         own |= {"bias_correction": self.bias_correction, "num_tensors": len(indices), **self.bounds()}
         arrays = in_turn(weights, grads, *zip(*states, strict=True))

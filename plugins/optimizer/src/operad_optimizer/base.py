@@ -47,7 +47,7 @@ class Optimizer(metaclass=Suggesting):
         param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
 
     Attributes:
-        aggregate_num: How many weights an updater moves in one call of `step_several`; below 2: each by itself.
+        aggregate_num: How many weights one call of `step_several` moves; below 2: `step` moves each.
         num_update: The largest number of updates any weight has had.
         opt_registry: Classes by their names in lower case.
     """
@@ -293,7 +293,7 @@ def create(name: str | Optimizer, **arguments: Any) -> Optimizer:
 
 
 def in_turn(*groups: Sequence[NDArray]) -> list[NDArray]:
-    """The first array of each group, then the second of each, and so on, as operators on several take them."""
+    """The first array of each group, then the second of each, as operators on several weights take them."""
     return [array for each in zip(*groups, strict=True) for array in each]
 
 

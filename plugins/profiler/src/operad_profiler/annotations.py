@@ -80,9 +80,7 @@ class _Duration:
             raise ParamError(f"{type(self).__name__} {self.name!r}: stop without start")
         if is_recording():
             thread = thread_name()
-            runs.append(
-                Run(self.name, self._category, None, thread, self._start_s, now_s(), self._is_async)
-            )
+            runs.append(Run(self.name, self._category, None, thread, self._start_s, now_s(), self._is_async))
         self._start_s = None
 
     def __enter__(self) -> Self:

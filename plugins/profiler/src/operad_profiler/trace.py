@@ -41,7 +41,13 @@ class _Trace:
         for moment in moments:
             yield self._of_moment(moment)
         for thread, number in self._threads.items():
-            yield {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": number, "args": {"name": thread}}
+            yield {
+                "name": "thread_name",
+                "ph": "M",
+                "pid": os.getpid(),
+                "tid": number,
+                "args": {"name": thread},
+            }
 
     def _common(self, record: Run | Moment) -> dict[str, Any]:
         tid = self._threads.setdefault(record.thread, len(self._threads))

@@ -76,7 +76,7 @@ class ModifierCell(BaseRNNCell):
         return self.base_cell.state_info
 
     def begin_state(self, init_sym: Callable[..., Symbol] = sym.zeros, **kwargs: Any) -> list[Symbol]:
-        """The other cell's states before the first step; `init_sym`, or `func`, as in other cells, makes one."""
+        """The other cell's states before the first step, made by `init_sym`; cells also call it `func`."""
         self.base_cell._modified = False
         try:
             return self.base_cell.begin_state(kwargs.pop("func", init_sym), **kwargs)

@@ -12,8 +12,13 @@ from typing import Any
 
 from operad import NDArray, autograd
 from operad.autograd import backward as _backward
-from operad.autograd import mark_variables as mark_variables
+from operad.autograd import mark_variables
 from operad.errors import ArgumentError
+
+__all__ = [
+    "TrainingStateScope", "backward", "compute_gradient", "grad", "grad_and_loss", "mark_variables",
+    "set_is_training", "test_section", "train_section",
+]  # fmt: skip
 
 
 def set_is_training(is_train: bool) -> bool:
@@ -69,7 +74,9 @@ def grad_and_loss(func: Callable[..., Any], argnum: int | Sequence[int] | None =
         variables = [args[number] for number in chosen]
         for number, x in zip(chosen, variables, strict=True):
             if not isinstance(x, NDArray):
-                raise ArgumentError(f"grad_and_loss: argument {number} is {type(x).__name__}, expected an NDArray")
+                raise ArgumentError(
+                    f"grad_and_loss: argument {number} is {type(x).__name__}, expected an NDArray"
+                )
         grads = [x.zeros_like() for x in variables]
         mark_variables(variables, grads)
         with train_section():

@@ -1,7 +1,15 @@
-"""`mx.contrib.ndarray`: the module `operad.ndarray.contrib`, by its older name."""
+"""`mx.contrib.ndarray`: what `operad.ndarray.contrib` has, by its older name."""
 
-import sys
+from __future__ import annotations
+
+from typing import Any
 
 from operad import ndarray
 
-sys.modules[__name__] = ndarray.contrib
+
+def __getattr__(name: str) -> Any:
+    return getattr(ndarray.contrib, name)
+
+
+def __dir__() -> list[str]:
+    return dir(ndarray.contrib)

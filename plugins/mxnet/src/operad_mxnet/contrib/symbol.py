@@ -1,7 +1,15 @@
-"""`mx.contrib.symbol`: the module `operad.symbol.contrib`, by its older name."""
+"""`mx.contrib.symbol`: what `operad.symbol.contrib` has, by its older name."""
 
-import sys
+from __future__ import annotations
+
+from typing import Any
 
 from operad import symbol
 
-sys.modules[__name__] = symbol.contrib
+
+def __getattr__(name: str) -> Any:
+    return getattr(symbol.contrib, name)
+
+
+def __dir__() -> list[str]:
+    return dir(symbol.contrib)
