@@ -27,7 +27,8 @@ MODULES: Final = (
     "contrib.ndarray", "contrib.symbol", "engine", "error", "executor", "executor_manager", "image",
     "initializer", "io", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "model", "module",
     "monitor", "name", "ndarray", "ndarray.contrib", "ndarray.image", "ndarray.linalg", "ndarray.random",
-    "operator", "optimizer", "profiler", "random", "recordio", "registry", "rnn", "runtime", "symbol", "symbol.contrib", "symbol.image",
+    "operator", "optimizer", "profiler", "random",
+    "recordio", "registry", "rnn", "runtime", "symbol", "symbol.contrib", "symbol.image",
     "symbol.linalg", "symbol.random", "test_utils", "util", "visualization",
 )  # fmt: skip
 PREFIXES: Final = ("", "_contrib_", "_linalg_", "_image_", "_random_", "_sample_", "_")

@@ -100,10 +100,10 @@ def set_bulk_size(size: int) -> int:
         The size until now; 0 if nothing was grouped.
 
     Raises:
-        EngineError: `size` is no integer of at least 0, or the thread is inside `with Engine.bulk(...)`.
+        EngineError: `size` is negative, or the thread is inside `with Engine.bulk(...)`.
     """
-    if not isinstance(size, int) or size < 0:
-        raise EngineError(f"set_bulk_size: size is {size!r}, expected an integer of at least 0")
+    if size < 0:
+        raise EngineError(f"set_bulk_size: size is {size}, expected at least 0")
     group = local.state.bulk
     if group is not None:
         if not group.is_lasting:

@@ -5,19 +5,13 @@ Source: python/mxnet/misc.py.
 
 from __future__ import annotations
 
-from operad.lr_scheduler import FactorScheduler as _FactorScheduler
-from operad.lr_scheduler import LRScheduler
+from typing import Any
 
-LearningRateScheduler = LRScheduler
+import operad
+
+LearningRateScheduler = operad.lr_scheduler.LRScheduler
 
 
-class FactorScheduler(_FactorScheduler):
-    """The rate times `factor` after every `step` updates, see `operad.lr_scheduler`; other defaults.
-
-    Args:
-        step: Updates at one rate.
-        factor: What the rate is multiplied by.
-    """
-
-    def __init__(self, step: int, factor: float = 0.1) -> None:
-        super().__init__(step, factor)
+def FactorScheduler(step: int, factor: float = 0.1) -> Any:  # noqa: N802 - a class in MXNet
+    """`operad.lr_scheduler.FactorScheduler`: the rate times `factor` after every `step` updates."""
+    return operad.lr_scheduler.FactorScheduler(step, factor)

@@ -82,17 +82,17 @@ def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) 
     return then_func() if _is_true("cond", pred) else else_func()
 
 
-def isnan(data: NDArray) -> NDArray:
+def isnan(data: NDArray) -> Any:
     """1 where an element is no number, else 0."""
     return data != data  # noqa: PLR0124 - only what is no number differs from itself
 
 
-def isinf(data: NDArray) -> NDArray:
+def isinf(data: NDArray) -> Any:
     """1 where an element is infinite, else 0."""
     return abs(data) == math.inf
 
 
-def isfinite(data: NDArray) -> NDArray:
+def isfinite(data: NDArray) -> Any:
     """1 where an element is neither infinite nor no number, else 0."""
     return abs(data) < math.inf
 

@@ -56,7 +56,7 @@ def where(condition: Any, x: Any, y: Any) -> NDArray:
     return nd.invoke("where", (test, x, y))
 
 
-def take(a: NDArray, indices: Any, axis: int | None = None) -> NDArray:
+def take(a: NDArray, indices: Any, axis: int | None = None) -> Any:
     """`numpy.take`, by the operator `take`; indices may be negative.
 
     Raises:
@@ -82,7 +82,7 @@ def dot(a: Any, b: Any) -> NDArray:
     return nd.invoke("dot", (a, b))
 
 
-def outer(a: NDArray, b: Any) -> NDArray:
+def outer(a: Any, b: Any) -> NDArray:
     """`numpy.outer`, by the operator `broadcast_mul`."""
     like = a if isinstance(a, NDArray) else b
     left, right = (x if isinstance(x, NDArray) else nd.converted(like, x) for x in (a, b))

@@ -181,7 +181,7 @@ class Optimizer(metaclass=Suggesting):
         Not where a subclass says otherwise how one weight moves.
         """
         cls = type(self)
-        owner = next(base for base in cls.__mro__ if "step_several" in vars(base))
+        owner: Any = next(base for base in cls.__mro__ if "step_several" in vars(base))
         is_overridden = cls.step is not owner.step or cls.update is not Optimizer.update
         return isinstance(index, (list, tuple)) and self.aggregate_num > 1 and not is_overridden
 

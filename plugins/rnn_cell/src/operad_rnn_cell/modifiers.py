@@ -75,11 +75,11 @@ class ModifierCell(BaseRNNCell):
         """The other cell's."""
         return self.base_cell.state_info
 
-    def begin_state(self, init_sym: Callable[..., Symbol] = sym.zeros, **kwargs: Any) -> list[Symbol]:
-        """The other cell's states before the first step, made by `init_sym`; cells also call it `func`."""
+    def begin_state(self, func: Callable[..., Symbol] = sym.zeros, **kwargs: Any) -> list[Symbol]:
+        """The other cell's states before the first step; `init_sym` is MXNet's other name of `func`."""
         self.base_cell._modified = False
         try:
-            return self.base_cell.begin_state(kwargs.pop("func", init_sym), **kwargs)
+            return self.base_cell.begin_state(kwargs.pop("init_sym", func), **kwargs)
         finally:
             self.base_cell._modified = True
 
