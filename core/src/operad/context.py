@@ -102,7 +102,7 @@ class Context(metaclass=_Defaulting):
 
     def __getattr__(self, name: str) -> Any:
         """The method that a plugin adds: its entry point is called `Context.<name>`."""
-        return MethodType(faces.added_to("Context")(name), self)
+        return MethodType(faces.on_face("Context", name), self)
 
     def __reduce__(self) -> tuple[type[Context], tuple[str, int]]:
         return (Context, (self.device_type, self.device_id))
@@ -204,4 +204,7 @@ def _cupy() -> ModuleType:
 
 _CPU0: Final = cpu(0)
 
-__getattr__ = faces.added_to("context")
+
+def __getattr__(name: str) -> Any:
+    """What plugins add."""
+    return faces.on_face("context", name)

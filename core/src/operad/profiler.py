@@ -6,6 +6,7 @@ The rest (`set_config`, `start`, `dump`, `Task`, ...) is operad-profiler's, whic
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from operad import engine, faces, registry
 from operad.context import Context
@@ -25,7 +26,9 @@ def observe(observer: Observer | None) -> None:
     current.profile_all(observer is not None)
 
 
-__getattr__ = faces.added_to("profiler")
+def __getattr__(name: str) -> Any:
+    """What plugins add."""
+    return faces.on_face("profiler", name)
 
 
 def __dir__() -> list[str]:

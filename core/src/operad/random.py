@@ -5,7 +5,7 @@ Source: python/mxnet/random.py.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from operad import faces, registry, resource
 from operad.context import Context
@@ -29,7 +29,9 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
     resource.get().seed(seed_state, ctx)
 
 
-__getattr__ = faces.added_to("random")
+def __getattr__(name: str) -> Any:
+    """What plugins add."""
+    return faces.on_face("random", name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,7 @@
 """Imperative differentiation: recording, and gradients of what was recorded."""
 
+from typing import Any as _Any
+
 from operad import faces as _faces
 from operad.autograd.backward import backward as backward
 from operad.autograd.backward import grad as grad
@@ -16,4 +18,7 @@ from operad.imperative import is_training as is_training
 from operad.imperative import set_recording as set_recording
 from operad.imperative import set_training as set_training
 
-__getattr__ = _faces.added_to("autograd")
+
+def __getattr__(name: str) -> _Any:
+    """What plugins add."""
+    return _faces.on_face("autograd", name)

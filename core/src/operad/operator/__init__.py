@@ -1,8 +1,8 @@
 """What an operator is: contracts only, over plain arrays."""
 
-import sys as _sys
 from typing import Any as _Any
 
+from operad import faces as _faces
 from operad.operator.context import OpContext as OpContext
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
@@ -36,6 +36,4 @@ from operad.operator.shapes import unify_shapes as unify_shapes
 
 def __getattr__(name: str) -> _Any:
     """What plugins add, such as `CustomOp`; the package knows them, as it knows what they add to it."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.operator' has no attribute {name!r}")
-    return _sys.modules["operad.faces"].on_face("operator", name)
+    return _faces.on_face("operator", name)

@@ -1,5 +1,7 @@
 """What is installed: operators and everything else that plugins provide."""
 
+from typing import Any as _Any
+
 from operad import faces as _faces
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
@@ -24,4 +26,7 @@ from operad.registry.plugins import Broken as Broken
 from operad.registry.plugins import OperatorRecord as OperatorRecord
 from operad.registry.plugins import PluginRecord as PluginRecord
 
-__getattr__ = _faces.added_to("registry")
+
+def __getattr__(name: str) -> _Any:
+    """What plugins add."""
+    return _faces.on_face("registry", name)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from operad import NDArray, nd
-from operad_optimizer.base import Index, Optimizer, State, aggregation_size, in_turn, register
+from operad_optimizer.aggregation import aggregation_size, in_turn
+from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
 

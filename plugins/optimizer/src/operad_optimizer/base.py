@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from operad import NDArray, Symbol, nd
-from operad.config import settings
 from operad.errors import UnsupportedError
 from operad_optimizer.arguments import Suggesting
 from operad_optimizer.lr_scheduler import LRScheduler
@@ -276,12 +275,6 @@ class Optimizer(metaclass=Suggesting):
         return self.multi_precision and weight.dtype == np.float16
 
 
-def aggregation_size(default: int) -> int:
-    """How many weights one call moves: as the environment says, else `default`."""
-    found = settings().optimizer_aggregation_size
-    return default if found is None else found
-
-
 def register(klass: C) -> C:
     """Make an optimizer known to `create` by its class's name; for use as a decorator."""
     return Optimizer.register(klass)
@@ -290,11 +283,6 @@ def register(klass: C) -> C:
 def create(name: str | Optimizer, **arguments: Any) -> Optimizer:
     """The optimizer called `name`, in any case; an optimizer is returned as it is."""
     return name if isinstance(name, Optimizer) else Optimizer.create_optimizer(name, **arguments)
-
-
-def in_turn(*groups: Sequence[NDArray]) -> list[NDArray]:
-    """The first array of each group, then the second of each, as operators on several weights take them."""
-    return [array for each in zip(*groups, strict=True) for array in each]
 
 
 def _each(index: Any, weight: Any, grad: Any, state: Any) -> Any:

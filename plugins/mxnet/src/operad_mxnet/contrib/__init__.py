@@ -1,8 +1,9 @@
 """`mx.contrib`: operators called `_contrib_...`, and the autograd of before MXNet 1.0."""
 
-from operad import nd as _nd
-from operad import sym as _sym
-from operad_mxnet.contrib import autograd as autograd
+from operad.ndarray import contrib as nd
+from operad.ndarray import contrib as ndarray
+from operad.symbol import contrib as sym
+from operad.symbol import contrib as symbol
+from operad_mxnet.contrib import autograd
 
-nd = ndarray = _nd.contrib
-sym = symbol = _sym.contrib
+__all__ = ["autograd", "nd", "ndarray", "sym", "symbol"]
