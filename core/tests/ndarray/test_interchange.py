@@ -122,6 +122,12 @@ def test_exported_memory_stays_valid_after_the_array_is_gone(pool):
     subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
 
 
+def test_numpys_functions_that_nothing_computes_say_what_to_do() -> None:
+    x = nd.array([1.0])
+    with pytest.raises(ArgumentError, match=r"numpy\.unwrap of an NDArray: .*x\.asnumpy\(\)"):
+        np.unwrap(x)
+
+
 def test_a_capsule_gives_the_memory_it_was_made_of() -> None:
     x = nd.array([1.0, 2.0])
     shared = nd.from_dlpack(x.__dlpack__())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import operad as od
@@ -159,6 +160,12 @@ def test_a_plugin_adds_methods_to_the_classes_of_the_core(parts):
         assert (value.drawn(), value.drawn(times=2)) == (name, name * 2)
         with pytest.raises(AttributeError, match="no attribute 'other'"):
             _ = value.other
+
+
+def test_a_missing_function_of_numpy_says_what_to_install(site):
+    x = od.nd.empty((1,))
+    with pytest.raises(TypeError, match=r"numpy\.where of an NDArray: .*pip install .*numpy, or give it"):
+        np.where(x, x, x)
 
 
 def test_missing_parts_of_faces_say_what_to_install(site):

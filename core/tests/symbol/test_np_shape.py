@@ -23,10 +23,12 @@ def np_shape() -> Iterator[None]:
 def test_zero_is_unknown_unless_shapes_are_numpys() -> None:
     x = od.sym.var("x")
     assert x.infer_shape_partial(x=(0, 3))[0] == [(None, 3)]
+    assert x.infer_shape_partial()[0] == [()]
     assert set_np_shape(True) is False
     assert x.infer_shape_partial(x=(0, 3))[0] == [(0, 3)]
     assert x.infer_shape_partial(x=(-1, 3))[0] == [(None, 3)]
     assert x.infer_shape(x=())[1] == [()]
+    assert x.infer_shape_partial()[0] == [None]
     assert set_np_shape(False) is True
     assert x.infer_shape(x=()) == (None, None, None)
 

@@ -23,6 +23,7 @@ from operad import registry
 from operad.errors import ArgumentError, DTypeError
 from operad.imperative import Array
 from operad.ndarray.arithmetic import binary, converted, invoke
+from operad.registry.packages import packages
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -114,7 +115,8 @@ def array_function(array: NDArray, function: Any, args: Sequence[Any], named: di
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     found: Any = registry.on_face("numpy", name)
     if found is None:
-        raise _refused(name)
+        known = packages("operad.faces").get(f"numpy.{name}")
+        raise _refused(name, f"{known.install_line()}, or " if known else "")
     try:
         signature(found).bind(*args, **named)
     except TypeError as error:
@@ -122,11 +124,18 @@ def array_function(array: NDArray, function: Any, args: Sequence[Any], named: di
     return found(*args, **named)
 
 
-def _refused(what: str) -> ArgumentError:
+def _refused(what: str, remedy: str = "") -> ArgumentError:
+    """The error for what no operator computes as NumPy does.
+
+    Args:
+        what: The function, and what is special about the call.
+        remedy: What would help first; the operator of the same name if there is none.
+    """
     name = what.split(maxsplit=1)[0]
-    known = f"use the operator nd.{name}, or " if registry.find(name) is not None else ""
+    if not remedy and registry.find(name) is not None:
+        remedy = f"use the operator nd.{name}, or "
     return ArgumentError(
-        f"numpy.{what} of an NDArray: no operator computes what NumPy gives; {known}"
+        f"numpy.{what} of an NDArray: no operator computes what NumPy gives; {remedy}"
         "give it a NumPy copy, x.asnumpy()"
     )
 

@@ -41,7 +41,7 @@ from operad.graph import (
     to_json,
 )
 from operad.ndarray import NDArray, check_dense
-from operad.operator import PartialShape, given_shape
+from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import num_heads, renamed, substitute, with_distinct_names
@@ -216,11 +216,12 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
     @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
-        """Like `infer_shape`, with () where a shape does not follow."""
+        """Like `infer_shape`, with () where a shape does not follow, or None if () is a scalar's."""
         table = infer_shapes(self.graph, self._known_shapes(args, known))
 
         def shown(shapes: Sequence[PartialShape]) -> list[PartialShape]:
-            return [() if shape is None else shape for shape in shapes]
+            unknown = None if is_np_shape() else ()
+            return [unknown if shape is None else shape for shape in shapes]
 
         return shown(table.arguments), shown(table.outputs), shown(table.auxiliary)
 

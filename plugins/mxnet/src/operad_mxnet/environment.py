@@ -3,7 +3,7 @@
 MXNet 1.x's NumPy arrays (`mx.np`) have no counterpart, so `np_array`, `use_np` and `set_np` refuse to switch
 to them; what lengths mean (`np_shape`) can be chosen.
 
-Source: python/mxnet/util.py. Differs: the choice is the thread's own, also by `set_np_shape`.
+Source: python/mxnet/util.py.
 """
 
 from __future__ import annotations
