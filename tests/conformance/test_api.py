@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from itertools import chain
+from typing import NoReturn
 
 import pytest
 
+from operad.errors import UnsupportedError
 from tests.conformance.recorded import api
 
 MODULES = api.modules()
@@ -45,5 +47,10 @@ def test_a_missing_name_and_another_signature_are_seen() -> None:
 
     own = inspect.signature(ours)
     assert api.difference("a, b=2", own) == ""
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise UnsupportedError("never")
+
+    assert api.difference("a, b=2", inspect.signature(refused)) == ""
     for recorded in ("b, a=2", "a, b=3", "a, b=2, d=4", "a, b=2, *args", "a, b=2, **kwargs"):
         assert api.difference(recorded, own)

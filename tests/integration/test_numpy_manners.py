@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad import autograd, nd
+from operad import autograd, nd, registry
 from operad.errors import ArgumentError, ContextError, DTypeError, ParamError, ShapeError
 from operad.ndarray import numpy_protocol
 
@@ -114,6 +114,25 @@ def test_std_is_numpys(ddof):
 )
 def test_a_function_gives_what_numpy_gives(call):
     close(call(nd.array(X)), call(X))
+
+
+NOT_NUMPYS = {
+    "argmax": "counts in floats", "argmin": "counts in floats", "rint": "rounds halves another way",
+    "round": "rounds halves another way", "sign": "has a sign of NaN", "pad": "takes other modes and widths",
+    "identity": "gives its argument", "unravel_index": "takes and gives one array",
+    "ravel_multi_index": "takes one array",
+}  # fmt: skip
+"""Operators with a name of NumPy's that compute something else, and what."""
+
+
+def test_every_operator_with_a_name_of_numpys_is_reached_by_it():
+    ufuncs = {*numpy_protocol._OPERATORS, *numpy_protocol._UNARY, *numpy_protocol._SYMMETRIC}
+    added = set(registry.names_on_face("numpy"))
+    names = [name for name in registry.list_operators() if callable(getattr(np, name, None))]
+    missed = {
+        name for name in names if getattr(np, name) not in ufuncs and getattr(np, name).__name__ not in added
+    }
+    assert missed == set(NOT_NUMPYS)
 
 
 def test_what_only_looks_at_values_works_on_copies():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, NoReturn, final
 
 import operad as od
 
@@ -117,7 +117,12 @@ def _signature(value: Any) -> inspect.Signature | None:
 
 
 def difference(recorded: str, own: inspect.Signature) -> str:
-    """Why a call that MXNet takes would mean something else here, or nothing; "" if each means the same."""
+    """Why a call that MXNet takes would mean something else here, or nothing; "" if each means the same.
+
+    What refuses every call with a reason, and so never returns, takes any.
+    """
+    if own.return_annotation in ("NoReturn", NoReturn):
+        return ""
     args = ast.parse(f"def f({recorded}): pass").body[0].args  # type: ignore[attr-defined]
     theirs = [arg.arg for arg in [*args.posonlyargs, *args.args]]
     defaults = dict(zip(reversed(theirs), map(ast.unparse, reversed(args.defaults)), strict=False))
@@ -147,7 +152,7 @@ def _plain(text: str) -> str:
     try:
         return _text(ast.literal_eval(text))
     except ValueError:
-        return "None" if text == "_Null" else text
+        return "None" if text == "_Null" else text.removeprefix("dtype('").removesuffix("')")
 
 
 def _text(value: Any) -> str:
