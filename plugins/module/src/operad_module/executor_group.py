@@ -82,13 +82,14 @@ class DataParallelExecutorGroup:
     ) -> Executor:
         inputs = [one for one in inputs if one.name in self._arguments]
         lender = None if shared is None else shared.execs[i]
+        shapes: dict[str, Any] = _part_shapes(inputs, cut)
         made = self.symbol.simple_bind(
             ctx=self.contexts[i],
             grad_req=self._requests,
             type_dict={one.name: one.dtype for one in inputs},
             group2ctx=self._placement.groups[i],
             shared_exec=lender,
-            **_part_shapes(inputs, cut),
+            **shapes,
         )
         if lender is not None:
             check_shared(made, lender, self.param_names)
