@@ -6,6 +6,7 @@ import pytest
 
 from operad import registry
 from operad.executor import Executor
+from operad.graph import MemoryPlan
 from operad.ndarray import NDArray
 from operad.symbol import Symbol, var
 
@@ -49,7 +50,7 @@ def test_a_method_of_a_package_that_is_not_installed_says_so(site):
         _ = var("x").summary
 
 
-@pytest.mark.parametrize("cls", [NDArray, Symbol, Executor])
+@pytest.mark.parametrize("cls", [NDArray, Symbol, Executor, MemoryPlan])
 def test_a_plugin_can_add_methods_to_what_users_hold(site, cls):
     faces = {f"{cls.__name__}.lift": "acme_pots.m:lift"}
     code = "def lift(pot):\n    return type(pot).__name__"

@@ -28,7 +28,8 @@ NAMES = """
     locationError mean_check new_matrix_with_real_eigvals_2d new_matrix_with_real_eigvals_nd
     new_orthonormal_matrix_2d new_sym_matrix_with_real_eigvals_2d new_sym_matrix_with_real_eigvals_nd
     np_reduce numeric_grad rand_coord_2d rand_ndarray rand_shape_2d rand_shape_3d rand_shape_nd
-    rand_sparse_ndarray random_arrays random_sample random_uniform_arrays retry same same_array same_symbol_structure
+    rand_sparse_ndarray random_arrays random_sample random_uniform_arrays retry same same_array
+    same_symbol_structure
     set_default_context shuffle_csr_column_indices simple_forward var_check verify_generator
 """
 """The functions and classes that MXNet 1.9.1's module defines."""

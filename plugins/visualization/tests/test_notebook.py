@@ -74,6 +74,7 @@ def test_an_executor_is_its_memory_plan() -> None:
     executor = net.simple_bind(od.cpu(), x=(16, 32))
     root = ET.fromstring(executor._repr_svg_())
     plan = executor.memory_plan
+    assert plan._repr_svg_() == executor._repr_svg_()
     bars = [mark for mark in root.iter(f"{SVG}rect") if not str(mark[0].text).startswith("block")]
     assert len(bars) == len(plan.placement)
     left, width = 70.0, 720.0

@@ -19,8 +19,12 @@ _LEAST: Final = 1.5
 
 
 def executor_svg(executor: Executor) -> str:
-    """A picture of what `executor.memory_plan` says; outputs, arguments and gradients are not in the plan."""
-    plan = executor.memory_plan
+    """A picture of `executor.memory_plan`; outputs, arguments and gradients are not in the plan."""
+    return plan_svg(executor.memory_plan)
+
+
+def plan_svg(plan: Any) -> str:
+    """A picture of a `MemoryPlan`."""
     words = (
         f"memory plan: {_size(plan.planned_bytes)} planned, {_size(plan.baseline_bytes)} without sharing, "
         f"at least {_size(plan.lower_bound_bytes)}; {len(plan.schedule)} steps"
