@@ -6,6 +6,7 @@ Everything is read off the symbol's JSON form and the shapes of its internals.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -16,6 +17,8 @@ from operad import Symbol
 from operad.errors import ArgumentError, ShapeError
 
 Shape = tuple[int, ...]
+
+_FIRST_STATE: Final = re.compile(r"(.*_)?state(_cell|_\d+)?")
 
 _LEARNED: Final = (
     "_weight", "_bias", "_beta", "_gamma", "_moving_var", "_moving_mean", "_running_var", "_running_mean"
@@ -47,9 +50,9 @@ class Node:
     dtypes: Sequence[np.dtype[Any]]
 
     @property
-    def is_label(self) -> bool:
-        """Whether it is a variable with the labels of a batch, going by its name."""
-        return not self.op and self.name.endswith("label")
+    def is_fed(self) -> bool:
+        """Whether it is a variable with labels or first states of a batch, going by its name."""
+        return not self.op and (self.name.endswith("label") or _FIRST_STATE.fullmatch(self.name) is not None)
 
     @property
     def looks_learned(self) -> bool:

@@ -90,7 +90,7 @@ def _rows(
             number
             for number, _ in node.inputs
             if not (nodes[number].op or _is_input(nodes[number], shape))
-            and not (nodes[number].is_label or nodes[number].is_state)
+            and not (nodes[number].is_fed or nodes[number].is_state)
         }
         count = sum(math.prod(nodes[number].shapes[0]) for number in learned - counted) if shape else 0
         counted |= learned
@@ -105,7 +105,7 @@ def _is_input(node: Node, shape: Mapping[str, Shape] | None) -> bool:
     """Whether a variable is what a network is given, and not what it learns."""
     if node.op or node.looks_learned:
         return False
-    return not node.is_label if shape is None else node.name in shape
+    return not node.is_fed if shape is None else node.name in shape
 
 
 def _ends(line_length: int, positions: Sequence[float]) -> list[int]:
