@@ -18,6 +18,8 @@ from typing import Final, final
 _SWEEPS: Final = 8
 _THIN: Final = 0.25
 """Width that an edge takes in a layer that it passes; that of a node is 1."""
+_LONGEST: Final = 40
+"""Layers that an edge may pass; a longer one is a straight line, as of a weight that hundreds of nodes share."""
 
 
 @final
@@ -44,6 +46,7 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     paths = []
     for source, target in edges:
         passed = range(layers[source] + 1, layers[target])
+        passed = passed if len(passed) <= _LONGEST else range(0)
         paths.append([source, *range(len(layers), len(layers) + len(passed)), target])
         layers += passed
     rows: list[list[int]] = [[] for _ in range(max(layers, default=-1) + 1)]
@@ -65,14 +68,15 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
 
 def _layers(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     layers = [0] * count
-    has_inputs = [False] * count
     for source, target in sorted(edges, key=lambda edge: edge[1]):
         layers[target] = max(layers[target], layers[source] + 1)
-        has_inputs[target] = True
-    for node in range(count):
-        uses = [layers[target] for source, target in edges if source == node]
-        if uses and not has_inputs[node]:
-            layers[node] = min(uses) - 1
+    targets = {target for _, target in edges}
+    first_use: dict[int, int] = {}
+    for source, target in edges:
+        first_use[source] = min(layers[target], first_use.get(source, layers[target]))
+    for node, use in first_use.items():
+        if node not in targets:
+            layers[node] = use - 1
     return layers
 
 
