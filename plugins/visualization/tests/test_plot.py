@@ -123,6 +123,12 @@ def test_nodes_stand_after_their_inputs_and_clear_of_each_other() -> None:
         assert min(place for place, _ in layout.nodes) >= 0
 
 
+def test_an_edge_over_very_many_layers_is_a_straight_line() -> None:
+    chain = [(number, number + 1) for number in range(60)]
+    *_, over_all, over_few = arranged(61, [*chain, (0, 60), (0, 20)]).edges
+    assert (len(over_all), len(over_few)) == (2, 21)
+
+
 def test_a_chain_is_straight_and_branches_lie_beside_it() -> None:
     layout = arranged(4, [(0, 1), (1, 2), (2, 3)])
     assert {place for place, _ in layout.nodes} == {0}

@@ -19,7 +19,7 @@ _SWEEPS: Final = 8
 _THIN: Final = 0.25
 """Width that an edge takes in a layer that it passes; that of a node is 1."""
 _LONGEST: Final = 40
-"""Layers that an edge may pass; a longer one is a straight line, as of a weight that hundreds of nodes share."""
+"""Layers that an edge may pass; a longer one is a straight line, as of a weight that hundreds share."""
 
 
 @final
