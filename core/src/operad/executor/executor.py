@@ -53,7 +53,7 @@ def compiled(
 
 
 @final
-class Executor:
+class Executor(registry.Extensible):
     """Runs a graph forward and backward over its arrays. Made by `bind` or `simple_bind`.
 
     Attributes:

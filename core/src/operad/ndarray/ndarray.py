@@ -11,8 +11,7 @@ index gives a view, not only slices of the first axis; zero-dimensional arrays e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from operator import index
 from typing import Any, cast, final
 
@@ -46,7 +45,7 @@ from operad.operator import Shape
 
 
 @final
-class NDArray(Arithmetic, Reductions, Shaping, Array):
+class NDArray(Arithmetic, Reductions, Shaping, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
     __slots__ = ()
@@ -210,14 +209,8 @@ class NDArray(Arithmetic, Reductions, Shaping, Array):
     def __setitem__(self, key: Any, value: Any) -> None:
         set_item(self, key, value)
 
-    def __getattr__(self, name: str) -> Any:
-        """Operators as methods: `x.tanh()` is `nd.tanh(x)`."""
-        if name.startswith("_") or registry.find(name) is None:
-            raise AttributeError(
-                f"NDArray has no attribute {name!r}, and no installed plugin provides an operator "
-                "of that name"
-            )
-        return partial(operator_function(name, NDArray), self)
+    def _function_of(self, operator: str) -> Callable[..., Any]:
+        return operator_function(operator, NDArray)
 
     def __len__(self) -> int:
         if not self.shape:

@@ -9,10 +9,9 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from operad import registry
 from operad.boundary import boundary
@@ -50,10 +49,15 @@ Unknown = tuple[None, None, None]
 
 
 @final
-class Symbol(SymbolArithmetic):
+class Symbol(SymbolArithmetic, registry.OperatorMethods):
     """One or more outputs of a graph under construction. Made by `var`, operators and `Group`."""
 
     __slots__ = ("entries",)
+
+    _nothing_else: ClassVar = (
+        f"{registry.OperatorMethods._nothing_else}; what needs values (asnumpy, backward) works on arrays, "
+        "such as an executor's outputs"
+    )
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
@@ -304,14 +308,8 @@ class Symbol(SymbolArithmetic):
         made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
         return made
 
-    def __getattr__(self, name: str) -> Any:
-        """Operators as methods: `x.tanh()` is `sym.tanh(x)`."""
-        if name.startswith("_") or registry.find(name) is None:
-            raise AttributeError(
-                f"Symbol has no attribute {name!r}, and no installed plugin provides an operator of that "
-                "name; what needs values (asnumpy, backward) works on arrays, such as an executor's outputs"
-            )
-        return partial(symbol_function(name, Symbol), self)
+    def _function_of(self, operator: str) -> Callable[..., Any]:
+        return symbol_function(operator, Symbol)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)
