@@ -22,7 +22,7 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 
 import operad as od
-from examples.pictures import draw_curves, draw_network
+from examples.pictures import draw_curves
 from operad import autograd, nd, sym
 
 BATCH = 64
@@ -244,14 +244,14 @@ def main() -> int:
     console.print()
     console.print(providers(net))
     reloaded = save_and_reload(net, symbolic, digits)
-    draw_network(net, {"data": (BATCH, 1, 8, 8)}, OUT / "network.png")
+    od.viz.plot_network(net, shape={"data": (BATCH, 1, 8, 8)}, save_format="svg").render(OUT / "network")
     draw_curves({"symbolic": symbolic, "imperative": imperative}, OUT / "training.png")
     for name, result in (("symbolic", symbolic), ("imperative", imperative)):
         console.print(
             f"{name:11s} held-out accuracy {result.accuracies[-1]:.2%} after {result.seconds:.1f} s"
         )
     console.print(f"saved, loaded again: {'same predictions' if reloaded else 'DIFFERENT predictions'}")
-    console.print(f"written to {OUT}/: network.png, training.png, digits-symbol.json, digits-0000.params")
+    console.print(f"written to {OUT}/: network.svg, training.png, digits-symbol.json, digits-0000.params")
     reached = min(symbolic.accuracies[-1], imperative.accuracies[-1]) >= TARGET_ACCURACY
     if not reached:
         console.print(f"[red]accuracy below {TARGET_ACCURACY:.0%}[/red]")

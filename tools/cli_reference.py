@@ -24,7 +24,7 @@ from operad.cli import Listing, main
 from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
-OWNERS: Final = ("operad", "operad-sdk")
+OWNERS: Final = ("operad", "operad-sdk", "operad-mxnet")
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
 # The command `operad`
@@ -37,6 +37,7 @@ _INTRODUCTION: Final = """\
 | `operad bench` | `pip install "operad[cli]" operad-sdk` |
 | `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
 | `operad new` | `pip install "operad-sdk[new]"` |
+| `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line
 above that installs them, and exits with 2. `python -m operad` is the script for where it is not on the path.
@@ -80,7 +81,13 @@ def _section(name: str, command: click.Command) -> str:
     usage = " ".join(["operad", name, *command.collect_usage_pieces(context)])
     lines = [f"### `operad {name}`\n", f"    {usage}\n", f"{_paragraphs(command)}\n"]
     options = [option for option in command.params if isinstance(option, click.Option)]
-    lines += ["| option | meaning |", "|---|---|", *(_option_row(option, context) for option in options), ""]
+    if options:
+        lines += [
+            "| option | meaning |",
+            "|---|---|",
+            *(_option_row(option, context) for option in options),
+            "",
+        ]
     if isinstance(command, Listing):
         lines += list(_records(command.result))
     return "\n".join(lines)

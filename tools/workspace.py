@@ -169,7 +169,9 @@ class Environment:
         changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
             _say(f"installing in place: {', '.join(d.name for d in changed)}")
-            editable = [word for d in changed for word in ("--editable", d.with_extras())]
+            # Those that only require others last: of a folder with extras pip knows the plain name late.
+            ordered = sorted(changed, key=lambda d: d.is_meta)
+            editable = [word for d in ordered for word in ("--editable", d.with_extras())]
             self._pip("install", "--no-build-isolation", *editable)
         gone = sorted(installed.keys() - wanted.keys())
         if gone:

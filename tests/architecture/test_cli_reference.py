@@ -7,7 +7,7 @@ import re
 import pytest
 
 from operad.cli import main
-from tools.cli_reference import PAGE, reference
+from tools.cli_reference import OWNERS, PAGE, reference
 from tools.workspace import ROOT, distributions
 
 
@@ -15,13 +15,17 @@ def test_the_page_is_what_the_commands_say() -> None:
     assert (ROOT / PAGE).read_text() == reference(), f"{PAGE} is stale; run `make format`"
 
 
-def test_every_command_of_the_core_and_the_toolkit_has_a_section() -> None:
-    sections = re.findall(r"^### `operad (\w+)`$", reference(), re.MULTILINE)
-    (toolkit,) = [d for d in distributions() if d.name == "operad-sdk"]
-    assert sections == [*sorted(main.commands), *sorted(toolkit.entry_points("operad.commands"))]
+def test_every_command_has_a_section() -> None:
+    sections = re.findall(r"^### `operad (\S+)`$", reference(), re.MULTILINE)
+    foreign = {d.name: sorted(d.entry_points("operad.commands")) for d in distributions()}
+    assert sections == [
+        *sorted(main.commands),
+        *(name for owner in OWNERS[1:] for name in foreign.pop(owner)),
+    ]
+    assert [owner for owner, commands in foreign.items() if commands] == []
 
 
-@pytest.mark.parametrize("command", ["ops", "check", "doctor"])
+@pytest.mark.parametrize("command", ["ops", "check", "convert", "doctor"])
 def test_a_listing_has_its_keys(command: str) -> None:
     section = reference().partition(f"### `operad {command}`")[2].partition("\n### ")[0]
     (option,) = [line for line in section.splitlines() if line.startswith("| `--json`")]

@@ -2,4 +2,9 @@
 
 from __future__ import annotations
 
-collect_ignore = ["record_mxnet.py", "recorded/mxnet_peer.py", "recorded/mxnet_worker.py"]
+collect_ignore = [
+    "models/mxnet_worker.py",
+    "record_mxnet.py",
+    "recorded/mxnet_peer.py",
+    "recorded/mxnet_worker.py",
+]

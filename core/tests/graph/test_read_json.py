@@ -102,6 +102,15 @@ def test_an_older_file_is_brought_up_to_date():
 
 
 @pytest.mark.parametrize(
+    ("version", "axis"), [("", None), ('"int", 904', None), ('"int", 905', "-1"), ('"int", 10901', "-1")]
+)
+def test_an_axis_of_minus_one_meant_all_elements_before_version_0_9_5(version, axis):
+    text = MXNET_FILE.replace('"tanh", ', '"argmax", "attrs": {"axis": "-1"}, ')
+    graph = load(text.replace('"int", 10901', version), argmax=Tanh)
+    assert graph.op_nodes[-1].attrs.get("axis") == axis
+
+
+@pytest.mark.parametrize(
     ("inserted", "computed"),
     [("_cross_device_copy", "_copy"), ("_CrossDeviceCopy", "_copy")],
 )

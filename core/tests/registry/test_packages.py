@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from operad.registry import packages as module
-from operad.registry.packages import Package, names_elsewhere, packages, standard_line, unwritten
+from operad.registry.packages import (
+    Package,
+    install_line,
+    names_elsewhere,
+    packages,
+    standard_line,
+    unwritten,
+)
 
 OPERATORS = "operad.operators"
 NAMES = module._read("names.json")["mxnet"]
@@ -66,3 +73,10 @@ def test_the_toolkit_comes_along_where_it_is_missing(repository, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     wanted = "pip install ./operator_sdk ./plugins/fully_connected"
     assert Package("plugins/fully_connected").install_line() == wanted
+
+
+def test_one_command_installs_all_names_that_packages_provide(repository):
+    (repository / "core" / "pyproject.toml").unlink()
+    names = ["tanh", "no such operator", "sigmoid", "FullyConnected"]
+    assert install_line(names) == "pip install operad-elemwise operad-fully-connected"
+    assert install_line(["no such operator"]) is None

@@ -133,7 +133,7 @@ def _peak_bytes(call: Any) -> int:
         tracemalloc.stop()
 
 
-ROWS, WIDTH, COUNT = 200_000, 16, 256
+ROWS, WIDTH, COUNT = 1_000_000, 16, 256
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -53,6 +54,30 @@ def test_outputs_are_those_of_the_unrolled_network_and_gradients_are_theirs(
     params, arrays = network(mode, state_outputs=True, **arrangement)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
     gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("arrangement", [p for p in ARRANGEMENTS if not p["use_sequence_length"]], ids=str)
+def test_compiled_loops_over_all_steps_compute_the_same(
+    mode: str, arrangement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="loops are compiled by numba")
+    params, arrays = network(mode, state_size=5, state_outputs=True, **arrangement)
+    taken = []
+    monkeypatch.setattr(cell.LOOPS, "from_size", 1)
+    monkeypatch.setattr(cell.Cell, "_takes_loops", _noted(cell.Cell._takes_loops, taken))
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+    assert taken
+    assert all(taken)
+
+
+def _noted(asked: Callable[..., bool], answers: list[bool]) -> Callable[..., bool]:
+    def answer(*args: Any) -> bool:
+        answers.append(asked(*args))
+        return answers[-1]
+
+    return answer
 
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)

@@ -97,6 +97,28 @@ def test_arrays_out_of_the_domain_give_nan_there_alone(name: str, values: tuple[
     assert np.isfinite(draws[1]).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("uniform", (0.0, 2.0)),
+        ("normal", (0.0, 2.0)),
+        ("gamma", (1.0, 2.0)),
+        ("exponential", (2.0,)),
+        ("poisson", (2.0,)),
+        ("poisson", (1e15,)),
+        ("negative_binomial", (2.0, 0.5)),
+        ("generalized_negative_binomial", (2.0, 0.5)),
+        ("generalized_negative_binomial", (2.0, 0.0)),
+    ],
+)
+def test_parameters_may_be_arrays_without_axes(name: str, values: tuple[float, ...]) -> None:
+    draw = getattr(od.nd, f"_sample_{name}")
+    for dtype in ("float16", "float32", "float64"):
+        drawn = draw(*(od.nd.array(np.float64(value), dtype="float64") for value in values), dtype=dtype)
+        assert drawn.shape == ()
+        assert np.isfinite(drawn.asnumpy()).all() or dtype == "float16"
+
+
 @pytest.mark.parametrize("lam", [1e9, 1e13, 1e18])
 def test_poisson_counts_of_a_large_mean_have_its_mean_and_variance(lam: float) -> None:
     draws = od.nd._random_poisson(lam, shape=20_000, dtype="float64").asnumpy()

@@ -10,7 +10,7 @@ import os
 import pickle
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
@@ -108,18 +108,23 @@ def discard_late_errors() -> None:
         mx.nd.waitall()
 
 
-def serve(answers: BinaryIO) -> None:
+def serve(units: Mapping[str, Callable[..., Any]], answers: BinaryIO) -> None:
     """Answer units until the input ends."""
     for line in sys.stdin:
         unit, *args = json.loads(line)
-        payload = pickle.dumps(UNITS[unit](*args))
+        payload = pickle.dumps(units[unit](*args))
         discard_late_errors()
         answers.write(struct.pack("<q", len(payload)) + payload)
         answers.flush()
 
 
-if __name__ == "__main__":
+def main(units: Mapping[str, Callable[..., Any]]) -> None:
+    """Answer these units, by name, on standard output."""
     np.seterr(all="ignore")
     stream = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what MXNet prints must not mix with answers
-    serve(stream)
+    serve(units, stream)
+
+
+if __name__ == "__main__":
+    main(UNITS)

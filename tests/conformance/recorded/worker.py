@@ -11,7 +11,9 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from tests.conformance.recorded.outcome import Refusal
@@ -25,11 +27,20 @@ class Worker:
     Args:
         limit_s: Seconds a unit may take.
         python: The interpreter that has MXNet.
+        module: What the process runs; see `mxnet_worker.main`.
+        settings: Further variables of its environment.
     """
 
-    def __init__(self, limit_s: float = 20.0, python: str = sys.executable) -> None:
+    def __init__(
+        self,
+        limit_s: float = 20.0,
+        python: str = sys.executable,
+        module: str = "tests.conformance.recorded.mxnet_worker",
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._limit_s = limit_s
-        self._python = python
+        self._command = [python, "-m", module]
+        self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, *unit: Any) -> Any:
@@ -48,7 +59,7 @@ class Worker:
             self._process = None
 
     def _ask(self, unit: tuple[Any, ...]) -> Any:
-        process = self._process = self._process or _start(self._python)
+        process = self._process = self._process or _start(self._command, self._settings)
         assert process.stdin is not None
         process.stdin.write(json.dumps(unit).encode() + b"\n")
         process.stdin.flush()
@@ -81,15 +92,16 @@ class Worker:
         return data
 
 
-def _start(python: str) -> subprocess.Popen[bytes]:
+def _start(command: list[str], settings: Mapping[str, str]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": str(ROOT),
         "MXNET_ENGINE_TYPE": "NaiveEngine",
+        **settings,
     }
     return subprocess.Popen(
-        [python, "-m", "tests.conformance.recorded.mxnet_worker"],
+        command,
         cwd=ROOT,
         env=environment,
         stdin=subprocess.PIPE,

@@ -58,10 +58,8 @@ def _aligned_by_loop(log_probs: Array, labels: Labels, states: Array) -> tuple[A
     expected = np.zeros_like(log_probs)
     total = np.where(labels.lengths == 0, 0.0, -np.inf)
     scores = np.empty((len(log_probs), states.shape[1]))
-    for sample, steps in enumerate(labels.steps.tolist()):
-        if steps:
-            given = log_probs[:steps, sample], states[sample, : 2 * labels.lengths[sample] + 1], labels.blank
-            total[sample] = _LOOPS.align(*given, scores, expected[:, sample])
+    given = log_probs, states, labels.steps, labels.lengths, labels.blank
+    _LOOPS.align_samples(*given, scores, expected, total)
     return total, expected
 
 

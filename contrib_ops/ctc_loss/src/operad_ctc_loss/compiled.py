@@ -1,4 +1,4 @@
-"""The dynamic programme of one sample, compiled by numba on its first use; imported only where that is."""
+"""The dynamic programme of each sample, compiled by numba on its first use; imported only where that is."""
 
 from __future__ import annotations
 
@@ -55,3 +55,22 @@ def align(log_probs: Any, states: Any, blank: int, scores: Any, expected: Any) -
         for s in range(count):
             expected[t, states[s]] += exp(scores[t, s] + ends[s] - shift)
     return total
+
+
+@loop
+def align_samples(
+    log_probs: Any,
+    states: Any,
+    steps: Any,
+    lengths: Any,
+    blank: int,
+    scores: Any,
+    expected: Any,
+    total: Any,
+) -> None:
+    """`align` of every sample that has steps, into `expected`, (T, N, A), and `total`, (N,)."""
+    for sample in range(len(steps)):
+        count = steps[sample]
+        if count > 0:
+            own = states[sample, : 2 * lengths[sample] + 1]
+            total[sample] = align(log_probs[:count, sample], own, blank, scores, expected[:, sample])

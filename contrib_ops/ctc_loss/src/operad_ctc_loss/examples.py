@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from math import exp, inf, log1p
 from typing import Any, Final
 
 import numpy as np
@@ -59,30 +61,33 @@ def definition(
     counts = next(given) if use_label_lengths else [[*row, padding].index(padding) for row in label.tolist()]
     losses = []
     for sample, row in enumerate(label.tolist()):
-        weights = np.exp(data[: int(steps[sample]), sample])
-        probs = weights / weights.sum(axis=1, keepdims=True)
-        score = log_probability(probs, row[: int(counts[sample])], blank)
-        losses.append(-score if score > -np.inf else 0.0)
+        steps_data = data[: int(steps[sample]), sample]
+        log_probs = steps_data - np.logaddexp.reduce(steps_data, axis=1, keepdims=True)
+        score = log_probability(log_probs, row[: int(counts[sample])], blank)
+        losses.append(-score if score > -inf else 0.0)
     return np.asarray(losses)
 
 
-def log_probability(probs: Array, labels: list[int], blank: int) -> float:
+def log_probability(log_probs: Array, labels: list[int], blank: int) -> float:
     """The log of the sum over all sequences of classes, of which those count that leave the labels so far.
 
-    Sequences are told apart by how many labels they have left and by their last class alone. Their shares
-    are scaled to sum to 1 after each step, and the logarithms of the scales are added.
+    Sequences are told apart by how many labels they have left and by their last class alone.
     """
-    left, scales = {(0, blank): 1.0}, 0.0
-    for step in probs:
-        longer: dict[tuple[int, int], float] = defaultdict(float)
+    left = {(0, blank): 0.0}
+    for step in log_probs.tolist():
+        longer: dict[tuple[int, int], float] = defaultdict(lambda: -inf)
         for (count, last), value in left.items():
             for symbol, share in enumerate(step):
                 if symbol in (blank, last):
-                    longer[count, symbol] += value * share
+                    longer[count, symbol] = _log_sum(longer[count, symbol], value + share)
                 elif count < len(labels) and labels[count] == symbol:
-                    longer[count + 1, symbol] += value * share
-        scale = sum(longer.values())
-        left = {state: value / scale for state, value in longer.items()}
-        scales += np.log(scale)
-    total = sum(value for (count, _), value in left.items() if count == len(labels))
-    return float(scales + np.log(total)) if total else -np.inf
+                    longer[count + 1, symbol] = _log_sum(longer[count + 1, symbol], value + share)
+        left = longer
+    ends = [value for (count, _), value in left.items() if count == len(labels)]
+    return reduce(_log_sum, ends, -inf)
+
+
+def _log_sum(one: float, other: float) -> float:
+    """log(e^one + e^other)."""
+    low, high = sorted((one, other))
+    return high if low == -inf else high + log1p(exp(low - high))

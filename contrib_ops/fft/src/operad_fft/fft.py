@@ -33,8 +33,9 @@ def _from_pairs(data: Array, output: Array) -> None:
 
 
 def _angles(length: int) -> Array:
-    """`t` of all j and k."""
-    return 2 * np.pi * np.outer(np.arange(length), np.arange(length)) / max(length, 1)
+    """`t` of all j and k, less whole turns, which would cost digits."""
+    turns = np.outer(np.arange(length), np.arange(length)) % max(length, 1) / max(length, 1)
+    return 2 * np.pi * turns
 
 
 def _fft(data: Array) -> Array:

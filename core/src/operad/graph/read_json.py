@@ -5,8 +5,9 @@ parameters too. So parameters of MXNet that mean nothing here survive a round tr
 
 Older spellings are read as well: `attr` and `param` for `attrs`, inputs and heads without version,
 `backward_source_id`, attributes such as `lr_mult` without underscores or as `weight_lr_mult` on the
-operator, and files from before 0.9, which leave auxiliary states out. Operators that MXNet's own passes
-insert are read as what they compute. Operators' former names (`_Plus`, `Softmax`) are the plugins' matter.
+operator, files from before 0.9, which leave auxiliary states out, and the axis of `argmax` from before 0.9.5.
+Operators that MXNet's own passes insert are read as what they compute. Operators' former names (`_Plus`,
+`Softmax`) are the plugins' matter.
 
 Source: src/nnvm/legacy_json_util.cc.
 """
@@ -58,7 +59,7 @@ def from_json(
     """
     document = _parsed(text, source)
     records = _field(document, "nodes", list, source)
-    reader = _Reader(lookup, source, MOST_TENSORS + len(text))
+    reader = _Reader(lookup, source, MOST_TENSORS + len(text), _version(document))
     for index, record in enumerate(records):
         reader.read_node(index, record)
     reader.check_tables(document)
@@ -89,11 +90,16 @@ class _Reader:
     """The nodes read so far."""
 
     def __init__(
-        self, lookup: Callable[[str], type[OperatorProperty]], source: str, most_outputs: int
+        self,
+        lookup: Callable[[str], type[OperatorProperty]],
+        source: str,
+        most_outputs: int,
+        version: int,
     ) -> None:
         self._lookup = lookup
         self._source = source
         self._outputs_left = most_outputs
+        self._version = version
         self._nodes: list[Node] = []
         self._num_outputs: list[int] = []
 
@@ -108,6 +114,8 @@ class _Reader:
             raise FormatError(f"{where} ({op_name!r}) has subgraphs, which are not supported")
         inputs = [self.entry(item, where) for item in _field(record, "inputs", list, where)]
         attrs = _read_attrs(record, where)
+        if self._version < _ONE_AXIS and op_name in _FLATTENING and attrs.get("axis") == "-1":
+            del attrs["axis"]
         control_deps = _field(record, "control_deps", list, where) if "control_deps" in record else []
         node: Node
         if op_name == "null":
@@ -210,6 +218,23 @@ def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int)
         )
     check_argument_counts(op, max(num_inputs, _UNCHECKED_COUNT))
     return op
+
+
+_ONE_AXIS: Final = 905
+_FLATTENING: Final = ("argmax", "argmin")
+"""Operators whose axis of -1 meant all elements before MXNet 0.9.5, and has meant the last axis since."""
+
+_FIRST_VERSION: Final = 800
+"""Of files that do not name theirs."""
+
+
+def _version(document: Any) -> int:
+    """MXNet's version that wrote the file: 905 for 0.9.5."""
+    attrs = document.get("attrs") if isinstance(document, dict) else None
+    told = attrs.get("mxnet_version") if isinstance(attrs, dict) else None
+    if isinstance(told, list) and len(told) == 2 and type(told[1]) is int:
+        return told[1]
+    return _FIRST_VERSION
 
 
 _INSERTED: Final = {"_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}

@@ -22,6 +22,7 @@ from operad.registry.operators import provider as provider
 from operad.registry.operators import refresh as refresh
 from operad.registry.operators import register as register
 from operad.registry.operators import unregister as unregister
+from operad.registry.packages import install_line as install_line
 from operad.registry.plugins import Broken as Broken
 from operad.registry.plugins import OperatorRecord as OperatorRecord
 from operad.registry.plugins import PluginRecord as PluginRecord

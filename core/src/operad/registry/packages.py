@@ -9,7 +9,7 @@ provided yet or not, and under "elsewhere" those for what NumPy and PyTorch call
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple, final
@@ -34,17 +34,28 @@ class Package(NamedTuple):
 
     def install_line(self) -> str:
         """The command that installs it: from the checkout, where this core runs from one."""
+        return f"pip install {' '.join(self.requirements())}"
+
+    def requirements(self) -> list[str]:
+        """What pip is given for it, quoted for a shell."""
         root = checkout()
         if root is None or not os.path.isdir(os.path.join(root, self.folder)):
-            return f"pip install {self.distribution}"
+            return [self.distribution]
         folders = [self.folder] if find_spec("operad_sdk") else ["operator_sdk", self.folder]
-        return f"pip install {' '.join(_path(root, folder) for folder in folders)}"
+        return [_path(root, folder) for folder in folders]
 
 
 def packages(group: str) -> Mapping[str, Package]:
     """The package to install for each name in `group` that some package provides."""
     found = _read("packages.json").get(group, {})
     return {name: Package(folder) for folder, names in found.items() for name in names.split()}
+
+
+def install_line(names: Iterable[str], group: str = "operad.operators") -> str | None:
+    """One command that installs what provides `names`, as far as packages do; None where none does."""
+    known = packages(group)
+    words = [word for name in names if name in known for word in known[name].requirements()]
+    return f"pip install {' '.join(dict.fromkeys(words))}" if words else None
 
 
 def unwritten(group: str) -> frozenset[str]:

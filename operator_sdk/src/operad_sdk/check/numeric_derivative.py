@@ -107,10 +107,11 @@ class _State:
         is_constant = (ahead == behind) & (far_ahead == far_behind) & (ahead == center)
         is_constant |= _all_nan(center, ahead, behind, far_ahead, far_behind)
         unit = _ROUNDINGS * np.finfo(np.float64).eps / (2 * near)
-        rounding = np.where(is_constant, 0.0, unit * (abs(center) + abs(far_ahead) + abs(far_behind)))
-        errors = np.where(
-            is_constant, 0.0, abs(narrow - wide) + abs(narrow_bend - wide_bend * _NEAR) + rounding
-        )
+        # what does not change may have a slope that is lost in the last digit, as where a softmax saturates
+        least = np.where(np.isnan(center), 0.0, np.finfo(np.float64).eps * abs(center) / (2 * distance))
+        rounding = np.where(is_constant, least, unit * (abs(center) + abs(far_ahead) + abs(far_behind)))
+        spread = abs(narrow - wide) + abs(narrow_bend - wide_bend * _NEAR)
+        errors = np.where(is_constant, 0.0, spread) + rounding
         errors = np.where(np.isfinite(errors), errors, np.inf)
         values = np.where(is_constant, 0.0, values)
         better = errors < self.errors

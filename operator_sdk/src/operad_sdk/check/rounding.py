@@ -9,7 +9,7 @@ comparison or a rounding function may go either way; nothing is said of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -77,7 +77,7 @@ def expect_near(
     values: Values,
     dtype: Any,
     *,
-    nearby: Values | None = None,
+    nearby: Sequence[Values] = (),
     are_gradients: bool = False,
     is_reference: bool = False,
 ) -> int:
@@ -86,7 +86,7 @@ def expect_near(
     Args:
         found: What the operator gives in `dtype`.
         wide: The same case in float64, and `values` what is right there.
-        nearby: The same for a trial whose inputs are perturbed; None: `values`.
+        nearby: The same for trials whose inputs are perturbed, in turn; none: `values`.
         are_gradients: Whether they are sums of multiples of head gradients.
         is_reference: Whether `values` come from a function that rounds for itself, at magnitudes around 1.
 
@@ -96,51 +96,71 @@ def expect_near(
     expected = values(wide)
     if wide.states and overflows([*expected, *wide.result.aux], dtype):
         return 0  # a state that leaves the range takes along what is computed from it
-    heads = magnitude(wide.out_grads) if are_gradients else 0.0
-    least = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) if is_reference else 0.0
-    limits: list[Any] = [
-        limit if limit is None else limit + least
-        for limit in _limits(wide, expected, nearby or values, dtype, heads)
-    ]
     source = "by the reference in float64" if is_reference else "in float64"
     declared = wide.subject.contract.tolerances.get(dtype.name)
-    compared = 0
-    for name, one, other, limit in zip(names, found, expected, limits, strict=True):
-        if one is None or other is None or one.dtype != dtype or other.dtype != WIDE_TYPE:
-            continue
-        allowed = limit if declared is None else declared.absolute + declared.relative * np.abs(other)
-        compared += one.size
-        place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(allowed), dtype)
-        if place is not None:
-            raise Violation(
-                f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
-                f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
-                f"allowed {float(np.broadcast_to(allowed, one.shape)[place]):.3g}"
-            )
-    return compared
+    judged = [
+        (index, name)
+        for index, name in enumerate(names)
+        if found[index] is not None
+        and expected[index] is not None
+        and found[index].dtype == dtype
+        and expected[index].dtype == WIDE_TYPE
+    ]
+    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients, is_reference):
+        first = None
+        for index, name in judged:
+            one, other, limit = found[index], expected[index], limits[index]
+            if declared is not None:
+                limit = declared.absolute + declared.relative * np.abs(other)
+            place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(limit), dtype)
+            if place is not None:
+                first = (
+                    f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
+                    f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
+                    f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
+                )
+                break
+        if first is None:
+            return sum(found[index].size for index, _ in judged)
+    assert first is not None  # there are two limits
+    raise Violation(first)
 
 
-def _limits(wide: Trial, expected: Sequence[Any], values: Values, dtype: Any, heads: float) -> list[Any]:
-    """How far each result may be from the float64 one."""
+def _limits(
+    wide: Trial,
+    expected: Sequence[Any],
+    nearby: Sequence[Values],
+    dtype: Any,
+    are_gradients: bool,
+    is_reference: bool,
+) -> Iterator[list[Any]]:
+    """How far each result may be from the float64 one: first what is allowed everywhere, then here.
+
+    The second takes some passes, and only adds to the first, which most results keep.
+    """
     precision = float(np.finfo(dtype).eps)
+    tiny = float(np.finfo(dtype).smallest_normal)
+    floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if are_gradients else 0.0)
+    if is_reference:
+        floor += ROUNDINGS * float(np.finfo(WIDE_TYPE).eps)
+    base = [None if one is None else ROUNDINGS * precision * largest(one) + floor for one in expected]
+    yield base
     spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
         for salt in range(_MOVEMENTS):
-            nearby = values(perturbed(wide, precision, relative=True, salt=salt))
-            for total, one, other in zip(spread, nearby, expected, strict=True):
+            values = nearby[salt % len(nearby)]
+            moved = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, moved, expected, strict=True):
                 if total is not None and other.dtype == WIDE_TYPE:
                     distance = np.abs(one - other)
                     np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
-        tiny = float(np.finfo(dtype).smallest_normal)
-        floor = tiny + _HEADS * precision * heads
-        limits = []
-        for total, other in zip(spread, expected, strict=True):
+        limits: list[Any] = []
+        for total, other, least in zip(spread, expected, base, strict=True):
             if total is not None:
                 is_stable = total <= _CONDITION * precision * np.abs(other) + tiny
-                allowed = SPREADS * total + ROUNDINGS * precision * largest(other) + floor
-                total = np.where(is_stable, allowed, np.inf)
+                total = np.where(is_stable, SPREADS * total + least, np.inf)
             limits.append(total)
-        return limits
+        yield limits
 
 
 def overflows(arrays: Sequence[Any], dtype: Any) -> bool:

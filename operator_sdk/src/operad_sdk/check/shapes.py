@@ -95,8 +95,9 @@ def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Sh
     shapes: list[PartialShape] = [None] * count
     doubted = draw(st.integers(0, count))  # a place at which a guess may hide what else is accepted
     for place in range(count):
-        inferred = _inferred(prop, shapes) or shapes  # what raises for a part may accept the whole
-        shapes = [given if is_known(given) else new for given, new in zip(shapes, inferred, strict=True)]
+        if not all(map(is_known, shapes)):
+            inferred = _inferred(prop, shapes) or shapes  # what raises for a part may accept the whole
+            shapes = [given if is_known(given) else new for given, new in zip(shapes, inferred, strict=True)]
         if place and place == doubted and is_known(shapes[place]):
             shapes[place] = draw(st.sampled_from(in_place_of(shapes[place] or ())))
         if is_known(shapes[place]):

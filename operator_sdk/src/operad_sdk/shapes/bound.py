@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
 from operad.dtypes import DType, as_dtype
@@ -10,11 +11,13 @@ from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes.expressions import GivenTuple
-from operad_sdk.shapes.grammar import Axis, Item, Spec
+from operad_sdk.shapes.grammar import Axis, Item, Spec, parse
 from operad_sdk.shapes.solver import complete, solve
 
 _ANY: Final = "any"
 _ABSENT: Final = object()
+_MOST_SHAPES: Final = 64
+"""Of arguments, whose inferred shapes are kept."""
 
 
 @final
@@ -45,6 +48,7 @@ class BoundSpec:
     """
 
     __slots__ = (
+        "_known",
         "arguments",
         "auxiliary",
         "env",
@@ -58,6 +62,7 @@ class BoundSpec:
     )
 
     def __init__(self, operator: str, spec: Spec, env: dict[str, Any]) -> None:
+        self._known: dict[tuple[PartialShape, ...], InferredShapes] = {}
         self.operator = operator
         self.env = env
         self.groups: dict[str, tuple[str, ...]] = {}
@@ -80,6 +85,19 @@ class BoundSpec:
         Raises:
             ShapeError: Shapes contradict the line or each other.
         """
+        shapes = tuple(in_shapes)
+        try:
+            arguments, outputs, states = self._known[shapes]
+        except KeyError:
+            arguments, outputs, states = inferred = self._inferred(shapes)
+            if len(self._known) >= _MOST_SHAPES:
+                self._known.clear()
+            self._known[shapes] = inferred
+        except TypeError:  # a list, which is no key
+            return self._inferred(shapes)
+        return arguments.copy(), outputs.copy(), states.copy()
+
+    def _inferred(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         inputs = list(zip(self.arguments, in_shapes, strict=True))
         try:
             env = solve(self, inputs)
@@ -208,9 +226,23 @@ class BoundSpec:
 def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
     """`spec` for the values in `parameters`; names not in there are sizes to be found.
 
+    The same line and values are bound once.
+
     Raises:
         SpecError: A condition or count depends on a name that is no parameter.
     """
+    try:
+        return _bound_once(spec.text, operator, tuple((n, type(v), v) for n, v in parameters.items()))
+    except TypeError:  # a value that is no key
+        return _bound(spec, operator, parameters)
+
+
+@lru_cache(4096)
+def _bound_once(line: str, operator: str, parameters: tuple[tuple[str, type, Any], ...]) -> BoundSpec:
+    return _bound(parse(line), operator, {name: value for name, _, value in parameters})
+
+
+def _bound(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
     for item in spec.items:
         parts = [part.names for part in (item.repeat, item.condition) if part]
         parts += [axis.expression.tests for axis in item.axes]

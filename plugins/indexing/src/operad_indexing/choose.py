@@ -46,10 +46,13 @@ def _picked(shape: Shape, axis: int, keepdims: bool) -> Shape:
     return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :] or (1,)
 
 
-def _of_rows(data: Array, index: Array, axis: int, keepdims: bool) -> Array:
+def _of_rows(data: Array, index: Array, axis: int, keepdims: bool, mode: str) -> Array:
     """A sum over the axis of all but one element, for the contract checks."""
     rows = np.moveaxis(data, axis, -1)
-    is_picked = np.arange(rows.shape[-1]) == index.reshape(*rows.shape[:-1], 1)
+    length = max(1, rows.shape[-1])
+    numbers = index.astype(np.int64).reshape(*rows.shape[:-1], 1)
+    numbers = np.clip(numbers, 0, length - 1) if mode == "clip" else numbers % length
+    is_picked = np.arange(rows.shape[-1]) == numbers
     picked = np.where(is_picked, rows, 0).sum(-1)
     return np.expand_dims(picked, axis) if keepdims else np.atleast_1d(picked)
 

@@ -9,6 +9,8 @@ from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, ope
 
 
 def _reference(data: Array, start: float, step: float, repeat: int, axis: int | None) -> Array:
+    if data.dtype.kind in "iu":
+        start, step = int(start), int(step)
     places = np.arange(data.size).reshape(data.shape) if axis is None else np.arange(data.shape[axis])
     return np.asarray(start + step * (places // repeat))
 
@@ -22,6 +24,8 @@ def _along(shape: Shape, axis: int) -> Shape:
 @operator("_contrib_arange_like")
 class ArangeLike(OperatorProperty):
     """Numbers from `start`, `step` apart, each `repeat` times, as many as `data` has.
+
+    Of an integer type `start` and `step` are cut off first, as MXNet does it: 0.5 is 0.
 
     Shapes:
         data: (...)

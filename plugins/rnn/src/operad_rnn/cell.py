@@ -20,10 +20,14 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, final
 import numpy as np
 
 from operad_rnn.scratch import Scratch
-from operad_sdk import Array
+from operad_sdk import Array, CompiledLoops
+
+LOOPS: Final = CompiledLoops("operad_rnn.compiled")
 
 _LARGE: Final = 1 << 19
 """Elements of a matrix that do not stay in a core's cache."""
+_SMALL: Final = 1 << 16
+"""Multiplications in a step's product up to which calls of NumPy cost more than it."""
 
 
 @final
@@ -97,7 +101,7 @@ class Cell(ABC):
         self.runs: Final = runs
         self.bounds: Final = bounds
         self.units: Final = len(weights.i2h_bias) // self.gate_count
-        self._is_reverse: Final = is_reverse
+        self.is_reverse: Final = is_reverse
         self._order: Final = range(len(out))[:: -1 if is_reverse else 1]
 
     @abstractmethod
@@ -130,6 +134,21 @@ class Cell(ABC):
             state: The cell state before `t`.
         """
 
+    @abstractmethod
+    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
+        """All steps in one compiled loop, with the arguments of `forward`."""
+
+    @abstractmethod
+    def loop_back(
+        self,
+        out_grad: Array,
+        hidden: Array,
+        state: Array | None,
+        hidden_grad: Array,
+        state_grad: Array | None,
+    ) -> None:
+        """All steps back in one compiled loop, with the arguments of `backward`."""
+
     def to_inputs(self, sums: Array) -> None:  # noqa: B027  # most cells add up both products
         """Turn the gradient of the recurrent products into that of the products with the inputs."""
 
@@ -142,6 +161,10 @@ class Cell(ABC):
 
         Where rows end early, `out` holds their last state from there on; `clear` makes zeros of it.
         """
+        if self._takes_loops(hidden, state):
+            self.loop(inputs, hidden, state)
+            end = self._order[-1]
+            return self.out[end], None if state is None else self.inner[end]
         self.begin(inputs)
         for t in self._order:
             new = self.step(t, hidden, state)
@@ -176,6 +199,9 @@ class Cell(ABC):
             The gradient of the recurrent products, for `finish`.
         """
         sums = self.begin_backward(scratch)
+        if self._takes_loops(hidden, state, out_grad, hidden_grad, state_grad):
+            self.loop_back(out_grad, hidden, state, hidden_grad, state_grad)
+            return sums
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
         for number in reversed(range(len(self._order))):
             t = self._order[number]
@@ -215,6 +241,22 @@ class Cell(ABC):
         if inputs_grad is not None:
             np.matmul(flat(sums), self.weights.i2h, out=flat(inputs_grad))
 
+    def _takes_loops(self, *others: Array | None) -> bool:
+        """Whether a step has so little to do that all of them go into one compiled loop."""
+        h2h = self.weights.h2h
+        return (
+            self.runs is None
+            and self.bounds is None
+            and self.weights.h2r is None
+            and h2h.size * self.out.shape[1] <= _SMALL
+            and LOOPS.pay(len(self.out) * self.out.shape[1] * len(h2h), h2h)
+            and h2h.dtype.char in "fd"
+            and all(
+                array is None or array.dtype == h2h.dtype
+                for array in (self.out, self.gates, self.inner, *others)
+            )
+        )
+
     def _recurrent_product(self, h2h: Array, batch: int) -> tuple[Array, Array]:
         """What to multiply a hidden state with, and an array for the product, (batch, gates).
 
@@ -240,11 +282,11 @@ class Cell(ABC):
             h2h_grad[...] = 0
             return
         later, earlier = sums[1:], self.out[:-1]
-        if self._is_reverse:
+        if self.is_reverse:
             later, earlier = sums[:-1], self.out[1:]
         if self.runs is not None:
             # Backward from here, a row's first step begins with `hidden`, where `out` was zeroed.
-            earlier = np.where(self.runs[1:] if self._is_reverse else self.runs[:-1], earlier, hidden)
+            earlier = np.where(self.runs[1:] if self.is_reverse else self.runs[:-1], earlier, hidden)
         np.matmul(flat(later).T, flat(earlier), out=h2h_grad)
         first = sums[self._order[0]]
         np.add(h2h_grad, np.matmul(first.T, hidden), out=h2h_grad)

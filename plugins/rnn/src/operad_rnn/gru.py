@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_rnn.cell import Cell, flat
+from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates
 from operad_sdk import Array
@@ -80,6 +80,35 @@ class GRU(Cell):
         np.multiply(candidates, inner, out=sums[:, :units])
         self._kinds.multiply_slope(gates[:, :both], self._work, sums[:, :both])
         np.multiply(grad, update, out=grad)
+
+    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
+        """As `step`, of all."""
+        i2h, h2h, _, *biases = self.weights
+        np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
+        weight = np.ascontiguousarray(h2h.T)
+        LOOPS.gru_steps(self.gates, self.inner, self.out, weight, *biases, hidden, self.is_reverse)
+
+    def loop_back(
+        self,
+        out_grad: Array,
+        hidden: Array,
+        state: Array | None,
+        hidden_grad: Array,
+        state_grad: Array | None,
+    ) -> None:
+        """As `step_back`, of all."""
+        LOOPS.gru_steps_back(
+            self.gates,
+            self.inner,
+            self.out,
+            out_grad,
+            self._sums,
+            self._candidates,
+            self.weights.h2h,
+            hidden,
+            hidden_grad,
+            self.is_reverse,
+        )
 
     def to_inputs(self, sums: Array) -> None:
         """The candidate's sum has `db = da r` behind the reset gate, and `da` before it."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Final, NamedTuple, final
 
@@ -90,7 +91,7 @@ class PackedLayout:
     @property
     def size(self) -> int:
         """Elements of the vector."""
-        return sum(prod(part.shape) for part in self.parts())
+        return _parts(self)[-1].stop
 
     def cell_names(self) -> list[str]:
         """`l0`, `r0`, `l1`, ...: what the names of each cell's arrays begin with."""
@@ -99,10 +100,7 @@ class PackedLayout:
 
     def parts(self) -> Iterator[Part]:
         """Every array, in the vector's order; they cover it without a gap."""
-        start = 0
-        for name, shape in (*self._weights(), *self._biases()):
-            yield Part(name, start, shape)
-            start += prod(shape)
+        return iter(_parts(self))
 
     def unpack(self, parameters: Array) -> dict[str, Array]:
         """Views of the arrays in `parameters`, by name.
@@ -134,18 +132,29 @@ class PackedLayout:
                 raise OperadError(f"pack: {part.name!r} has shape {shape}, expected {part.shape} for {self}")
         return np.concatenate([arrays[part.name].reshape(-1) for part in parts])
 
-    def _weights(self) -> Iterator[tuple[str, Shape]]:
-        rows = len(GATES[self.mode]) * self.state_size
-        directions = 2 if self.bidirectional else 1
-        for number, cell in enumerate(self.cell_names()):
-            inputs = self.input_size if number < directions else directions * self.recurrent_size
-            yield f"{cell}_i2h_weight", (rows, inputs)
-            yield f"{cell}_h2h_weight", (rows, self.recurrent_size)
-            if self.projection_size is not None:
-                yield f"{cell}_h2r_weight", (self.projection_size, self.state_size)
 
-    def _biases(self) -> Iterator[tuple[str, Shape]]:
-        rows = len(GATES[self.mode]) * self.state_size
-        for cell in self.cell_names():
-            yield f"{cell}_i2h_bias", (rows,)
-            yield f"{cell}_h2h_bias", (rows,)
+@lru_cache(1024)
+def _parts(layout: PackedLayout) -> tuple[Part, ...]:
+    parts, start = [], 0
+    for name, shape in (*_weights(layout), *_biases(layout)):
+        parts.append(Part(name, start, shape))
+        start = parts[-1].stop
+    return tuple(parts)
+
+
+def _weights(layout: PackedLayout) -> Iterator[tuple[str, Shape]]:
+    rows = len(GATES[layout.mode]) * layout.state_size
+    directions = 2 if layout.bidirectional else 1
+    for number, cell in enumerate(layout.cell_names()):
+        inputs = layout.input_size if number < directions else directions * layout.recurrent_size
+        yield f"{cell}_i2h_weight", (rows, inputs)
+        yield f"{cell}_h2h_weight", (rows, layout.recurrent_size)
+        if layout.projection_size is not None:
+            yield f"{cell}_h2r_weight", (layout.projection_size, layout.state_size)
+
+
+def _biases(layout: PackedLayout) -> Iterator[tuple[str, Shape]]:
+    rows = len(GATES[layout.mode]) * layout.state_size
+    for cell in layout.cell_names():
+        yield f"{cell}_i2h_bias", (rows,)
+        yield f"{cell}_h2h_bias", (rows,)

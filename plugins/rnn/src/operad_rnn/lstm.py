@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_rnn.cell import Cell, flat
+from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates
 from operad_sdk import Array
@@ -90,6 +90,27 @@ class LSTM(Cell):
         np.multiply(state_grad, parts[:, 0], out=sums[:, 2])
         np.multiply(state_grad, parts[:, 1], out=state_grad)
         self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
+
+    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
+        """As `step`, of all."""
+        i2h, h2h, _, i2h_bias, h2h_bias = self.weights
+        np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
+        weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
+        LOOPS.lstm_steps(self.gates, self.inner, self.out, weight, bias, hidden, state, self.is_reverse)
+
+    def loop_back(
+        self,
+        out_grad: Array,
+        hidden: Array,
+        state: Array | None,
+        hidden_grad: Array,
+        state_grad: Array | None,
+    ) -> None:
+        """As `step_back`, of all."""
+        sums, weight = self._sums.reshape(self.gates.shape), self.weights.h2h
+        LOOPS.lstm_steps_back(
+            self.gates, self.inner, out_grad, sums, weight, state, hidden_grad, state_grad, self.is_reverse
+        )
 
     def projection_grad(self, h2r_grad: Array) -> None:
         """The sum of `dh'.T @ (o tanh(c'))` over all steps."""

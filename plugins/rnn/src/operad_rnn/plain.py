@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_rnn.cell import Cell, flat
+from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_sdk import Array
 
@@ -15,6 +15,7 @@ class _Plain(Cell):
     """`h' = f(i2h x + i2h_bias + h2h h + h2h_bias)`; the hidden states are all that backward needs."""
 
     gate_count: ClassVar[int] = 1
+    is_tanh: ClassVar[bool]
 
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the hidden states' memory."""
@@ -40,6 +41,27 @@ class _Plain(Cell):
         """`dh' f'`, where `f'` is found from `h'`."""
         self.multiply_slope(self.out[t], grad, self._sums[t])
 
+    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
+        """As `step`, of all."""
+        i2h, h2h, _, i2h_bias, h2h_bias = self.weights
+        np.matmul(flat(inputs), i2h.T, out=flat(self.out))
+        weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
+        LOOPS.plain_steps(self.out, weight, bias, hidden, self.is_tanh, self.is_reverse)
+
+    def loop_back(
+        self,
+        out_grad: Array,
+        hidden: Array,
+        state: Array | None,
+        hidden_grad: Array,
+        state_grad: Array | None,
+    ) -> None:
+        """As `step_back`, of all."""
+        weight = self.weights.h2h
+        LOOPS.plain_steps_back(
+            self.out, out_grad, self._sums, weight, hidden_grad, self.is_tanh, self.is_reverse
+        )
+
     def activate(self, sums: Array) -> None:
         """Make hidden states of their sums."""
         raise NotImplementedError
@@ -51,6 +73,8 @@ class _Plain(Cell):
 
 class Tanh(_Plain):
     """`h' = tanh(...)`."""
+
+    is_tanh: ClassVar[bool] = True
 
     def activate(self, sums: Array) -> None:
         """`tanh`."""
@@ -65,6 +89,8 @@ class Tanh(_Plain):
 
 class Relu(_Plain):
     """`h' = max(..., 0)`."""
+
+    is_tanh: ClassVar[bool] = False
 
     def activate(self, sums: Array) -> None:
         """`max(x, 0)`."""

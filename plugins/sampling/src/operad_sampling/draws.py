@@ -61,7 +61,7 @@ def fill_poisson(generator: Any, out: Array, lam: Value) -> None:
     if not np.all(is_exact):
         rough = generator.standard_normal(out.shape)
         rough = np.rint(_valid(lam, lam >= 0) + _valid(lam, lam >= 0) ** 0.5 * rough)
-        np.copyto(out, rough, where=~np.asarray(is_exact, like=rough), casting="same_kind")
+        np.copyto(out, rough, where=~np.asarray(is_exact, like=out), casting="same_kind")
     _spoil(out, lam, lam >= 0)
 
 
@@ -81,7 +81,7 @@ def fill_generalized_negative_binomial(generator: Any, out: Array, mu: Value, al
     """
     spread = _valid(alpha, alpha > 0, instead=1.0)
     mean = generator.standard_gamma(1 / spread, out.shape) * (mu * spread)
-    mean = np.where(np.asarray(alpha == 0, like=mean), mu, mean)
+    mean = np.where(np.asarray(alpha == 0, like=out), mu, mean)
     _fill_mixture(generator, out, mean, mu, (mu >= 0) & (alpha >= 0))
 
 

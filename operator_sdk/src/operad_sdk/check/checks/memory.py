@@ -182,5 +182,9 @@ def _replacing(entry: BackwardEntry, replacement: Array) -> Keep:
 
 
 def _is_conclusive(group: Sequence[Trial], entry: BackwardEntry) -> bool:
-    """Whether these trials are enough to say that nothing is read for their parameters."""
-    return len(group) >= 4 and sum(array_of(trial, entry).size for trial in group) >= 32
+    """Whether these trials are enough to say that nothing is read for their parameters.
+
+    Arrays with an axis of 1 do not count: of a single step, say, nothing is carried to the next.
+    """
+    arrays = [array for array in (array_of(trial, entry) for trial in group) if 1 not in array.shape]
+    return len(arrays) >= 4 and sum(array.size for array in arrays) >= 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -56,20 +57,23 @@ def _gradients(trial: Trial) -> Sequence[Any]:
     return trial.backward()
 
 
-def _gradients_of_rounded(dtype: Any) -> Values:
-    """Gradients from outputs that are rounded as well: a coarse type hands no others to backward."""
+def _gradients_of_rounded(dtype: Any) -> list[Values]:
+    """Gradients from outputs that are rounded as well: a coarse type hands no others to backward.
 
-    def gradients(trial: Trial) -> Sequence[Any]:
+    The second rounds each output the other way than the first.
+    """
+
+    def rounded(trial: Trial, way: float) -> Sequence[Any]:
         rng = np.random.default_rng(trial.case.seed)
         outputs = [
-            array * (1 + rng.choice([-1.0, 1.0], array.shape) * float(np.finfo(dtype).eps))
+            array * (1 + way * rng.choice([-1.0, 1.0], array.shape) * float(np.finfo(dtype).eps))
             if array.dtype == WIDE_TYPE
             else array
             for array in trial.result.outputs
         ]
         return trial.backward(outputs=outputs)
 
-    return gradients
+    return [partial(rounded, way=way) for way in (1.0, -1.0)]
 
 
 def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evidence:
@@ -90,7 +94,7 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             if are_gradients and overflows(wide.result.outputs, dtype):
                 continue  # an output that leaves the range takes along the gradient that is made from it
             found = without_overflow(made, values(made), values(wide))
-            nearby = _gradients_of_rounded(dtype) if are_gradients else values
+            nearby = _gradients_of_rounded(dtype) if are_gradients else [values]
             compared += expect_near(
                 names, found, wide, values, dtype, nearby=nearby, are_gradients=are_gradients
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
-from operad_sdk.domains import positive
+from operad_sdk.domains import Real, positive
 from operator_sdk.tests.zoo.fault import Right
 
 
@@ -31,7 +31,7 @@ def _(output_grad, output):
     return output_grad * ((output > 0) & (output < 1)) / 4
 
 
-@unary("zoo_right_far_ramp", accepts="floating")
+@unary("zoo_right_far_ramp", accepts="floating", contract=Contract(inputs={"data": Real(90, 120)}))
 def far_ramp(x):
     """What the data are above 100."""
     return np.maximum(x - 100, 0)
@@ -42,7 +42,13 @@ def _(output_grad, x):
     return output_grad * (x > 100)
 
 
-@unary("zoo_right_sign", accepts="floating", contract=Contract(no_numeric_gradient="steps"))
+@unary(
+    "zoo_right_sign",
+    accepts="floating",
+    contract=Contract(
+        no_numeric_gradient="steps", reference=lambda x: np.where(x > 0, 1, np.where(x < 0, -1, x))
+    ),
+)
 def sign(x):
     """-1, 0 or 1."""
     return np.sign(x)
@@ -54,6 +60,7 @@ class IsPositive(OperatorProperty):
 
     accepts = "number"
     spec = "data:(*S) -> output:bool(*S)"
+    contract = Contract(reference=lambda data: ~((data <= 0) | np.isnan(data)))
 
     def forward(data):
         return data > 0
@@ -65,6 +72,7 @@ class IsFinite(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(*S) -> output:bool(*S)"
+    contract = Contract(reference=lambda data: np.abs(data) < np.inf)
 
     def forward(data):
         return np.isfinite(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
-from operad_sdk.domains import OneHot, Probabilities
+from operad_sdk.domains import Probabilities
 from operator_sdk.tests.zoo.fault import Right
 
 
@@ -16,7 +16,7 @@ class CrossEntropy(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float64"
     spec = "data:(N, K + 1), label:(N, K + 1) -> output:(N)"
-    contract = Contract(inputs={"data": Probabilities(), "label": OneHot()})
+    contract = Contract(inputs={"data": Probabilities(), "label": Probabilities()})
 
     def forward(data, label):
         return -(label * np.log(data)).sum(1)
@@ -31,7 +31,9 @@ class CrossEntropy(OperatorProperty):
 @unary(
     "zoo_right_turned_gradient",
     accepts="floating",
-    contract=Contract(no_numeric_gradient="the gradient is turned round on purpose"),
+    contract=Contract(
+        no_numeric_gradient="the gradient is turned round on purpose", reference=lambda x, strength: x
+    ),
 )
 def turned_gradient(x, strength: float = param(float, 1.0, ge=0, le=2, doc="How much of it comes back.")):
     """The data, with minus the head gradient."""
@@ -49,7 +51,10 @@ class WeighedByData(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(*S), weight:(*S) -> output:(*S)"
-    contract = Contract(no_numeric_gradient="weights are given with the examples")
+    contract = Contract(
+        no_numeric_gradient="weights are given with the examples",
+        reference=lambda data, weight: np.multiply(weight, data),
+    )
 
     def forward(data, weight):
         return data * weight

@@ -46,7 +46,9 @@ class AsType(OperatorProperty):
 @unary(
     "zoo_right_single_only",
     accepts=("float32",),
-    contract=Contract(no_numeric_gradient="the library computes in single precision only"),
+    contract=Contract(
+        no_numeric_gradient="the library computes in single precision only", reference=lambda x: x**2
+    ),
 )
 def single_only(x):
     """The square, in single precision."""

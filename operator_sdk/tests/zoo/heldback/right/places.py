@@ -60,6 +60,11 @@ class Windows(OperatorProperty):
             data_grad[place : place + len(output_grad)] += output_grad[:, place]
 
 
+def _first(data, bound):
+    found = [place for place, value in enumerate(data.tolist()) if value != 0]
+    return np.array((found + [-1] * bound)[:bound])
+
+
 @operator("zoo_right_first_places")
 class FirstPlaces(OperatorProperty):
     """The first places at which data are other than 0; -1 where there are no more."""
@@ -67,6 +72,7 @@ class FirstPlaces(OperatorProperty):
     accepts = "number"
     bound = param(int, 3, ge=1, le=6, doc="How many places.")
     spec = "data:(N) -> output:int64(bound)"
+    contract = Contract(reference=lambda data, bound: _first(data, bound))
 
     def forward(data, output, bound):
         found = np.flatnonzero(data)[:bound]

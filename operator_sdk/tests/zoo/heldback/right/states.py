@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
 from operator_sdk.tests.zoo.fault import Right
+
+
+def _centred(data, moving_mean, momentum, is_train):
+    if not is_train:
+        return data - moving_mean, moving_mean
+    mean = data.sum(0) / len(data)
+    return data - mean, momentum * moving_mean + (1 - momentum) * mean
 
 
 @operator("zoo_right_centred")
@@ -14,6 +23,7 @@ class Centred(OperatorProperty):
     compute_dtype = "float32"
     momentum = param(float, 0.5, ge=0, le=1, doc="What stays of the moving mean.")
     spec = "data:(N + 1, C); aux moving_mean:(C) -> output:(N + 1, C)"
+    contract = Contract(reference=_centred)
 
     def forward(data, moving_mean, is_train, momentum, output):
         mean = data.mean(0) if is_train else moving_mean
@@ -31,7 +41,7 @@ class FixedScale(OperatorProperty):
 
     accepts = "floating"
     spec = "data:(N, C); aux scale:(C) -> output:(N, C)"
-    contract = Contract()
+    contract = Contract(reference=lambda data, scale: (np.einsum("nc,c->nc", data, scale), scale))
 
     def forward(data, scale):
         return data * scale
