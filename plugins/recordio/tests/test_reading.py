@@ -85,6 +85,17 @@ def test_a_writer_tells_where_the_next_record_goes(tmp_path: Path) -> None:
     assert told == [0, 8, 20, 32]
 
 
+def test_records_are_appended_with_their_keys(paths: tuple[Path, Path]) -> None:
+    with od.recordio.MXIndexedRecordIO(*paths, "a") as out:
+        out.write_idx(1, b"more")
+    with od.recordio.MXIndexedRecordIO(*paths, "r") as records:
+        assert (records.keys[-2:], records.read_idx(1), records.read_idx(80)) == (
+            [80, 1],
+            b"more",
+            expected(8),
+        )
+
+
 def test_keys_may_be_texts(tmp_path: Path) -> None:
     names = tmp_path / "a.idx", tmp_path / "a.rec"
     with od.recordio.MXIndexedRecordIO(*names, "w", str) as out:
@@ -140,8 +151,10 @@ def test_the_wrong_flag_is_refused(paths: tuple[Path, Path], tmp_path: Path) -> 
         pytest.raises(UnsupportedError, match="flag 'w'"),
     ):
         out.read()
-    with pytest.raises(ParamError, match="flag is 'a', expected 'r' to read or 'w' to write"):
-        od.recordio.MXRecordIO(paths[1], "a")
+    with pytest.raises(ParamError, match="flag is 'x', expected 'r' to read, 'w' to write or 'a' to append"):
+        od.recordio.MXRecordIO(paths[1], "x")
+    with pytest.raises(ParamError, match="build_index"):
+        od.recordio.MXRecordIO(paths[1], "a", checksums=True)
     with pytest.raises(ParamError, match="on_error is 'ignore'"):
         od.recordio.MXRecordIO(paths[1], "r", on_error="ignore")
 

@@ -22,7 +22,7 @@ class MXIndexedRecordIO(MXRecordIO):
     Args:
         idx_path: Path of the index: lines of key, tab and offset in bytes.
         uri: Path of the records.
-        flag: `r` to read, `w` to write both files anew.
+        flag: `r` to read, `w` to write both files anew, `a` to append to both.
         key_type: Makes a key of a text, such as `int` or `str`.
         checksums: As of `MXRecordIO`.
         on_error: Likewise; it is about `read`. `read_idx` raises for the key it cannot give.
@@ -69,8 +69,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self._lines: list[str] = []
         try:
             if self.writable:
-                self._index_out = open(self.idx_path, "w", encoding="utf-8")  # noqa: SIM115 - `close` does
-            else:
+                self._index_out = open(self.idx_path, self.flag, encoding="utf-8")  # noqa: SIM115 - `close` does
+            if self.flag != "w":
                 for key, offset in read_index(self.idx_path, self.key_type):
                     self.idx[key] = offset
                     self.keys.append(key)
@@ -99,7 +99,7 @@ class MXIndexedRecordIO(MXRecordIO):
         if offset is None:
             if self.writable:
                 raise UnsupportedError(
-                    f"MXIndexedRecordIO: seek: {self.uri!r} is open with flag 'w', expected 'r'"
+                    f"MXIndexedRecordIO: seek: {self.uri!r} is open with flag {self.flag!r}, expected 'r'"
                 )
             raise UnknownKeyError(
                 f"MXIndexedRecordIO: {self.idx_path!r} has no key {idx!r} among its {len(self.keys)}"

@@ -1,8 +1,8 @@
 """`MXRecordIO`: records written or read one after another.
 
 Source: MXRecordIO, python/mxnet/recordio.py. Differs: damage is an error that names file and offset, or is
-skipped; there are checksums, `tell` and `seek`, and a context manager; a writer is not pickled, since opening
-the file again would empty it; a child of a fork never writes what its parent has in memory.
+skipped; there are checksums, `tell` and `seek`, appending, and a context manager; a writer is not pickled,
+since opening the file again would empty it; a child of a fork never writes what its parent has in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class MXRecordIO:
 
     Args:
         uri: Path of the file.
-        flag: `r` to read, `w` to write a new file in its place.
+        flag: `r` to read, `w` to write a new file in its place, `a` to append to a file that ends with a
+            whole record.
         checksums: Reading: compare every record with the checksums beside the file, `uri` + ".crc". Writing:
             make them. The file itself is the same either way.
         on_error: What becomes of a damaged record: `raise` an error, or `skip` it.
@@ -38,7 +39,7 @@ class MXRecordIO:
     Attributes:
         uri: The path.
         flag: As given.
-        writable: Whether the flag is `w`.
+        writable: Whether the flag is not `r`.
         is_open: Whether it is open.
     Raises:
         FormatError: Reading comes to a damaged record.
@@ -66,22 +67,24 @@ class MXRecordIO:
     ) -> None:
         self.is_open = False
         who = type(self).__name__
-        if flag not in ("r", "w"):
-            raise ParamError(f"{who}: flag is {flag!r}, expected 'r' to read or 'w' to write")
+        if flag not in ("r", "w", "a"):
+            raise ParamError(f"{who}: flag is {flag!r}, expected 'r' to read, 'w' to write or 'a' to append")
+        if flag == "a" and checksums:
+            raise ParamError(f"{who}: flag 'a' with checksums; write them of the whole file with build_index")
         if on_error not in ("raise", "skip"):
             raise ParamError(f"{who}: on_error is {on_error!r}, expected 'raise' or 'skip'")
         self.uri = os.fspath(uri)
         self.flag = flag
-        self.writable = flag == "w"
+        self.writable = flag != "r"
         self._checksums, self._on_error, self._skip_limit = checksums, cast("OnError", on_error), skip_limit
         self.open()
 
     def open(self) -> None:
         """Open the file: at its first record, or empty."""
         if self.writable:
-            self._out = open(self.uri, "wb", buffering=0)  # noqa: SIM115 - `close` closes it
+            self._out = open(self.uri, f"{self.flag}b", buffering=0)  # noqa: SIM115 - `close` closes it
             self._pending = bytearray()
-            self._written = 0
+            self._written = os.fstat(self._out.fileno()).st_size
             self._offsets: list[int] = []
             self._sums: list[int] = []
         else:
@@ -111,7 +114,7 @@ class MXRecordIO:
             os.unlink(self.uri + SUFFIX)  # of the file that stood here before
 
     def reset(self) -> None:
-        """Go back to the first record; empties a file that is written."""
+        """Go back to the first record; empties a file that is open with flag `w`."""
         self.close()
         self.open()
 

@@ -1,0 +1,36 @@
+"""`operad.image`: images decoded, changed, and in batches."""
+
+from operad_image import codec as codec
+from operad_image.augmenters import Augmenter as Augmenter
+from operad_image.augmenters import CastAug as CastAug
+from operad_image.augmenters import CenterCropAug as CenterCropAug
+from operad_image.augmenters import ForceResizeAug as ForceResizeAug
+from operad_image.augmenters import HorizontalFlipAug as HorizontalFlipAug
+from operad_image.augmenters import RandomCropAug as RandomCropAug
+from operad_image.augmenters import RandomOrderAug as RandomOrderAug
+from operad_image.augmenters import RandomSizedCropAug as RandomSizedCropAug
+from operad_image.augmenters import ResizeAug as ResizeAug
+from operad_image.augmenters import SequentialAug as SequentialAug
+from operad_image.colour_augmenters import BrightnessJitterAug as BrightnessJitterAug
+from operad_image.colour_augmenters import ColorJitterAug as ColorJitterAug
+from operad_image.colour_augmenters import ColorNormalizeAug as ColorNormalizeAug
+from operad_image.colour_augmenters import ContrastJitterAug as ContrastJitterAug
+from operad_image.colour_augmenters import HueJitterAug as HueJitterAug
+from operad_image.colour_augmenters import LightingAug as LightingAug
+from operad_image.colour_augmenters import RandomGrayAug as RandomGrayAug
+from operad_image.colour_augmenters import SaturationJitterAug as SaturationJitterAug
+from operad_image.create import CreateAugmenter as CreateAugmenter
+from operad_image.functions import center_crop as center_crop
+from operad_image.functions import color_normalize as color_normalize
+from operad_image.functions import copyMakeBorder as copyMakeBorder
+from operad_image.functions import fixed_crop as fixed_crop
+from operad_image.functions import imdecode as imdecode
+from operad_image.functions import imread as imread
+from operad_image.functions import imresize as imresize
+from operad_image.functions import random_crop as random_crop
+from operad_image.functions import random_size_crop as random_size_crop
+from operad_image.functions import resize_short as resize_short
+from operad_image.image_iter import ImageIter as ImageIter
+from operad_image.pixels import scale_down as scale_down
+from operad_image.rotation import imrotate as imrotate
+from operad_image.rotation import random_rotate as random_rotate
