@@ -8,6 +8,7 @@ OpenCV.
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Any, Final
 
@@ -22,6 +23,10 @@ Image = np.ndarray[Any, Any]
 
 _ORIENTATION: Final = 0x112
 _JPEG: Final = (".jpg", ".jpeg")
+_BEGIN: Final = b"\xff\xd8"
+_END: Final = b"\xff\xd9"
+# Between the segments before the picture, which some cameras leave there; before the end, 0xd9, it is damage.
+_JUNK: Final = re.compile("extraneous bytes before marker 0x(?!d9)")
 _MODES: Final = {1: "GRAY", 3: "RGB"}
 
 
@@ -47,7 +52,7 @@ def decode(
         FormatError: It is no image, or a damaged one.
         PluginError: It is no JPEG, and OpenCV is not installed.
     """
-    if bytes(content[:2]) != b"\xff\xd8":
+    if bytes(content[:2]) != _BEGIN:
         return _decode_others(content, channels, is_bgr)
     turned = _orientation(content) if is_upright else 1
     try:
@@ -60,6 +65,8 @@ def decode(
         order = "BGR" if is_bgr and mode == "RGB" else mode
         pixels: Image = simplejpeg.decode_jpeg(content, order, buffer=buffer)
     except ValueError as error:
+        if _JUNK.search(str(error)) and bytes(content[-2:]) == _END:
+            return _decode_others(content, channels, is_bgr)
         raise FormatError(f"the image is a damaged JPEG of {len(content)} bytes: {error}") from error
     return pixels if turned == 1 else _upright(pixels, turned)
 
