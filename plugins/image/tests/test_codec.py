@@ -127,6 +127,14 @@ def test_junk_before_the_picture_is_passed_over_and_in_it_is_an_error(part_of: A
             codec.decode(damaged)
 
 
+def test_an_image_that_claims_to_be_huge_is_refused(part_of: Any) -> None:
+    content = bytearray(codec.encode(part_of(2)))
+    at = content.index(b"\xff\xc0") + 5
+    content[at : at + 4] = struct.pack(">HH", 60_000, 50_000)
+    with pytest.raises(FormatError, match="50000x60000 pixels, expected 268435456 at most"):
+        codec.decode(bytes(content))
+
+
 def test_damaged_notes_of_a_camera_are_passed_over(part_of: Any) -> None:
     plain = codec.encode(part_of(2))
     noted = with_orientation(plain, 6, ">")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import EngineError, FormatError, ParamError, ShapeError
+from operad.errors import ArgumentError, EngineError, FormatError, ParamError, ShapeError
 
 SHAPE = (3, 48, 64)
 RANDOM = {
@@ -185,6 +185,24 @@ def test_every_image_is_in_one_part(records: Path, index: str) -> None:
         iterator(records, batch_size=1, num_parts=3, part_index=part, path_imgidx=path) for part in range(3)
     ]
     assert [label for part in parts for batch, _ in labels(part) for label in batch] == list(range(10))
+
+
+def test_an_index_of_a_longer_file_is_an_error(records: Path) -> None:
+    records.with_suffix(".idx").write_text("0\t0\n1\t99999996\n")
+    with pytest.raises(FormatError, match="leads to byte 99999996 of"):
+        iterator(records, path_imgidx=str(records.with_suffix(".idx")))
+
+
+def test_the_parts_of_the_current_batch_can_be_asked_for(records: Path) -> None:
+    made = iterator(records)
+    with pytest.raises(ArgumentError, match="no current batch; call iter_next first"):
+        made.getdata()
+    steps = 0
+    while made.iter_next():
+        steps += 1
+        assert (made.getdata()[0].shape, made.getlabel()[0].shape) == ((4, *SHAPE), (4,))
+        assert (made.getpad(), len(made.getindex())) == (2 * (steps == 3), 4)
+    assert steps == 3
 
 
 def test_several_files_and_a_folder_of_them_are_one(records: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ _ORIENTATION: Final = 0x112
 _JPEG: Final = (".jpg", ".jpeg")
 _BEGIN: Final = b"\xff\xd8"
 _END: Final = b"\xff\xd9"
+_MAX_PIXELS: Final = 1 << 28
 # Between the segments before the picture, which some cameras leave there; before the end, 0xd9, it is damage.
 _JUNK: Final = re.compile("extraneous bytes before marker 0x(?!d9)")
 _MODES: Final = {1: "GRAY", 3: "RGB"}
@@ -59,11 +60,17 @@ def decode(
         height, width, space, _ = simplejpeg.decode_jpeg_header(content)
         if space in ("CMYK", "YCCK"):
             return _decode_others(content, channels, is_bgr)
+        if height * width > _MAX_PIXELS:
+            raise FormatError(
+                f"the image says that it has {width}x{height} pixels, expected {_MAX_PIXELS} at most"
+            )
         mode = _MODES[channels or (1 if space == "Gray" else 3)]
         size = height * width * (1 if mode == "GRAY" else 3)
         buffer = into if into is not None and len(into) >= size else None
         order = "BGR" if is_bgr and mode == "RGB" else mode
         pixels: Image = simplejpeg.decode_jpeg(content, order, buffer=buffer)
+    except FormatError:
+        raise
     except ValueError as error:
         if _JUNK.search(str(error)) and bytes(content[-2:]) == _END:
             return _decode_others(content, channels, is_bgr)

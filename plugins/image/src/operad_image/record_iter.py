@@ -18,7 +18,7 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of t
 import operad
 from operad import current_context, nd
 from operad.dtypes import as_dtype
-from operad.errors import EngineError, FormatError, ParamError, ShapeError
+from operad.errors import ArgumentError, EngineError, FormatError, ParamError, ShapeError
 from operad_image.batches import Array, BatchMaker, Job, Workspace
 from operad_image.codec import decode
 from operad_image.finish import Finisher
@@ -139,25 +139,30 @@ class ImageRecordIter(operad.io.DataIter):  # type: ignore[misc]  # of another p
 
     def getdata(self) -> Any:
         """The images of the current batch."""
-        return self._current.data
+        return self._batch().data
 
     def getlabel(self) -> Any:
         """The labels of the current batch."""
-        return self._current.label
+        return self._batch().label
 
     def getpad(self) -> Any:
         """How many images of the current batch only fill it up."""
-        return self._current.pad
+        return self._batch().pad
 
     def getindex(self) -> Any:
         """Numbers of the current batch's images in the file."""
-        return self._current.index
+        return self._batch().index
 
     def close(self) -> None:
         """End the threads; `reset` begins again."""
         maker, self._maker = self._maker, None
         if maker is not None and self._process == os.getpid():
             maker.close()
+
+    def _batch(self) -> Any:
+        if self._current is None:
+            raise ArgumentError(f"{type(self).__name__}: there is no current batch; call iter_next first")
+        return self._current
 
     def _restart(self, epoch: int) -> None:
         self.close()

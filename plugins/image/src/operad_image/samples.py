@@ -60,6 +60,11 @@ class Records:
             with operad.recordio.MXIndexedRecordIO(index, paths[0], "r", str) as records:
                 offsets = np.fromiter(records.idx.values(), np.int64)
             ((first, stop),) = part.spans
+            if len(offsets) and offsets.max() >= part.files[0].size:
+                raise FormatError(
+                    f"{index!r} leads to byte {offsets.max()} of {paths[0]!r}, which has {part.files[0].size}; "
+                    "recordio.build_index makes the index anew"
+                )
             found = [offsets[(offsets >= first) & (offsets < stop)]]
         else:
             raise ParamError(f"an index, {index!r}, belongs to one record file; there are {len(paths)}")
