@@ -20,6 +20,14 @@ from operad_image.colour_augmenters import LightingAug as LightingAug
 from operad_image.colour_augmenters import RandomGrayAug as RandomGrayAug
 from operad_image.colour_augmenters import SaturationJitterAug as SaturationJitterAug
 from operad_image.create import CreateAugmenter as CreateAugmenter
+from operad_image.detection import CreateDetAugmenter as CreateDetAugmenter
+from operad_image.detection import CreateMultiRandCropAugmenter as CreateMultiRandCropAugmenter
+from operad_image.detection import DetAugmenter as DetAugmenter
+from operad_image.detection import DetBorrowAug as DetBorrowAug
+from operad_image.detection import DetHorizontalFlipAug as DetHorizontalFlipAug
+from operad_image.detection import DetRandomCropAug as DetRandomCropAug
+from operad_image.detection import DetRandomPadAug as DetRandomPadAug
+from operad_image.detection import DetRandomSelectAug as DetRandomSelectAug
 from operad_image.functions import center_crop as center_crop
 from operad_image.functions import color_normalize as color_normalize
 from operad_image.functions import copyMakeBorder as copyMakeBorder

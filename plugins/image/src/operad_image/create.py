@@ -86,6 +86,24 @@ def CreateAugmenter(  # noqa: N802 - MXNet's name
     if rand_mirror:
         found.append(HorizontalFlipAug(0.5))
     found.append(CastAug())
+    return [
+        *found,
+        *colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std),
+    ]
+
+
+def colour_augmenters(
+    brightness: float,
+    contrast: float,
+    saturation: float,
+    hue: float,
+    pca_noise: float,
+    rand_gray: float,
+    mean: Any,
+    std: Any,
+) -> list[Augmenter]:
+    """Those of colours; arguments are as of `CreateAugmenter`."""
+    found: list[Augmenter] = []
     if brightness or contrast or saturation:
         found.append(ColorJitterAug(brightness, contrast, saturation))
     if hue:

@@ -62,8 +62,8 @@ class Records:
             ((first, stop),) = part.spans
             if len(offsets) and offsets.max() >= part.files[0].size:
                 raise FormatError(
-                    f"{index!r} leads to byte {offsets.max()} of {paths[0]!r}, which has {part.files[0].size}; "
-                    "recordio.build_index makes the index anew"
+                    f"{index!r} leads to byte {offsets.max()} of {paths[0]!r}, "
+                    f"which has {part.files[0].size}; recordio.build_index makes the index anew"
                 )
             found = [offsets[(offsets >= first) & (offsets < stop)]]
         else:
