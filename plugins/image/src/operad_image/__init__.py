@@ -28,6 +28,7 @@ from operad_image.detection import DetHorizontalFlipAug as DetHorizontalFlipAug
 from operad_image.detection import DetRandomCropAug as DetRandomCropAug
 from operad_image.detection import DetRandomPadAug as DetRandomPadAug
 from operad_image.detection import DetRandomSelectAug as DetRandomSelectAug
+from operad_image.detection_iter import ImageDetIter as ImageDetIter
 from operad_image.functions import center_crop as center_crop
 from operad_image.functions import color_normalize as color_normalize
 from operad_image.functions import copyMakeBorder as copyMakeBorder

@@ -124,16 +124,17 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         if rows is None:
             raise StopIteration
         data = np.empty((self.batch_size, *self.data_shape), np.float32)
-        labels = np.empty((self.batch_size, self.label_width), self._label_type)
+        labels = np.empty(self.provide_label[0].shape, self._label_type)
         self._rows = deque(rows.indices.tolist())
         for row in range(self.batch_size):
-            self._name = self._samples.name(self._rows[0])
             label, content = self.next_sample()
-            data[row] = self._finished(content)
-            labels[row] = self._checked_label(label)
+            try:
+                self._write(content, label, data[row], labels[row : row + 1])
+            except FormatError as error:
+                raise FormatError(f"{type(self).__name__}: {self._name}: {error}") from error
         return operad.io.DataBatch(
             [nd.array(data)],
-            [nd.array(labels.reshape(self.provide_label[0].shape), dtype=labels.dtype)],
+            [nd.array(labels, dtype=labels.dtype)],
             0 if self._is_rolling else rows.pad,
             rows.indices.astype(np.uint64),
         )
@@ -142,7 +143,9 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         """Labels of the next image, and the bytes of its file; of the batch that `next` makes."""
         if not self._rows:
             raise StopIteration
-        return self._samples.read(self._rows.popleft())
+        number = self._rows.popleft()
+        self._name = self._samples.name(number)
+        return self._samples.read(number)
 
     def imdecode(self, s: Any) -> Any:
         """The image of the bytes of a file, uint8, (height, width, 3)."""
@@ -158,36 +161,31 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         """The image as it stands in a batch, (channels, height, width)."""
         return nd.transpose(datum, axes=(2, 0, 1))
 
-    def _finished(self, content: bytes) -> Image:
-        """What stands in the batch; in NumPy where no subclass has a say."""
+    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any) -> None:
+        """Write an image and its labels into their rows of a batch; in NumPy where no subclass has a say."""
         kind = type(self)
         is_plain = all(
             getattr(kind, name) is getattr(ImageIter, name)
             for name in ("imdecode", "augmentation_transform", "postprocess_data")
         )
-        try:
-            if is_plain:
-                image = augment(self.auglist, decode(content)).transpose(2, 0, 1)
-            else:
-                found = self.augmentation_transform(self.imdecode(content))
-                image = as_pixels(self.postprocess_data(found))
-        except FormatError as error:
-            raise FormatError(f"{kind.__name__}: {self._name}: {error}") from error
-        if image.shape != self.data_shape:
-            raise ShapeError(
-                f"{kind.__name__}: augmenters made {self._name} an image of shape {image.shape}, "
-                f"expected {self.data_shape}"
-            )
-        return image
+        if is_plain:
+            image = augment(self.auglist, decode(content)).transpose(2, 0, 1)
+        else:
+            found = self.augmentation_transform(self.imdecode(content))
+            image = as_pixels(self.postprocess_data(found))
+        self._put(image, slot)
+        labels = np.asarray(label).reshape(-1)
+        if len(labels) != self.label_width:
+            raise FormatError(f"it has {len(labels)} labels, expected label_width={self.label_width}")
+        label_slot[...] = labels
 
-    def _checked_label(self, label: Any) -> Any:
-        found = np.asarray(label).reshape(-1)
-        if len(found) != self.label_width:
-            raise FormatError(
-                f"{type(self).__name__}: {self._name} has {len(found)} labels, "
-                f"expected label_width={self.label_width}"
+    def _put(self, image: Image, slot: Image) -> None:
+        if image.shape != slot.shape:
+            raise ShapeError(
+                f"{type(self).__name__}: augmenters made {self._name} an image of shape {image.shape}, "
+                f"expected {slot.shape}"
             )
-        return found
+        slot[...] = image
 
     def _permute(self) -> None:
         if self.shuffle:
