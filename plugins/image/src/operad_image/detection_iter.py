@@ -153,7 +153,7 @@ def _boxes(label: Any) -> Boxes:
     if header < 2 or width < _LEAST_WIDTH or count < 1 or rest:
         raise FormatError(
             f"its labels are {len(numbers)} numbers that begin with {numbers[:2].tolist()}, expected the "
-            f"length of the header (2 or more), the numbers of an object ({_LEAST_WIDTH} or more), and objects"
+            f"length of the header (2 or more), the numbers of an object ({_LEAST_WIDTH} or more), objects"
         )
     found = numbers[header:].reshape(count, width)
     found = found[(found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2])]
