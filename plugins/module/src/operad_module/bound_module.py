@@ -7,6 +7,7 @@ Source: Module, python/mxnet/module/module.py. Differs: the parameters live in t
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -53,7 +54,8 @@ class BoundModule(BaseModule):
             if message := check_names(what, names, known):
                 raise BindError(message)
         if message := check_names("label_names", self._label_names, known):
-            self.logger.warning(message)
+            # A logger of the root would be set up by this, before the program says how it shall log.
+            warnings.warn(message, stacklevel=2)
         given = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in known if name not in given]
         self._compression_params = compression_params

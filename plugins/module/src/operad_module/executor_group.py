@@ -16,7 +16,16 @@ from typing import Any, Final, final
 
 from operad import Executor, NDArray, Symbol
 from operad_module.device_arrays import average, check_shared, copy_values, joined
-from operad_module.inputs import Described, Shape, batch_axis, batch_size, even_slices, part, part_shape
+from operad_module.inputs import (
+    Described,
+    Shape,
+    batch_axis,
+    batch_size,
+    even_slices,
+    labels_of,
+    part,
+    part_shape,
+)
 from operad_module.placement import Placement
 
 _KEPT_SHAPES: Final = 16
@@ -192,8 +201,7 @@ class DataParallelExecutorGroup:
         """Copy a batch into the executors' arrays and run them."""
         now = self._now
         self._load(now.data_shapes, data_batch.data)
-        if data_batch.label:
-            self._load(now.label_shapes, data_batch.label)
+        self._load(now.label_shapes, labels_of(data_batch))
         for one in now.execs:
             one.forward(is_train)
 

@@ -64,6 +64,11 @@ def batch_size(descriptions: Sequence[Described]) -> int:
     return size
 
 
+def labels_of(batch: Any) -> Sequence[Any]:
+    """The labels of a batch, which may be any object that has `data`."""
+    return getattr(batch, "label", None) or ()
+
+
 def even_slices(size: int, workload: Sequence[float]) -> list[slice]:
     """A batch cut into parts in proportion to `workload`, one per context.
 
