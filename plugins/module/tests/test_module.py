@@ -241,6 +241,9 @@ def test_a_label_that_the_symbol_lacks_is_warned_of(network: Any) -> None:
     # Not by the logger: the root's would be set up by it, and what the program says of logging ignored.
     with pytest.warns(UserWarning, match=r"label_names=\['label'\], but the symbol has no argument 'label'"):
         od.mod.Module(network, label_names=["label"])
+    other = od.sym.SoftmaxOutput(od.sym.var("data"), name="out")
+    with pytest.warns(UserWarning, match=r"no argument 'softmax_label'; did you mean one of data, out_label"):
+        od.mod.Module(other)
 
 
 def test_a_batch_is_any_object_with_data(network: Any, drawn: Any) -> None:
