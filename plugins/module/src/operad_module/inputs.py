@@ -103,6 +103,16 @@ def part_shape(shape: Shape, axis: int, cut: slice) -> Shape:
     return (*shape[:axis], cut.stop - cut.start, *shape[axis + 1 :])
 
 
+def part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
+    """The shapes of the parts of all inputs, by name."""
+    return {one.name: part_shape(tuple(one.shape), batch_axis(one.layout), cut) for one in inputs}
+
+
+def shapes_key(*inputs: Sequence[Described]) -> object:
+    """What is the same for inputs of the same names and shapes, and hashable."""
+    return tuple((one.name, tuple(one.shape)) for some in inputs for one in some)
+
+
 def with_shape(one: Described, shape: Sequence[int]) -> Any:
     """The same input in another shape."""
     return od.io.DataDesc(one.name, tuple(shape), one.dtype, one.layout)
