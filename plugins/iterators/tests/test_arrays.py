@@ -205,6 +205,8 @@ def test_labels_of_other_rows_are_refused() -> None:
     iterator = od.io.NDArrayIter(np.arange(4), np.zeros(4), batch_size=2)
     with pytest.raises(ShapeError, match="'data' has 4 rows, expected 5 as 'softmax_label' has"):
         iterator.label = np.zeros(5)
+    with pytest.raises(ShapeError, match="data has 5 rows, expected 4 as before"):
+        od.io.NDArrayIter(np.arange(4), batch_size=2).data = np.zeros(5)
     with pytest.raises(ArgumentError, match="expected at least one array"):
         iterator.data = None
 
