@@ -58,9 +58,7 @@ def network_for(vocabulary: int) -> Any:
 def train(epochs: int = 6, quick: bool = False) -> tuple[float, int]:
     """The perplexity per word of held-out sentences, and how many graphs were bound."""
     np.random.seed(0)  # of the order of the batches
-    found = sentences()
-    _, vocabulary = mx.rnn.encode_sentences(found, invalid_label=PADDING, start_label=1)
-    numbers, _ = mx.rnn.encode_sentences(found, vocabulary)
+    numbers, vocabulary = mx.rnn.encode_sentences(sentences(), invalid_label=PADDING, start_label=1)
     if quick:  # two batches of the shortest length
         numbers = [words for words in numbers if len(words) <= BUCKETS[0]][: 2 * BATCH]
     buckets, every = ([BUCKETS[0]], 2) if quick else (list(BUCKETS), 10)

@@ -37,9 +37,8 @@ def made_up(count: int) -> tuple[Ratings, Ratings]:
     cells = rng.permutation(USERS * ITEMS)[: count + count // 4]
     user, item = np.divmod(cells, ITEMS)
     values = (users[user] * items[item]).sum(axis=1) / np.sqrt(RANK) + NOISE * rng.normal(size=len(cells))
-    return Ratings(user[:count], item[:count], values[:count]), Ratings(
-        user[count:], item[count:], values[count:]
-    )
+    all_of_them = (user, item, values)
+    return Ratings(*(each[:count] for each in all_of_them)), Ratings(*(each[count:] for each in all_of_them))
 
 
 def network() -> mx.Symbol:
