@@ -157,3 +157,22 @@ def test_what_names_no_metric_is_refused(given: Any, message: str) -> None:
 def test_arguments_out_of_range_are_refused(make: Any) -> None:
     with pytest.raises(ParamError, match="expected"):
         make()
+
+
+def test_a_metric_without_global_sums_is_reset_as_it_says_itself() -> None:
+    class PerTask(od.metric.EvalMetric):
+        def reset(self) -> None:
+            self.num_inst, self.sum_metric = [0, 0], [0.0, 0.0]
+
+    metric = PerTask("tasks")
+    metric.num_inst, metric.sum_metric = [3, 3], [1.0, 2.0]
+    metric.reset_local()  # as callbacks do between batches
+    assert (metric.num_inst, metric.sum_metric) == ([0, 0], [0.0, 0.0])
+
+
+def test_a_metric_without_global_sums_says_itself_what_they_are() -> None:
+    class Pairs(od.metric.EvalMetric):
+        def get_name_value(self) -> list[tuple[str, float]]:
+            return [("first", 1.0), ("second", 2.0)]
+
+    assert Pairs("pairs").get_global_name_value() == [("first", 1.0), ("second", 2.0)]

@@ -18,6 +18,7 @@ import operad as od
 from operad import NDArray, nd
 from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam, load_named, save_named
+from operad_module.inputs import labels_of
 from operad_module.interface import ModuleInterface, Params, small_uniform
 
 Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
@@ -83,7 +84,7 @@ class BaseModule(ModuleInterface):
                 return
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(batch, is_train=False)
-            pad = batch.pad or 0
+            pad = getattr(batch, "pad", None) or 0
             yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
 
     def predict(
@@ -241,9 +242,9 @@ class BaseModule(ModuleInterface):
 
     def _show(self, metric: Any, data_batch: Any) -> None:
         if isinstance(data_batch, list):
-            self.update_metric(metric, [one.label for one in data_batch], pre_sliced=True)
+            self.update_metric(metric, [labels_of(one) for one in data_batch], pre_sliced=True)
         else:
-            self.update_metric(metric, data_batch.label)
+            self.update_metric(metric, labels_of(data_batch))
 
     def set_params(
         self,
