@@ -19,10 +19,10 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from sklearn.datasets import load_digits
 
 import operad as od
-from examples.pictures import draw_curves, draw_network
+from examples.data import Digits, load_digits
+from examples.pictures import draw_curves
 from operad import autograd, nd, sym
 
 BATCH = 64
@@ -33,15 +33,6 @@ OUT = Path("build/demo")
 console = Console()
 
 
-class Digits(NamedTuple):
-    """Images of shape (N, 1, 8, 8) in [0, 1] and labels of shape (N,), for training and held out."""
-
-    train_images: Any
-    train_labels: Any
-    test_images: Any
-    test_labels: Any
-
-
 class Trained(NamedTuple):
     """What one way of training gave."""
 
@@ -49,16 +40,6 @@ class Trained(NamedTuple):
     losses: list[float]
     accuracies: list[float]
     seconds: float
-
-
-def load() -> Digits:
-    """The digits, shuffled with a fixed seed; every fifth image is held out."""
-    images, labels = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(images))
-    images = (images[order] / 16.0).reshape(-1, 1, 8, 8).astype(np.float32)
-    labels = labels[order].astype(np.float32)
-    held_out = np.arange(len(images)) % 5 == 0
-    return Digits(images[~held_out], labels[~held_out], images[held_out], labels[held_out])
 
 
 def batches(images: Any, labels: Any, epoch: int) -> Iterator[tuple[Any, Any]]:
@@ -237,21 +218,21 @@ def train(title: str, how: Callable[..., Trained], net: od.Symbol, digits: Digit
 def main() -> int:
     """Train both ways, check, save, draw; 0 if everything held."""
     OUT.mkdir(parents=True, exist_ok=True)
-    digits, net = load(), network()
+    digits, net = load_digits(), network()
     console.print(f"{len(digits.train_images)} images to train on, {len(digits.test_images)} held out\n")
     symbolic = train("symbolic  ", train_symbolic, net, digits)
     imperative = train("imperative", train_imperative, net, digits)
     console.print()
     console.print(providers(net))
     reloaded = save_and_reload(net, symbolic, digits)
-    draw_network(net, {"data": (BATCH, 1, 8, 8)}, OUT / "network.png")
+    od.viz.plot_network(net, shape={"data": (BATCH, 1, 8, 8)}, save_format="svg").render(OUT / "network")
     draw_curves({"symbolic": symbolic, "imperative": imperative}, OUT / "training.png")
     for name, result in (("symbolic", symbolic), ("imperative", imperative)):
         console.print(
             f"{name:11s} held-out accuracy {result.accuracies[-1]:.2%} after {result.seconds:.1f} s"
         )
     console.print(f"saved, loaded again: {'same predictions' if reloaded else 'DIFFERENT predictions'}")
-    console.print(f"written to {OUT}/: network.png, training.png, digits-symbol.json, digits-0000.params")
+    console.print(f"written to {OUT}/: network.svg, training.png, digits-symbol.json, digits-0000.params")
     reached = min(symbolic.accuracies[-1], imperative.accuracies[-1]) >= TARGET_ACCURACY
     if not reached:
         console.print(f"[red]accuracy below {TARGET_ACCURACY:.0%}[/red]")

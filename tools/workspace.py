@@ -16,9 +16,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, final
 
@@ -169,7 +170,7 @@ class Environment:
         changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
             _say(f"installing in place: {', '.join(d.name for d in changed)}")
-            editable = [word for d in changed for word in ("--editable", d.with_extras())]
+            editable = [word for d in _required_first(changed) for word in ("--editable", d.with_extras())]
             self._pip("install", "--no-build-isolation", *editable)
         gone = sorted(installed.keys() - wanted.keys())
         if gone:
@@ -200,6 +201,13 @@ class Environment:
         with (self._folder / "operad-workspace.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _required_first(found: Sequence[Distribution]) -> list[Distribution]:
+    """Each after those that it requires: of a folder with extras pip knows the plain name late."""
+    by_name = {each.name: each for each in found}
+    graph = {each.name: sorted(each.siblings() & by_name.keys()) for each in found}
+    return [by_name[name] for name in TopologicalSorter(graph).static_order()]
 
 
 def _digest(text: str) -> str:

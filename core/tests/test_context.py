@@ -52,8 +52,20 @@ def test_the_default_comes_back_after_an_error():
     assert current_context() is cpu(0)
 
 
+def test_the_default_can_be_asked_for_and_set_on_the_class():
+    assert Context.default_ctx is current_context() is cpu(0)
+    with cpu(3):
+        assert Context.default_ctx is cpu(3)
+        Context.default_ctx = cpu(4)
+        assert current_context() is cpu(4)
+    assert current_context() is cpu(0)
+    with pytest.raises(ContextError, match=r"Context\.default_ctx: ctx is 'cpu'"):
+        Context.default_ctx = "cpu"
+
+
 def test_type_numbers_are_mxnets():
     assert [Context(name).device_type_id for name in ("cpu", "gpu", "cpu_pinned")] == [1, 2, 3]
+    assert {number: name for name, number in Context.devstr2type.items()} == Context.devtype2str
     for number in (1, 2, 3):
         assert Context.from_type_id(number, 4).device_type_id == number
     with pytest.raises(ContextError, match="number 9"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,16 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.delitem(sys.modules, "some_loops", raising=False)
     loops._imported.cache_clear()
     return "some_loops"
+
+
+def test_a_program_that_logs_everything_hears_nothing_of_the_compiler(
+    module: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("numba")
+    logging.getLogger("numba").setLevel(logging.NOTSET)
+    with caplog.at_level(logging.DEBUG):
+        _ = CompiledLoops(module).halve
+        assert not logging.getLogger("numba.core.ssa").isEnabledFor(logging.DEBUG)
 
 
 def test_loops_call_one_another(module: str) -> None:

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -42,13 +43,17 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="run only cases whose module or name holds one of these")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds a case (default %(default)s)")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="where the JSON goes")
+    parser.add_argument(
+        "--processor-time", action="store_true", help="count the processors' work, not the time on the wall"
+    )
     arguments = parser.parse_args()
+    clock = time.process_time if arguments.processor_time else time.perf_counter
     print(_ROW.format("median of interleaved rounds", "operad", "(range)", "peer", "ratio"))
     results: dict[str, list[Result]] = {}
     for group, case in cases(arguments.words):
         if group not in results:
             print(f"\n{group}")
-        result = measure(case, arguments.rounds)
+        result = measure(case, arguments.rounds, clock=clock)
         results.setdefault(group, []).append(result)
         print(_row(result), flush=True)
     _write(arguments.output, results)

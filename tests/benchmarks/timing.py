@@ -15,6 +15,8 @@ from typing import Final, final
 
 from tests.benchmarks.case import Case
 
+Clock = Callable[[], float]
+
 ROUNDS: Final = 9
 ROUND_S: Final = 0.05
 
@@ -40,14 +42,21 @@ class Result:
     ratio: float | None
 
 
-def measure(case: Case, rounds: int = ROUNDS, round_s: float = ROUND_S) -> Result:
-    """Time `case`, in `rounds` rounds of at least `round_s` seconds for each side."""
+def measure(
+    case: Case, rounds: int = ROUNDS, round_s: float = ROUND_S, clock: Clock = time.perf_counter
+) -> Result:
+    """Time `case`, in `rounds` rounds of at least `round_s` seconds for each side.
+
+    Args:
+        clock: Seconds since some moment; `time.process_time` counts the processors' work alone, of all
+            threads, which other processes hardly disturb.
+    """
     sides = [case.run] if case.peer is None else [case.run, case.peer]
-    repeats = [_repeats(run, round_s) for run in sides]
+    repeats = [_repeats(run, round_s, clock) for run in sides]
     seconds: list[list[float]] = [[] for _ in sides]
     for _ in range(rounds):
         for run, count, found in zip(sides, repeats, seconds, strict=True):
-            found.append(_seconds(run, count))
+            found.append(_seconds(run, count, clock))
     ours = [case.figure(value) for value in seconds[0]]
     medians = [statistics.median(values) for values in seconds]
     has_peer = len(sides) > 1
@@ -62,23 +71,23 @@ def measure(case: Case, rounds: int = ROUNDS, round_s: float = ROUND_S) -> Resul
     )
 
 
-def _repeats(run: Callable[[], object], round_s: float) -> int:
+def _repeats(run: Callable[[], object], round_s: float, clock: Clock) -> int:
     run()  # the first run pays for imports, inference and compilation
     count = 1
-    while (spent := _seconds(run, count) * count) < round_s:
+    while (spent := _seconds(run, count, clock) * count) < round_s:
         count = max(2 * count, int(count * round_s / max(spent, 1e-9)))
     return count
 
 
-def _seconds(run: Callable[[], object], count: int) -> float:
+def _seconds(run: Callable[[], object], count: int, clock: Clock) -> float:
     """Seconds of one run, averaged over `count` in a row with the garbage collector off."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(count):
             run()
-        return (time.perf_counter() - start) / count
+        return (clock() - start) / count
     finally:
         if was_enabled:
             gc.enable()

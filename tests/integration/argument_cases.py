@@ -253,6 +253,7 @@ ARRAYS |= {
             "logical_or", "logical_xor",
         )
     },
+    "nd.converted": (lambda x, values: x + nd.converted(x, values), lambda: [FULL.copy()]),
     "nd.split_v2": (lambda x, places: nd.split_v2(x, places, axis=1), lambda: [[1, 3]]),
     "nd.moveaxis": (lambda x, axes: nd.moveaxis(x, axes, 0), lambda: [[1]]),
     "nd.histogram": (lambda x, edges: nd.histogram(x, edges)[0], lambda: [nd.array([0, 4, 12])]),
@@ -338,7 +339,9 @@ SYMBOLS: dict[str, Case] = {
         lambda: [named(), named(), {"data": "write"}, {}, {"there": cpu(0)}],
     ),
     "Symbol.simple_bind": (
-        lambda _, shape, reqs, types, groups: ran(NET.simple_bind(cpu(), reqs, types, groups, data=shape)),
+        lambda _, shape, reqs, types, groups: ran(
+            NET.simple_bind(cpu(), reqs, types, group2ctx=groups, data=shape)
+        ),
         lambda: [[3, 4], {"data": "write"}, {"data": "float32"}, {"there": cpu(0)}],
     ),
     "Executor.reshape": (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad import autograd, nd
-from operad.errors import ArgumentError, ContextError, DTypeError, ShapeError
+from operad import autograd, nd, registry
+from operad.errors import ArgumentError, ContextError, DTypeError, ParamError, ShapeError
 from operad.ndarray import numpy_protocol
 
 VALUES = np.float32([0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, 1e-30, 1e30, -7, 3, np.nan, np.inf, -np.inf])
@@ -22,7 +22,7 @@ def close(found, expected):
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("ufunc", numpy_protocol._UNARY, ids=lambda u: u.__name__)
+@pytest.mark.parametrize("ufunc", [*numpy_protocol._UNARY, *numpy_protocol._CHECKS], ids=lambda u: u.__name__)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_ufunc_of_one_array_gives_what_numpy_gives(ufunc):
     close(ufunc(nd.array(VALUES)), ufunc(VALUES))
@@ -116,6 +116,25 @@ def test_a_function_gives_what_numpy_gives(call):
     close(call(nd.array(X)), call(X))
 
 
+NOT_NUMPYS = {
+    "argmax": "counts in floats", "argmin": "counts in floats", "rint": "rounds halves another way",
+    "round": "rounds halves another way", "sign": "has a sign of NaN", "pad": "takes other modes and widths",
+    "identity": "gives its argument", "unravel_index": "takes and gives one array",
+    "ravel_multi_index": "takes one array",
+}  # fmt: skip
+"""Operators with a name of NumPy's that compute something else, and what."""
+
+
+def test_every_operator_with_a_name_of_numpys_is_reached_by_it():
+    ufuncs = {*numpy_protocol._OPERATORS, *numpy_protocol._UNARY, *numpy_protocol._SYMMETRIC}
+    added = set(registry.names_on_face("numpy"))
+    names = [name for name in registry.list_operators() if callable(getattr(np, name, None))]
+    missed = {
+        name for name in names if getattr(np, name) not in ufuncs and getattr(np, name).__name__ not in added
+    }
+    assert missed == set(NOT_NUMPYS)
+
+
 def test_what_only_looks_at_values_works_on_copies():
     x = nd.array(X)
     assert np.allclose(x, X)
@@ -141,7 +160,7 @@ def in_place(values):
 @pytest.mark.parametrize(
     "call",
     [
-        np.sign, np.rint, np.round, np.argmax, np.unique, np.linalg.norm, np.isnan, np.add.reduce, np.sort,
+        np.sign, np.rint, np.round, np.argmax, np.unique, np.linalg.qr, np.add.reduce,
         lambda x: np.add(x, x, out=x), lambda x: np.tanh(x, dtype="float64"),
         lambda x: np.sum(x, dtype="int8"), lambda x: np.mean(x, axis=()), lambda x: np.copyto(x, 1),
         lambda _: in_place(X.copy()),
@@ -207,6 +226,14 @@ def test_conditions_combine(dtype):
     close((x > 1) & (values < 3), (values > 1) & (values < 3))
     close((x > 1).astype("bool") & (x < 4), (values > 1) & (values < 4))
     assert x[((x > 1) & (x < 4)).astype("bool")].tolist() == [2, 3]
+
+
+def test_a_number_that_integers_cannot_be_compared_with_spoils_no_later_comparison():
+    assert (nd.array([1.0, 2.0]) < np.inf).tolist() == [1, 1]
+    whole = nd.array([1, 2], dtype="int16")
+    assert (whole < 2).tolist() == [1, 0]
+    with pytest.raises(ParamError, match="scalar is inf, which int16 cannot hold"):
+        whole < np.inf  # noqa: B015 - refusing is what it does
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])

@@ -63,7 +63,9 @@ def __getattr__(name: str) -> _Any:
     if name.startswith("__") or _PathFinder.find_spec(f"operad.{name}", __path__):
         # `from operad import storage` asks here first, and imports the module when told there is none.
         raise AttributeError(f"module 'operad' has no attribute {name!r}")
-    return _import_module("operad.registry").namespace(name)
+    registry = _import_module("operad.registry")
+    added = registry.on_face("operad", name)
+    return registry.namespace(name) if added is None else added
 
 
 def __dir__() -> list[str]:

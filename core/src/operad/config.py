@@ -104,6 +104,8 @@ OPTIONS: Final = (
            "Load no plugin, and read nothing of what is installed."),
     Option("cache_dir", "OPERAD_CACHE_DIR", _path, _cache_folder,
            "Folder for compiled kernels and tuning results."),
+    Option("optimizer_aggregation_size", "OPERAD_OPTIMIZER_AGGREGATION_SIZE", _non_negative, lambda: None,
+           "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD."),
     Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",
            "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy."),
 )  # fmt: skip
@@ -128,6 +130,7 @@ class Settings:
     prefer: tuple[str, ...]
     safe: bool
     cache_dir: Path
+    optimizer_aggregation_size: int | None
     mapper: str
 
     def __init__(self, environ: Mapping[str, str]) -> None:

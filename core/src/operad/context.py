@@ -9,18 +9,30 @@ from __future__ import annotations
 
 import threading
 from operator import index
-from types import ModuleType
-from typing import ClassVar, Final, final
+from types import MethodType, ModuleType
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from operad import faces
 from operad.errors import ContextError
 
-_DEVICE_TYPE_IDS: Final = {"cpu": 1, "gpu": 2, "cpu_pinned": 3}
+
+class _Defaulting(type):
+    """Gives `Context` the thread's default as an attribute of the class."""
+
+    @property
+    def default_ctx(cls) -> Context:
+        """The thread's default context; setting it replaces the innermost one."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, ctx: Context) -> None:
+        _defaults.stack[-1:] = [as_context(ctx, "Context.default_ctx")]
 
 
 @final
-class Context:
+class Context(metaclass=_Defaulting):
     """A device: `Context("cpu", 0)`. Instances are interned, so `is` compares them.
 
     A context is only a name; making one for a device that this machine lacks is legal (files name
@@ -33,6 +45,11 @@ class Context:
 
     __slots__ = ("device_id", "device_type")
 
+    devstr2type: ClassVar = {"cpu": 1, "gpu": 2, "cpu_pinned": 3}
+    """MXNet's numbers for the device types, as written in `.params` files."""
+
+    devtype2str: ClassVar = {number: name for name, number in devstr2type.items()}
+
     _interned: ClassVar[dict[tuple[str, int], Context]] = {}
 
     device_type: str
@@ -41,8 +58,8 @@ class Context:
     def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:  # noqa: D102 - the class's
         if isinstance(device_type, Context):
             return device_type
-        if device_type not in _DEVICE_TYPE_IDS:
-            known = ", ".join(_DEVICE_TYPE_IDS)
+        if device_type not in cls.devstr2type:
+            known = ", ".join(cls.devstr2type)
             raise ContextError(f"unknown device type {device_type!r}; expected one of {known}")
         try:
             key = (device_type, index(device_id))
@@ -60,15 +77,14 @@ class Context:
     @property
     def device_type_id(self) -> int:
         """MXNet's number for the device type, as written in `.params` files."""
-        return _DEVICE_TYPE_IDS[self.device_type]
+        return self.devstr2type[self.device_type]
 
     @classmethod
     def from_type_id(cls, type_id: int, device_id: int) -> Context:
         """The context that a `.params` file calls `(type_id, device_id)`."""
-        names = {number: name for name, number in _DEVICE_TYPE_IDS.items()}
-        if type_id not in names:
+        if type_id not in cls.devtype2str:
             raise ContextError(f"unknown device type number {type_id}; expected one of 1, 2, 3")
-        return cls(names[type_id], device_id)
+        return cls(cls.devtype2str[type_id], device_id)
 
     @property
     def is_gpu(self) -> bool:
@@ -83,6 +99,10 @@ class Context:
             ContextError: CuPy is not installed.
         """
         return _cupy() if self.is_gpu else np
+
+    def __getattr__(self, name: str) -> Any:
+        """The method that a plugin adds: its entry point is called `Context.<name>`."""
+        return MethodType(faces.on_face("Context", name), self)
 
     def __reduce__(self) -> tuple[type[Context], tuple[str, int]]:
         return (Context, (self.device_type, self.device_id))
@@ -183,3 +203,8 @@ def _cupy() -> ModuleType:
 
 
 _CPU0: Final = cpu(0)
+
+
+def __getattr__(name: str) -> Any:
+    """What plugins add."""
+    return faces.on_face("context", name)

@@ -20,6 +20,7 @@ _NAMES: Final = (
     "uint64",
 )  # fmt: skip
 """In the order of MXNet's numbers."""
+_DTYPES: Final = frozenset(map(np.dtype, _NAMES))
 
 
 def as_dtype(value: object) -> DType:
@@ -28,7 +29,7 @@ def as_dtype(value: object) -> DType:
     Raises:
         DTypeError: It names no element type, or one operad does not store.
     """
-    if isinstance(value, np.dtype) and value.isnative and value.name in _NAMES:
+    if isinstance(value, np.dtype) and value in _DTYPES:
         return value
     if value is None:  # which NumPy takes for float64
         raise DTypeError("None is not an element type")

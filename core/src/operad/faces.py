@@ -13,13 +13,17 @@ from typing import Any
 
 
 def on_face(face: str, name: str) -> Any:
-    """What a plugin adds to `operad.<face>`, for the faces that stand below the registry."""
-    registry = import_module("operad.registry")
-    found = registry.on_face(face, name)
+    """What a plugin adds to `operad.<face>`: the `__getattr__` of modules and classes of the core.
+
+    They may stand below the registry, which this asks. Names such as `__path__` are Python's own.
+    """
+    if name.startswith("__"):  # before the registry is imported: importing a module asks for some
+        raise AttributeError(f"'operad.{face}' has no attribute {name!r}")
+    found = import_module("operad.registry").on_face(face, name)
     if found is None:
         known = import_module("operad.registry.packages").packages("operad.faces").get(f"{face}.{name}")
         how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
-        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}{how}")
+        raise AttributeError(f"'operad.{face}' has no attribute {name!r}{how}")
     return found
 
 

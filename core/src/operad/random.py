@@ -59,8 +59,7 @@ def set_state(state: Mapping[str, Any]) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.random' has no attribute {name!r}")
+    """What plugins add."""
     return faces.on_face("random", name)
 
 

@@ -170,3 +170,31 @@ def test_a_change_while_an_asynchronous_operation_is_pending_waits_for_it() -> N
     thread.join()
     new.wait_for_all()
     assert sorted(ran) == ["after", "other"]
+
+
+def test_a_bulk_size_groups_the_threads_pushes_until_it_is_set_again() -> None:
+    engine, log = engines.get(), []
+    var = engine.new_variable()
+
+    def push(number: int) -> None:
+        engine.push_sync(lambda _: log.append(number), CTX, (), (var,))
+
+    assert engines.set_bulk_size(3) == 0
+    push(0)
+    assert log == []  # not pushed yet
+    with engines.bulk(10):
+        push(1)
+        assert engines.set_bulk_size(20) == 10
+        push(2)
+    assert engines.set_bulk_size(0) == 3
+    push(3)
+    engine.wait_for_var(var)
+    assert log == [0, 1, 2, 3]
+    assert not engine.lock.blockers
+
+
+def test_a_bulk_size_that_cannot_be_set_is_refused() -> None:
+    with engines.get().bulk(2), pytest.raises(EngineError, match="inside `with Engine"):
+        engines.set_bulk_size(3)
+    with pytest.raises(EngineError, match="size is -1"):
+        engines.set_bulk_size(-1)

@@ -21,7 +21,6 @@ def test_numpy_takes_arrays_as_values():
     x = nd.array([[1, 2], [3, 4]])
     assert np.asarray(x).tolist() == [[1, 2], [3, 4]]
     assert np.array(x, dtype=np.float64).dtype == np.float64
-    assert np.stack([x, x]).shape == (2, 2, 2)
     with pytest.raises(BindError, match="without a copy"):
         np.array(x, copy=False)
 
@@ -121,3 +120,16 @@ def test_exported_memory_stays_valid_after_the_array_is_gone(pool):
     """)
     environment = {"OPERAD_DEBUG": "1", "OPERAD_POOL": pool, "PATH": "/usr/bin"}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)
+
+
+def test_numpys_functions_that_nothing_computes_say_what_to_do() -> None:
+    x = nd.array([1.0])
+    with pytest.raises(ArgumentError, match=r"numpy\.unwrap of an NDArray: .*x\.asnumpy\(\)"):
+        np.unwrap(x)
+
+
+def test_a_capsule_gives_the_memory_it_was_made_of() -> None:
+    x = nd.array([1.0, 2.0])
+    shared = nd.from_dlpack(x.__dlpack__())
+    x += 1
+    assert shared.asnumpy().tolist() == [2, 3]

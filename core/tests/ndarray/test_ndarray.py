@@ -280,7 +280,7 @@ def test_operators_are_methods():
 def test_an_unknown_method_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_thing"):
         _ = nd.empty(1).no_such_thing
-    assert not hasattr(nd.empty(1), "_repr_html_")
+    assert not hasattr(nd.empty(1), "_repr_png_")
 
 
 def test_repr_shows_values_shape_and_context():

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from importlib import import_module
+
+import numpy as np
 import pytest
 
 import operad as od
@@ -89,6 +92,10 @@ def test_the_word_for_an_entry_fits_its_group(acme):
         registry.entry("operad.passes", "fusion")
 
 
+MODULES = ("autograd", "context", "profiler", "registry")
+CLASSES = ("Context", "NDArray", "Symbol")
+
+
 @pytest.fixture
 def parts(site):
     site.install(
@@ -98,11 +105,15 @@ def parts(site):
             "operator.value": "draw_acme.arrays:value",
             "nd.draw": "draw_acme.arrays",
             "sym.draw": "draw_acme.symbols",
+            "operad.DRAWN": "draw_acme.arrays:value",
+            **{f"{face}.value": "draw_acme.arrays:value" for face in MODULES},
+            **{f"{owner}.drawn": "draw_acme.methods:drawn" for owner in CLASSES},
         },
         modules={
             "draw_acme.__init__": "",
             "draw_acme.arrays": "value = 7",
             "draw_acme.symbols": "value = 8",
+            "draw_acme.methods": "def drawn(self, times=1):\n    return type(self).__name__ * times",
         },
     )
     registry.refresh()
@@ -131,6 +142,30 @@ def test_a_plugin_adds_to_the_random_face_of_the_core(parts):
     assert callable(od.random.seed)
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         _ = od.random.other
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_plugin_adds_to_any_module_of_the_core(parts, module):
+    face = import_module(f"operad.{module}")
+    assert (face.value, od.DRAWN) == (7, 7)
+    for name in ("other", "__other__"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(face, name)
+
+
+def test_a_plugin_adds_methods_to_the_classes_of_the_core(parts):
+    made = {"NDArray": od.nd.empty((1,)), "Symbol": od.sym.var("x"), "Context": od.cpu()}
+    assert sorted(made) == sorted(CLASSES)
+    for name, value in made.items():
+        assert (value.drawn(), value.drawn(times=2)) == (name, name * 2)
+        with pytest.raises(AttributeError, match="no attribute 'other'"):
+            _ = value.other
+
+
+def test_a_missing_function_of_numpy_says_what_to_install(site):
+    x = od.nd.empty((1,))
+    with pytest.raises(TypeError, match=r"numpy\.where of an NDArray: .*pip install .*numpy, or give it"):
+        np.where(x, x, x)
 
 
 def test_missing_parts_of_faces_say_what_to_install(site):

@@ -16,6 +16,7 @@ import numpy as np
 
 from operad.config import settings
 from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
+from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,6 +77,7 @@ def loop(function: F, *, may_reorder: bool = False) -> F:
     """
     import numba  # noqa: PLC0415 - only modules of loops get here, which are imported where it is installed
 
+    keep_numba_quiet()
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if may_reorder:
         options["fastmath"] = {"reassoc", "nsz", "contract"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk import Contract, unary
+from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.check import check_operator
 from operad_sdk.check.outcome import OperatorReport, Outcome, Status
 from operad_sdk.check.profile import PROFILES, Profile, profile_of
@@ -84,6 +84,33 @@ def test_a_check_that_never_compares_anything_is_red():
     outcome = only(dead, "B301")
     assert (outcome.status, outcome.red_id) == (Status.NO_EVIDENCE, "X801")
     assert "data" in outcome.reason
+
+
+@operator("runner_seldom")
+class Seldom(OperatorProperty):
+    """The data, less a weight where they are negative, in one mode of many."""
+
+    accepts = "floating"
+    mode = param(str, "a", choices=("a", "b", "c", "d", "e", "f", "g", "weighted"), doc="Which.")
+    spec = "data:(*S, C), weight:(C) if mode == 'weighted' -> output:(*S, C)"
+
+    def forward(data, weight):
+        return data if weight is None else data - weight * (data < 0)
+
+    def data_grad(output_grad):
+        return output_grad
+
+    def weight_grad(output_grad, data, weight_grad):
+        slope = -(output_grad * (data < 0))
+        weight_grad[...] = slope.reshape(-1, slope.shape[-1]).sum(0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_few_cases_say_something_of_gets_more_of_them(seed):
+    report = check_operator(Seldom, checks=["B301"], profile=Profile("few", 10, 1.0, seed=seed))
+    (outcome,) = report.outcomes
+    assert (outcome.status, outcome.reason) == (Status.PASSED, "")
+    assert outcome.evidence["gradient of weight"] > 0
 
 
 def test_a_check_of_what_an_operator_does_not_have_does_not_apply():

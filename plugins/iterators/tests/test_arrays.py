@@ -175,3 +175,43 @@ def test_the_parts_of_the_current_batch_can_be_asked_for() -> None:
 def test_what_makes_no_batches_is_refused(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         od.io.NDArrayIter(**arguments)
+
+
+def test_inputs_and_labels_are_there_by_name() -> None:
+    iterator = od.io.NDArrayIter({"a": np.arange(4)}, np.ones(4), batch_size=2)
+    ((name, array),) = iterator.data
+    assert (name, array.asnumpy().tolist()) == ("a", [0, 1, 2, 3])
+    assert [name for name, _ in iterator.label] == ["softmax_label"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"score": np.full(4, 7)}, [("score", np.full(4, 7))], od.io._init_data(np.full(4, 7), True, "score")],
+)
+def test_labels_that_are_set_come_in_batches(given: Any) -> None:
+    iterator = od.io.NDArrayIter(np.arange(4), np.zeros(4), batch_size=2)
+    iterator.label = given
+    assert iterator.provide_label == [("score", (2,))]
+    assert iterator.next().label[0].asnumpy().tolist() == [7, 7]
+
+
+def test_an_array_that_is_set_keeps_the_name() -> None:
+    iterator = od.io.NDArrayIter(np.arange(4), np.zeros(4), batch_size=2, label_name="score")
+    iterator.label = np.ones(4)
+    assert iterator.provide_label == [("score", (2,))]
+
+
+def test_labels_of_other_rows_are_refused() -> None:
+    iterator = od.io.NDArrayIter(np.arange(4), np.zeros(4), batch_size=2)
+    with pytest.raises(ShapeError, match="'data' has 4 rows, expected 5 as 'softmax_label' has"):
+        iterator.label = np.zeros(5)
+    with pytest.raises(ShapeError, match="data has 5 rows, expected 4 as before"):
+        od.io.NDArrayIter(np.arange(4), batch_size=2).data = np.zeros(5)
+    with pytest.raises(ArgumentError, match="expected at least one array"):
+        iterator.data = None
+
+
+def test_names_of_no_array_are_an_error_unless_allowed() -> None:
+    assert od.io._init_data(None, True, "data") == []
+    with pytest.raises(ArgumentError, match="expected at least one array"):
+        od.io._init_data(None, allow_empty=False, default_name="data")

@@ -178,6 +178,17 @@ def test_mnist_images_may_be_flat_and_bytes(mnist: Any) -> None:
     np.testing.assert_array_equal(batch.data[0].asnumpy(), PIXELS[:2].reshape(2, 4))
 
 
+@pytest.mark.parametrize("shape", [{"input_shape": (1, 2, 2)}, {"data_shape": (4,)}, {"data_shape": 4}])
+def test_mnist_shape_that_a_program_gives_leaves_the_axes_to_flat(mnist: Any, shape: Any) -> None:
+    # As of MXNet 1.9.1, whose iterators over files ignore arguments that they do not know.
+    assert od.io.MNISTIter(**mnist, **shape).provide_data[0].shape == (2, 1, 2, 2)
+
+
+def test_mnist_shape_of_another_size_is_refused(mnist: Any) -> None:
+    with pytest.raises(ShapeError, match=r"data_shape is \(784,\), but images of .* have 2x2 pixels"):
+        od.io.MNISTIter(**mnist, data_shape=(784,))
+
+
 def test_mnist_is_shuffled_in_the_same_order_in_every_pass(mnist: Any) -> None:
     iterator = od.io.MNISTIter(**mnist, seed=4)
     first = [batch.label[0].asnumpy().tolist() for batch in iterator]

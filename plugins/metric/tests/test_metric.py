@@ -180,3 +180,22 @@ def test_a_loaded_state_goes_on_from_the_updates_before_it(name: Any) -> None:
 def test_the_state_of_another_metric_is_refused(name: Any, other: Any) -> None:
     with pytest.raises(FormatError, match="the state is of"):
         od.metric.create(name).load_state_dict(od.metric.create(other).state_dict())
+
+
+def test_a_metric_without_global_sums_is_reset_as_it_says_itself() -> None:
+    class PerTask(od.metric.EvalMetric):
+        def reset(self) -> None:
+            self.num_inst, self.sum_metric = [0, 0], [0.0, 0.0]
+
+    metric = PerTask("tasks")
+    metric.num_inst, metric.sum_metric = [3, 3], [1.0, 2.0]
+    metric.reset_local()  # as callbacks do between batches
+    assert (metric.num_inst, metric.sum_metric) == ([0, 0], [0.0, 0.0])
+
+
+def test_a_metric_without_global_sums_says_itself_what_they_are() -> None:
+    class Pairs(od.metric.EvalMetric):
+        def get_name_value(self) -> list[tuple[str, float]]:
+            return [("first", 1.0), ("second", 2.0)]
+
+    assert Pairs("pairs").get_global_name_value() == [("first", 1.0), ("second", 2.0)]

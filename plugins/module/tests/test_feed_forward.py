@@ -74,6 +74,18 @@ def test_a_model_is_created_from_arrays(network: Any, drawn: Any) -> None:
     assert seen == [0, 1, 2, 3, 4]
 
 
+def test_labels_are_those_that_the_data_provides() -> None:
+    chosen, weight = od.sym.var("label"), od.sym.var("label_weight")
+    loss = od.sym.LinearRegressionOutput(
+        od.sym.broadcast_mul(od.sym.var("data") * chosen, od.sym.var("scale_weight", shape=(1, 1))), weight
+    )
+    labels = {"label": np.ones((4, 1)), "label_weight": np.full((4, 1), 3.0)}
+    model = od.model.FeedForward(loss, num_epoch=60, learning_rate=0.2, initializer=od.init.Zero())
+    model.fit(od.io.NDArrayIter(np.ones((4, 1)), labels, 4), eval_metric=od.metric.Loss())
+    assert list(model.arg_params) == ["scale_weight"]
+    np.testing.assert_allclose(model.arg_params["scale_weight"].asnumpy(), [[3.0]], rtol=1e-3)
+
+
 def test_what_a_model_lacks_is_said(network: Any, drawn: Any) -> None:
     model = od.model.FeedForward(network, num_epoch=1)
     with pytest.raises(RuntimeError, match="predict: the model has no parameters; call fit"):

@@ -44,6 +44,14 @@ def test_a_program_runs_by_the_command(tmp_path: Path) -> None:
     assert out.splitlines() == ["[0.0, 4.0] ['--epochs', '3']", "refused"]
 
 
+def test_an_error_of_a_program_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import mxnet as mx\nmx.nd.ones(2) + mx.nd.ones(3)\n")
+    words = (sys.executable, "-m", "operad", "run-mxnet", "train.py")
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert 'train.py", line 2' in done.stderr
+
+
 def test_a_program_runs_after_one_import(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import operad.as_mxnet\n" + PROGRAM)
     assert ran("train.py", path=tmp_path).splitlines()[1] == "refused"

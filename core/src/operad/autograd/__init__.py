@@ -1,10 +1,14 @@
 """Imperative differentiation: recording, and gradients of what was recorded."""
 
+from typing import Any as _Any
+
+from operad import faces as _faces
 from operad.autograd.backward import backward as backward
 from operad.autograd.backward import grad as grad
 from operad.autograd.backward import mark_variables as mark_variables
 from operad.autograd.function import Function as Function
 from operad.autograd.function import record_copy as record_copy
+from operad.autograd.recorded_graph import recorded_graph as recorded_graph
 from operad.autograd.scope import pause as pause
 from operad.autograd.scope import predict_mode as predict_mode
 from operad.autograd.scope import record as record
@@ -13,3 +17,8 @@ from operad.imperative import is_recording as is_recording
 from operad.imperative import is_training as is_training
 from operad.imperative import set_recording as set_recording
 from operad.imperative import set_training as set_training
+
+
+def __getattr__(name: str) -> _Any:
+    """What plugins add."""
+    return _faces.on_face("autograd", name)

@@ -335,7 +335,7 @@ def _structure(
     for node in tape:
         if isinstance(node, TapeNode):
             plan = node.plan
-            if not isinstance(plan, Plan) or plan.prop.is_stateful:
+            if not isinstance(plan, Plan):
                 return None
             parts.append(plan.structure)
             parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]

@@ -1,6 +1,6 @@
 """The dependency engine: functions run in the order their variables demand, in parallel where they may."""
 
-from operad.engine.current import get, set, stop
+from operad.engine.current import bulk, get, set, set_bulk_size, stop
 from operad.engine.dispatch import ProfileHook
 from operad.engine.engine import Engine
 from operad.engine.failure import OperatorName
@@ -22,8 +22,10 @@ __all__ = [
     "SyncFn",
     "ThreadedEngine",
     "Var",
+    "bulk",
     "get",
     "nested",
     "set",
+    "set_bulk_size",
     "stop",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from operad.config import settings
@@ -85,6 +86,49 @@ def stop() -> None:
                 old.stop()
         finally:
             _engine = None
+
+
+def set_bulk_size(size: int) -> int:
+    """Group the thread's consecutive pushes from now on, as `Engine.bulk` does, until the size is set again.
+
+    A thread that ends with a size set must wait before, or set 0: what it was collecting is not pushed.
+
+    Args:
+        size: Members of a group at most; less than 2: push each by itself.
+
+    Returns:
+        The size until now; 0 if nothing was grouped.
+
+    Raises:
+        EngineError: `size` is negative, or the thread is inside `with Engine.bulk(...)`.
+    """
+    if size < 0:
+        raise EngineError(f"set_bulk_size: size is {size}, expected at least 0")
+    group = local.state.bulk
+    if group is not None:
+        if not group.is_lasting:
+            raise EngineError(
+                "set_bulk_size inside `with Engine.bulk(...)`; use `with operad.engine.bulk(...)`"
+            )
+        group.__exit__()
+    if size > 1:
+        made = get().bulk(size)
+        made.is_lasting = True
+        made.__enter__()
+    return 0 if group is None else group.size
+
+
+@contextmanager
+def bulk(size: int) -> Iterator[None]:
+    """Group the thread's consecutive pushes inside `with`, at most `size` in a group; see `Engine.bulk`.
+
+    Source: python/mxnet/engine.py.
+    """
+    before = set_bulk_size(size)
+    try:
+        yield
+    finally:
+        set_bulk_size(before)
 
 
 def _refuse_inside(what: str) -> None:

@@ -10,9 +10,9 @@ from operad.config import settings
 from operad.context import Context
 from operad.engine import interrupts, lifetime
 from operad.engine.budget import ThreadBudget
-from operad.engine.bulk import Bulk, open_groups
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
+from operad.engine.grouping import Bulk, open_groups
 from operad.engine.inline import InlinePath
 from operad.engine.lock import BULK, DELETION, PROFILER, STOP
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from operad.engine.bulk import open_groups
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
 from operad.engine.gate import Gate
+from operad.engine.grouping import open_groups
 from operad.engine.lock import BULK, GATE
 from operad.engine.thread import OUTSIDE, STEP, local
 

@@ -11,7 +11,7 @@ import numpy as np
 from operad.engine.interrupts import may_interrupt
 
 if TYPE_CHECKING:
-    from operad.engine.bulk import Bulk
+    from operad.engine.grouping import Bulk
 
 _SLICE_S: Final = 0.2
 

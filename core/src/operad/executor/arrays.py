@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, MutableMapping
 from typing import Any
 
 from operad.context import Context
@@ -18,6 +18,48 @@ def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: Spec) -> 
     """The array of that name if it fits, else a new one of zeros."""
     found = taken.get(name)
     return found if found is not None and found._spec is spec else zeros(spec.shape, spec.ctx, spec.dtype)
+
+
+def lent(name: str, spec: Spec, lender: Mapping[str, NDArray | None], what: str) -> NDArray:
+    """The array of that name, which another executor has and two then use.
+
+    Args:
+        what: What it is of, for the message: an argument, say.
+
+    Raises:
+        BindError: There is none, or not of this shape, type and context.
+    """
+    found = lender.get(name)
+    if found is None:
+        raise BindError(f"simple_bind: shared_exec has no {what} {name!r}; leave it out of shared_arg_names")
+    if found._spec is not spec:
+        raise BindError(
+            f"simple_bind: {what} {name!r} of shared_exec is {_words(found._spec)}, expected {_words(spec)}"
+        )
+    return found
+
+
+def buffered(name: str, spec: Spec, buffer: MutableMapping[str, NDArray]) -> NDArray:
+    """An array in the memory that `buffer` has under the name; new memory of zeros where that is too small.
+
+    Raises:
+        BindError: What the buffer has is of another type or on another context.
+    """
+    found = buffer.get(name)
+    if found is not None:
+        if found.dtype != spec.dtype or found.context is not spec.ctx:
+            raise BindError(
+                f"simple_bind: {name!r} in shared_buffer is {_words(found._spec)}, expected {_words(spec)}; "
+                "give executors of other types or contexts a buffer of their own"
+            )
+        if (part := part_of(found, spec.shape)) is not None:
+            return part
+    made = buffer[name] = zeros(spec.shape, spec.ctx, spec.dtype)
+    return made
+
+
+def _words(spec: Spec) -> str:
+    return f"{spec.dtype.name}{spec.shape} on {spec.ctx}"
 
 
 def zeros(shape: Shape, ctx: Context, dtype: DType) -> NDArray:

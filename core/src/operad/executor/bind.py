@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import BindError
-from operad.executor.arrays import check_apart, taken_or_new
+from operad.executor.arrays import buffered, check_apart, lent, taken_or_new
 from operad.executor.executor import Executor, compiled
 from operad.graph import REQUESTS, Graph
 from operad.ndarray import NDArray
@@ -80,8 +80,10 @@ def simple_bind(
     grad_req: GradReq = "write",
     group2ctx: Mapping[str, Context] | None = None,
     shared_exec: Executor | None = None,
+    shared_arg_names: Collection[str] | None = None,
+    shared_buffer: MutableMapping[str, NDArray] | None = None,
 ) -> Executor:
-    """An executor over new arrays, filled with zeros.
+    """An executor over new arrays, filled with zeros, or over arrays that other executors have.
 
     Args:
         graph: What to run.
@@ -92,8 +94,13 @@ def simple_bind(
         group2ctx: Contexts of the groups that `__ctx_group__` attributes name.
         shared_exec: An executor whose memory may be used too: its arguments, gradients and states
             of equal name, shape and type are taken over, and its internal memory is shared.
+        shared_arg_names: The arguments that are taken over from it, with their gradients, and no others.
+        shared_buffer: Arrays by name for arguments that are not taken over, and for their gradients, as
+            `grad of weight`. What is there is used from its beginning, with the values it has; what is not,
+            or is too small, is made and put there for the next executor.
     Raises:
         ShapeError: Shapes contradict each other or do not follow from those given.
+        BindError: What would be shared does not fit.
     """
     names = graph.list_arguments()
     req = _requests(grad_req, names)
@@ -104,9 +111,21 @@ def simple_bind(
     if shared_exec is not None:
         arg_dict, grad_dict, aux_dict = shared_exec.arg_dict, shared_exec.grad_dict, shared_exec.aux_dict
         pool = shared_exec.pool
-    args = {name: taken_or_new(arg_dict, name, specs[name]) for name in names}
+    elif shared_arg_names:
+        raise BindError("simple_bind: shared_arg_names without shared_exec, the executor that has them")
+    _check_names("shared_arg_names", dict.fromkeys(shared_arg_names or ()), names)
+
+    def array_of(name: str, key: str, taken: Mapping[str, NDArray | None], what: str) -> NDArray:
+        if shared_arg_names is not None and name in shared_arg_names:
+            return lent(name, specs[name], taken, what)
+        if shared_buffer is not None:
+            return buffered(key, specs[name], shared_buffer)
+        return taken_or_new({} if shared_arg_names is not None else taken, name, specs[name])
+
+    args = {name: array_of(name, name, arg_dict, "argument") for name in names}
     grads = {
-        name: None if req[name] == "null" else taken_or_new(grad_dict, name, specs[name]) for name in names
+        name: None if req[name] == "null" else array_of(name, f"grad of {name}", grad_dict, "gradient of")
+        for name in names
     }
     aux = {name: taken_or_new(aux_dict, name, specs[name]) for name in graph.list_auxiliary_states()}
     return Executor(graph, ctx, program, args, grads, req, aux, group2ctx or {}, pool)

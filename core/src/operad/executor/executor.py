@@ -53,7 +53,7 @@ def compiled(
 
 
 @final
-class Executor:
+class Executor(registry.Extensible):
     """Runs a graph forward and backward over its arrays. Made by `bind` or `simple_bind`.
 
     Attributes:
@@ -343,6 +343,11 @@ class Executor:
     def pool(self) -> Pool:
         """The blocks behind the memory plan, which another executor may share."""
         return self._binding.pool
+
+    @property
+    def optimized_graph(self) -> Graph:
+        """What computes the outputs, after all passes; it may hold operators that passes insert."""
+        return Graph(self._program.graph.outputs[: len(self._outputs)])
 
     def debug_str(self) -> str:
         """The nodes in running order with their places in memory, and what is planned for all of them."""

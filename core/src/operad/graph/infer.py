@@ -26,7 +26,7 @@ from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
 from operad.graph.signature import Answers
-from operad.operator import PartialShape, is_known, unify_shapes
+from operad.operator import PartialShape, given_shape, is_known, unify_shapes
 
 V = TypeVar("V")
 
@@ -284,20 +284,18 @@ def _given_shape(node: Variable) -> PartialShape:
     if text is None:
         return None
     try:
-        shape = tuple(int(axis) for axis in ast.literal_eval(text))
+        return given_shape([int(axis) for axis in ast.literal_eval(text)])
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise GraphError(f"variable {node.name!r}: __shape__ is {text!r}, expected a tuple of int") from error
-    # MXNet's string form writes an unknown axis as 0, or -1 with NumPy shapes.
-    return tuple(axis if axis > 0 else None for axis in shape) or None
 
 
 def _shapes_forward(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
     inferred = node.op.infer_shape(ins)
     if ins or "shape" not in node.op.params:
         return inferred
-    # The user gave the shape, as in `sym.zeros((0, 8))`: here a length of 0 is unknown, as in files.
+    # The user gave the shape, as in `sym.zeros((0, 8))`.
     arguments, outputs, states = inferred
-    return arguments, [shape and tuple(axis or None for axis in shape) for shape in outputs], states
+    return arguments, [shape and given_shape(shape) for shape in outputs], states
 
 
 def _shapes_backward(

@@ -31,6 +31,7 @@ from operad.graph.liveness import Buffer, Liveness
 from operad.graph.packing import as_ints, live_bytes, pack, round_up, share_blocks
 from operad.graph.schedule import Schedule
 from operad.operator import OpReq
+from operad.registry import Extensible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +63,7 @@ class Placement(NamedTuple):
 
 
 @final
-class MemoryPlan:
+class MemoryPlan(Extensible):
     """Where every value lives, and the request its node is run with. Lists are by entry number.
 
     Attributes:

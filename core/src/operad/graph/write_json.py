@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from operad.errors import GraphError
 from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.operator import is_np_shape
 
 MXNET_VERSION: Final = 10901
 """Written into files: they are MXNet 1.9.1's."""
@@ -40,7 +41,7 @@ def to_json(graph: Graph) -> str:
         "node_row_ptr": rows,
         "heads": [[ids[node], index, 0] for node, index in graph.outputs],
         # 0: an axis of 0 in a shape is unknown.
-        "attrs": {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", 0]},
+        "attrs": {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]},
     }
     import json  # noqa: PLC0415 - lazy: 2 ms that import need not pay
 

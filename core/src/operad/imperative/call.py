@@ -73,11 +73,17 @@ class Invoker:
         """
         if self.prop.is_shaped_by_values:
             return self._for_values(inputs)(inputs, out, ctx, cls, values)
-        plan = self.plan(inputs, ctx)
+        plan = self.plan(inputs, ctx, values or ())
         return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
-    def plan(self, inputs: Sequence[Array], ctx: Context | None = None) -> Plan:
+    def plan(self, inputs: Sequence[Array], ctx: Context | None = None, values: tuple[Any, ...] = ()) -> Plan:
         """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
+
+        Args:
+            inputs: As for a call.
+            ctx: As for a call.
+            values: Those of run-time parameters in this call. A new plan is made for them: those that
+                `prop` has may be of another call, and what it computed with may hold them while this cannot.
 
         Raises:
             ArgumentError: It takes another number of arrays.
@@ -93,9 +99,15 @@ class Invoker:
             if places is not None and len(inputs) == len(places):
                 inputs = [inputs[place] for place in places]
             self._check_inputs(inputs)
-            plan = Plan(self.prop, [x._spec for x in inputs], ctx, is_train)
+            plan = Plan(self._with(values), [x._spec for x in inputs], ctx, is_train)
             keep(self._plans, key, plan)
         return plan.with_own_operator() if self.prop.is_stateful else plan
+
+    def _with(self, values: tuple[Any, ...]) -> OperatorProperty:
+        params = type(self.prop).params
+        names = [name for name in params if name in params.run_time]
+        given = {name: value for name, value in zip(names, values, strict=False) if value is not ABSENT}
+        return self.prop.rebound(given) if given else self.prop
 
     def _for_values(self, inputs: Sequence[Array]) -> Invoker:
         """The operator for arguments of these values, for which this waits.

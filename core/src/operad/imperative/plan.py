@@ -87,7 +87,7 @@ class Plan(Recordable):
         direct: Computes it from arrays and run-time values alone; None if there is no such function.
         run_time: The run-time parameters; None if it has none.
         recipes: What `recipe` found so far.
-        structure: The plan that this is a `bound` copy of, or itself. Equal structures have equal
+        structure: The plan that this is a copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
     """
 
@@ -148,7 +148,6 @@ class Plan(Recordable):
         made.operator = self.prop.create_operator(self.ctx, self.in_shapes, self._in_types)
         made.state_var = engine.get().new_variable()
         made._resource_vars = (*self._resource_vars[:-1], made.state_var)
-        made.structure = made
         return made
 
     def _copy(self) -> Plan:

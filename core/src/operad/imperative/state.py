@@ -23,9 +23,9 @@ def is_training() -> bool:
     return local.state.mode & TRAINING != 0
 
 
-def set_recording(is_record: bool) -> bool:
+def set_recording(is_recording: bool) -> bool:
     """Switch recording; returns what it was."""
-    return _switch(RECORDING, is_record)
+    return _switch(RECORDING, is_recording)
 
 
 def set_training(train_mode: bool) -> bool:

@@ -1,6 +1,7 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
 from operad.ndarray.arguments import split_arguments as split_arguments
+from operad.ndarray.arithmetic import converted as converted
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
 from operad.ndarray.face import __dir__ as __dir__
@@ -10,12 +11,14 @@ from operad.ndarray.face import concatenate as concatenate
 from operad.ndarray.face import eye as eye
 from operad.ndarray.face import full as full
 from operad.ndarray.face import ones as ones
+from operad.ndarray.face import release_idle_memory as release_idle_memory
 from operad.ndarray.face import zeros as zeros
 from operad.ndarray.function import operator_function as operator_function
 from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.interchange import over as over
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array
+from operad.ndarray.ndarray import check_dense as check_dense
 from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.ndarray import wrap as wrap
@@ -24,3 +27,6 @@ from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
+from operad.ndarray.signature import array_names as array_names
+from operad.ndarray.signature import documented as documented
+from operad.ndarray.signature import signature as signature

@@ -76,7 +76,7 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             inputs, kind = [self], float
         else:
             return NotImplemented  # Python then asks the other operand
-        plan = found.plan(inputs)
+        plan = found.plan(inputs, values=values)
         # An operator whose scalar is no run-time parameter has a plan for each value.
         if values or len(inputs) == 2:
             keep(plans, (local.state.mode, self._spec, kind), plan)

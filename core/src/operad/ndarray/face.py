@@ -9,16 +9,19 @@ from __future__ import annotations
 import sys
 from typing import Any, Final, final
 
-from operad import registry
+from operad import registry, storage
 from operad.boundary import boundary
 from operad.context import Context, as_context
 from operad.imperative import Origin
 from operad.ndarray.function import operator_function
-from operad.ndarray.ndarray import NDArray
+from operad.ndarray.ndarray import NDArray, check_dense
 
 
-def zeros(shape: Any, ctx: Context | None = None, dtype: object = None, **params: Any) -> NDArray:
-    """A new array of zeros; the operator `_zeros` of operad-init."""
+def zeros(
+    shape: Any, ctx: Context | None = None, dtype: object = None, stype: str | None = None, **params: Any
+) -> NDArray:
+    """A new array of zeros; the operator `_zeros` of operad-init. The storage type can be "default" only."""
+    check_dense("zeros", stype)
     return _filled("_zeros", ctx, shape=shape, dtype=dtype, **params)
 
 
@@ -39,7 +42,7 @@ def arange(
     stop: float | None = None,
     step: float = 1.0,
     repeat: int = 1,
-    infer_range: bool = False,
+    infer_range: bool | None = None,
     ctx: Context | None = None,
     dtype: object = None,
 ) -> NDArray:
@@ -57,9 +60,10 @@ def eye(
     k: int = 0,
     ctx: Context | None = None,
     dtype: object = None,
+    **params: Any,
 ) -> NDArray:
     """A matrix with ones on diagonal `k`; the operator `_eye` of operad-init."""
-    return _filled("_eye", ctx, N=N, M=M, k=k, dtype=dtype)
+    return _filled("_eye", ctx, N=N, M=M, k=k, dtype=dtype, **params)
 
 
 def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
@@ -68,10 +72,17 @@ def _filled(op: str, ctx: Context | None, **params: Any) -> NDArray:
     return made._came(Origin.MADE)
 
 
-def concatenate(arrays: list[NDArray], axis: int = 0) -> NDArray:
-    """The arrays joined along an axis; the operator `Concat` of operad-shape."""
+def concatenate(arrays: list[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
+    """The arrays joined along an axis by the operator `Concat`; a single one itself, unless `always_copy`."""
+    if len(arrays) == 1 and not always_copy:
+        return arrays[0]
     joined: NDArray = operator_function("Concat", NDArray)(*arrays, dim=axis)
     return joined
+
+
+def release_idle_memory(ctx: Context | None = None) -> None:
+    """Give memory of a device that no array uses, kept for later ones, back to the system."""
+    storage.get().release_all(as_context(ctx, "release_idle_memory"))
 
 
 @final

@@ -137,7 +137,7 @@ class OperatorFunction:
         inputs = ordered(found.prop, tensors, by_name)
         is_lasting = not (found.prop.is_stateful or found.prop.is_shaped_by_values)
         if key is not None and is_usual and not by_name and is_lasting:
-            plan = found.plan(inputs)
+            plan = found.plan(inputs, values=values)
             if registry.get(self.name) is self.op:
                 keep(self._plans, key, plan)
         return found(inputs, out, ctx, cls, values)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _BASIC: Final = frozenset({int, slice, type(Ellipsis), type(None)})
+_EVERYTHING: Final = slice(None)
 _IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
 
@@ -74,7 +75,8 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
             return
         refuse_aliases("assignment", [array, source])
     if _is_basic(key):
-        target = get_item(array, key)
+        is_whole = isinstance(key, slice) and key == _EVERYTHING and array.shape != ()
+        target = array if is_whole else get_item(array, key)
         copy_into(target, _fitted(source, target.shape))
         return
     source = source.as_in_context(array.ctx)
@@ -197,6 +199,8 @@ def _check_fits(source: NDArray, target: tuple[int, ...]) -> None:
 
 def _fitted(source: NDArray, target: tuple[int, ...]) -> NDArray:
     """`source`, without leading axes of length 1 that `target` lacks, so that it broadcasts to it."""
+    if source.shape == target:
+        return source
     _check_fits(source, target)
     extra = max(source.ndim - len(target), 0)
     return source._view(source._data.reshape(source.shape[extra:])) if extra else source

@@ -5,7 +5,9 @@ Source: `from_dlpack`, python/mxnet/dlpack.py.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, final
+
+import numpy as np
 
 from operad import engine
 from operad.context import Context, cpu, current_context
@@ -13,27 +15,56 @@ from operad.errors import ArgumentError
 from operad.imperative import Chunk
 from operad.ndarray.ndarray import NDArray, wrap
 
+_DLPACK_CPU: Final = 1
 _DLPACK_CUDA: Final = 2
 
 
-def from_dlpack(source: Any) -> NDArray:
-    """An array over the memory of `source`, which follows the DLPack protocol; nothing is copied.
+def from_dlpack(dlpack: Any) -> NDArray:
+    """An array over the memory of `dlpack`, which follows the DLPack protocol or is a capsule of the host's.
 
-    Only the engine orders uses of the memory, so do not write to it through `source` while
+    Nothing is copied.
+
+    Only the engine orders uses of the memory, so do not write to it through `dlpack` while
     operations on the result are pending.
 
     Raises:
-        ArgumentError: `source` does not follow the protocol.
+        ArgumentError: `dlpack` does not follow the protocol.
         DTypeError: operad has no arrays of its element type.
     """
-    if isinstance(source, NDArray):
-        return source.detach()
-    if not hasattr(source, "__dlpack_device__"):
+    if isinstance(dlpack, NDArray):
+        return dlpack.detach()
+    if type(dlpack).__name__ == "PyCapsule":
+        return over(np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack)))), _context_of(_DLPACK_CPU, 0))
+    if not hasattr(dlpack, "__dlpack_device__"):
         raise ArgumentError(
-            f"from_dlpack: {type(source).__name__} does not follow the DLPack protocol; use nd.array"
+            f"from_dlpack: {type(dlpack).__name__} does not follow the DLPack protocol; use nd.array"
         )
-    ctx = _context_of(*source.__dlpack_device__())
-    return over(ctx.xp.from_dlpack(source), ctx)
+    ctx = _context_of(*dlpack.__dlpack_device__())
+    return over(ctx.xp.from_dlpack(dlpack), ctx)
+
+
+@final
+class _Capsule:
+    """What `__dlpack__` gave, such as MXNet's `to_dlpack_for_read`."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _DLPACK_CPU, 0
+
+
+@final
+class _Writable:
+    """The memory of an array that NumPy takes for read-only, since a capsule need not say what it is."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array  # which keeps the memory
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def over(data: Any, ctx: Context) -> NDArray:

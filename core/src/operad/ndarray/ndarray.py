@@ -11,8 +11,7 @@ index gives a view, not only slices of the first axis; zero-dimensional arrays e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from operator import index
 from typing import Any, cast, final
 
@@ -22,7 +21,7 @@ from operad import autograd, engine, registry
 from operad.boundary import boundary
 from operad.context import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
-from operad.errors import ArgumentError, BindError, ShapeError
+from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
     Array,
     Chunk,
@@ -46,7 +45,7 @@ from operad.operator import Shape
 
 
 @final
-class NDArray(Arithmetic, Reductions, Shaping, Array):
+class NDArray(Arithmetic, Reductions, Shaping, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
     __slots__ = ()
@@ -144,9 +143,9 @@ class NDArray(Arithmetic, Reductions, Shaping, Array):
             note_written(other)
         return other
 
-    def as_in_context(self, ctx: Context) -> NDArray:
-        """This array if it lives on `ctx`, else a copy there."""
-        return self if ctx is self.context else self.copyto(as_context(ctx, "as_in_context"))
+    def as_in_context(self, context: Context) -> NDArray:
+        """This array if it lives on `context`, else a copy there."""
+        return self if context is self.context else self.copyto(as_context(context, "as_in_context"))
 
     as_in_ctx = as_in_context
 
@@ -193,8 +192,9 @@ class NDArray(Arithmetic, Reductions, Shaping, Array):
         except ValueError as error:
             raise ShapeError(f"transpose: axes {order} do not permute those of {self.shape}") from error
 
-    def attach_grad(self, grad_req: str = "write") -> None:
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make a gradient buffer, to be filled by `backward`; see `operad.autograd.mark_variables`."""
+        check_dense("attach_grad", stype)
         autograd.mark_variables([self], [self._filled(0)], grad_req)
 
     def backward(
@@ -210,14 +210,8 @@ class NDArray(Arithmetic, Reductions, Shaping, Array):
     def __setitem__(self, key: Any, value: Any) -> None:
         set_item(self, key, value)
 
-    def __getattr__(self, name: str) -> Any:
-        """Operators as methods: `x.tanh()` is `nd.tanh(x)`."""
-        if name.startswith("_") or registry.find(name) is None:
-            raise AttributeError(
-                f"NDArray has no attribute {name!r}, and no installed plugin provides an operator "
-                "of that name"
-            )
-        return partial(operator_function(name, NDArray), self)
+    def _function_of(self, operator: str) -> Callable[..., Any]:
+        return operator_function(operator, NDArray)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -310,17 +304,30 @@ def _fits(size: int, target: tuple[int, ...]) -> bool:
     return known == size if -1 not in target else (known > 0 and size % known == 0)
 
 
+def check_dense(call: str, stype: str | None) -> None:
+    """Raise UnsupportedError for a storage type that no array has; None leaves it to us."""
+    if stype not in (None, "default"):
+        raise UnsupportedError(
+            f"{call}: stype is {stype!r}, and arrays are dense; give 'default' or leave it out"
+        )
+
+
 @boundary
-def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) -> NDArray:
+def empty(
+    shape: int | Shape, ctx: Context | None = None, dtype: object = None, stype: str | None = None
+) -> NDArray:
     """A new array with undefined contents.
 
     Args:
         shape: Length of every axis; an int makes a vector.
         ctx: Device; the thread's default context if None.
         dtype: Element type; float32 if None.
+        stype: Storage type: "default".
     Raises:
         ShapeError: An axis is negative or no integer.
+        UnsupportedError: The storage type is another.
     """
+    check_dense("empty", stype)
     try:
         lengths = tuple(map(index, shape if isinstance(shape, Iterable) else (shape,)))
     except TypeError as error:
@@ -333,27 +340,31 @@ def empty(shape: int | Shape, ctx: Context | None = None, dtype: object = None) 
 
 
 @boundary
-def array(source: Any, ctx: Context | None = None, dtype: object = None) -> NDArray:
-    """A new array with the values of `source`: nested sequences, a NumPy array or an NDArray.
+def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -> NDArray:
+    """A new array with the values of `source_array`: nested sequences, a NumPy array or an NDArray.
 
     Args:
-        source: The values; copied.
-        ctx: Device; `source`'s own if it is an NDArray, else the thread's default context.
-        dtype: Element type; `source`'s own if it is an NDArray, else float32, as in MXNet 1.x.
+        source_array: The values; copied.
+        ctx: Device; its own if it is an NDArray, else the thread's default context.
+        dtype: Element type; its own if it is an NDArray, else float32, as in MXNet 1.x.
     """
-    if isinstance(source, NDArray):
-        place = source.context if ctx is None else as_context(ctx, "array")
-        target = empty(source.shape, place, source.dtype if dtype is None else dtype)
-        copy_into(target, source)
+    if isinstance(source_array, NDArray):
+        place = source_array.context if ctx is None else as_context(ctx, "array")
+        target = empty(source_array.shape, place, source_array.dtype if dtype is None else dtype)
+        copy_into(target, source_array)
         return target
     try:
-        values = np.asarray(source)
+        values = np.asarray(source_array)
         if values.dtype.kind in "US":
             values = values.astype(DEFAULT_DTYPE if dtype is None else as_dtype(dtype))
     except ValueError as error:  # rows of different lengths, or text that is no number
-        raise ArgumentError(f"array: cannot make an array from {type(source).__name__}: {error}") from error
+        raise ArgumentError(
+            f"array: cannot make an array from {type(source_array).__name__}: {error}"
+        ) from error
     if values.dtype.kind not in "fiub":
-        raise ArgumentError(f"array: cannot make an array of {values.dtype} from {type(source).__name__}")
+        raise ArgumentError(
+            f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
+        )
     target = empty(values.shape, as_context(ctx, "array"), dtype)
     # A fresh array has no pending operations, so the values can go in without the engine.
     target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)

@@ -5,10 +5,13 @@ computes as NumPy does goes to that operator, is recorded and stays asynchronous
 (`np.allclose`) works on copies. The rest is refused: NumPy would make a NumPy array, and a gradient would
 silently be lost. `rint`, `round`, `sign` and `argmax` are refused too: the operators of these names round
 halves another way, have a sign of NaN, and count in floats.
+
+Ufuncs are here. Functions are what plugins add under the names of NumPy's, `numpy.concatenate`: operad-numpy.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from inspect import signature
@@ -20,7 +23,7 @@ from operad import registry
 from operad.errors import ArgumentError, DTypeError
 from operad.imperative import Array
 from operad.ndarray.arithmetic import binary, converted, invoke
-from operad.ndarray.reduction import Axis, reduced
+from operad.registry.packages import packages
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -47,6 +50,13 @@ _UNARY: Final = {
 }  # fmt: skip
 """Ufuncs of one argument, and their operators."""
 
+_CHECKS: Final[dict[Any, Callable[..., Any]]] = {
+    np.isnan: lambda x: x != x,  # noqa: PLR0124 - what differs from itself is no number
+    np.isinf: lambda x: abs(x) == math.inf,
+    np.isfinite: lambda x: abs(x) < math.inf,
+}
+"""Ufuncs that are comparisons, which give 0s and 1s here."""
+
 _SYMMETRIC: Final = {
     getattr(np, name): binary(f"_{name}", f"broadcast_{name}", f"_{name}_scalar")
     for name in ("hypot", "logical_and", "logical_or", "logical_xor", "maximum", "minimum")
@@ -65,8 +75,8 @@ def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[A
     if method != "__call__" or options:
         raise _refused(what + "".join(f" with {key}=" for key in options))
     values = [_operand(array, value) for value in inputs]
-    if ufunc in _OPERATORS:
-        return _OPERATORS[ufunc](*values)
+    if ufunc in _OPERATORS or ufunc in _CHECKS:
+        return (_OPERATORS.get(ufunc) or _CHECKS[ufunc])(*values)
     if ufunc not in _SYMMETRIC and ufunc not in _UNARY:
         raise _refused(what)
     _check_rounding(what, ufunc, array)
@@ -95,28 +105,37 @@ def _operand(array: NDArray, value: Any) -> Any:
 
 
 def array_function(array: NDArray, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """What a function of NumPy gives, one of whose arguments is `array`.
+    """What a function of NumPy gives, one of whose arguments is `array`; by the entry point of its name.
 
     Raises:
         ArgumentError: No operator computes it, or not with these arguments; a TypeError, too.
     """
     if function in _ON_COPIES:
         return function(*map(_copied, args), **{name: _copied(value) for name, value in named.items()})
-    found = _FUNCTIONS.get(function)
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
+    found: Any = registry.on_face("numpy", name)
     if found is None:
-        raise _refused(function.__name__)
+        known = packages("operad.faces").get(f"numpy.{name}")
+        raise _refused(name, f"{known.install_line()}, or " if known else "")
     try:
         signature(found).bind(*args, **named)
     except TypeError as error:
-        raise _refused(f"{function.__name__} with these arguments") from error
+        raise _refused(f"{name} with these arguments") from error
     return found(*args, **named)
 
 
-def _refused(what: str) -> ArgumentError:
+def _refused(what: str, remedy: str = "") -> ArgumentError:
+    """The error for what no operator computes as NumPy does.
+
+    Args:
+        what: The function, and what is special about the call.
+        remedy: What would help first; the operator of the same name if there is none.
+    """
     name = what.split(maxsplit=1)[0]
-    known = f"use the operator nd.{name}, or " if registry.find(name) is not None else ""
+    if not remedy and registry.find(name) is not None:
+        remedy = f"use the operator nd.{name}, or "
     return ArgumentError(
-        f"numpy.{what} of an NDArray: no operator computes what NumPy gives; {known}"
+        f"numpy.{what} of an NDArray: no operator computes what NumPy gives; {remedy}"
         "give it a NumPy copy, x.asnumpy()"
     )
 
@@ -130,71 +149,3 @@ _ON_COPIES: Final = frozenset({
     np.savetxt, np.shape, np.size,
 })  # fmt: skip
 """Functions that only look at values."""
-
-
-def _reduction(op: str) -> Callable[..., NDArray]:
-    def reduce(a: NDArray, axis: Axis = None, *, keepdims: bool = False) -> NDArray:
-        if axis == ():
-            raise ArgumentError(
-                f"numpy.{op}: axis=() reduces nothing in NumPy and everything here; leave it out"
-            )
-        return reduced(op, _wide(op, a), axis, keepdims)
-
-    return reduce
-
-
-def _wide(op: str, a: NDArray) -> NDArray:
-    """`a` in the type that NumPy computes a sum, a product or a mean of integers in."""
-    if a.dtype.kind == "f" or op in ("max", "min"):
-        return a
-    return a.astype(np.float64 if op == "mean" else np.uint64 if a.dtype.kind == "u" else np.int64)
-
-
-def _method(name: str) -> Callable[..., NDArray]:
-    def call(a: NDArray, *args: Any, **named: Any) -> NDArray:
-        made: NDArray = getattr(a, name)(*args, **named)
-        return made
-
-    return call
-
-
-def _join(op: str, parameter: str) -> Callable[..., NDArray]:
-    def join(arrays: Sequence[Any], axis: int = 0) -> NDArray:
-        first: Any = next(x for x in arrays if isinstance(x, Array))
-        return invoke(op, [_operand(first, x) for x in arrays], {parameter: axis, "num_args": len(arrays)})
-
-    return join
-
-
-def _like(op: str) -> Callable[..., NDArray]:
-    def like(a: NDArray) -> NDArray:
-        return invoke(op, (a,))
-
-    return like
-
-
-def _transpose(a: NDArray, axes: Sequence[int] = ()) -> NDArray:
-    return a.transpose(*axes)
-
-
-def _clip(a: NDArray, a_min: float, a_max: float) -> NDArray:
-    return invoke("clip", (a,), {"a_min": a_min, "a_max": a_max})
-
-
-def _dot(a: Any, b: Any) -> NDArray:
-    """Of matrices and vectors; with more axes NumPy and MXNet multiply along different ones."""
-    if not all(isinstance(x, Array) and 1 <= x.ndim <= 2 for x in (a, b)):
-        raise ArgumentError(
-            "numpy.dot: expected NDArrays of 1 or 2 axes; use x @ y, or nd.dot for MXNet's rule"
-        )
-    return invoke("dot", (a, b))
-
-
-_FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    **{getattr(np, name): _reduction(name) for name in ("mean", "sum", "prod", "max", "min")},
-    np.amax: _reduction("max"), np.amin: _reduction("min"),
-    np.all: _method("all"), np.any: _method("any"), np.std: _method("std"), np.var: _method("var"),
-    np.copy: _method("copy"), np.expand_dims: _method("expand_dims"), np.squeeze: _method("squeeze"),
-    np.transpose: _transpose, np.concatenate: _join("Concat", "dim"), np.stack: _join("stack", "axis"),
-    np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.clip: _clip, np.dot: _dot,
-}  # fmt: skip

@@ -1,8 +1,8 @@
 """What an operator is: contracts only, over plain arrays."""
 
-import sys as _sys
 from typing import Any as _Any
 
+from operad import faces as _faces
 from operad.operator.context import OpContext as OpContext
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
@@ -27,12 +27,13 @@ from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
 from operad.operator.shapes import PartialShape as PartialShape
 from operad.operator.shapes import Shape as Shape
+from operad.operator.shapes import given_shape as given_shape
 from operad.operator.shapes import is_known as is_known
+from operad.operator.shapes import is_np_shape as is_np_shape
+from operad.operator.shapes import set_np_shape as set_np_shape
 from operad.operator.shapes import unify_shapes as unify_shapes
 
 
 def __getattr__(name: str) -> _Any:
     """What plugins add, such as `CustomOp`; the package knows them, as it knows what they add to it."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'operad.operator' has no attribute {name!r}")
-    return _sys.modules["operad.faces"].on_face("operator", name)
+    return _faces.on_face("operator", name)

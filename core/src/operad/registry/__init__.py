@@ -1,5 +1,8 @@
 """What is installed: operators and everything else that plugins provide."""
 
+from typing import Any as _Any
+
+from operad import faces as _faces
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
 from operad.registry.entries import load_all as load_all
@@ -8,6 +11,8 @@ from operad.registry.entries import namespace as namespace
 from operad.registry.entries import on_face as on_face
 from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
+from operad.registry.methods import Extensible as Extensible
+from operad.registry.methods import OperatorMethods as OperatorMethods
 from operad.registry.operators import find as find
 from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get
@@ -21,3 +26,8 @@ from operad.registry.packages import install_line as install_line
 from operad.registry.plugins import Broken as Broken
 from operad.registry.plugins import OperatorRecord as OperatorRecord
 from operad.registry.plugins import PluginRecord as PluginRecord
+
+
+def __getattr__(name: str) -> _Any:
+    """What plugins add."""
+    return _faces.on_face("registry", name)

@@ -8,10 +8,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import final
+from typing import ClassVar, final
 
 from operad.errors import GraphError
 from operad.graph import KNOWN_ATTRIBUTES, hidden_key
+
+
+class _Current:
+    """The attribute of the class that holds what the thread's scopes give."""
+
+    def __get__(self, instance: object, owner: type) -> AttrScope:
+        return AttrScope(**_stack.scopes[-1])
 
 
 @final
@@ -21,9 +28,15 @@ class AttrScope:
     Scopes nest, the inner one wins; they are the thread's own. Values are strings.
     """
 
+    current: ClassVar = _Current()
+
     def __init__(self, **attrs: str) -> None:
         check("AttrScope", attrs)
         self._own = {hidden_key(key): value for key, value in attrs.items()}
+
+    def get(self, attr: dict[str, str] | None) -> dict[str, str]:
+        """This scope's attributes with `attr` on top, which a symbol made in it would have."""
+        return {**self._own, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
         _stack.scopes.append({**_stack.scopes[-1], **self._own})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from operad import registry
+from operad.dtypes import DEFAULT_DTYPE, as_dtype
 from operad.symbol.function import symbol_function
 from operad.symbol.symbol import Group as Group
 from operad.symbol.symbol import Symbol as Symbol
@@ -18,18 +19,19 @@ from operad.symbol.variable import var as var
 Variable = var
 
 
-def zeros(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
+def zeros(shape: Any, dtype: object = None, **attrs: Any) -> Symbol:
     """A symbol of zeros, where a length of 0 is unknown; the operator `_zeros` of operad-init."""
-    return _made("_zeros", shape=shape, dtype=dtype, **attrs)
+    return _made("_zeros", shape, dtype, attrs)
 
 
-def ones(shape: Any, dtype: str = "float32", **attrs: Any) -> Symbol:
+def ones(shape: Any, dtype: object = None, **attrs: Any) -> Symbol:
     """A symbol of ones, where a length of 0 is unknown; the operator `_ones` of operad-init."""
-    return _made("_ones", shape=shape, dtype=dtype, **attrs)
+    return _made("_ones", shape, dtype, attrs)
 
 
-def _made(op: str, **params: Any) -> Symbol:
-    made: Symbol = symbol_function(op, Symbol)(**params)
+def _made(op: str, shape: Any, dtype: object, attrs: dict[str, Any]) -> Symbol:
+    name = (DEFAULT_DTYPE if dtype is None else as_dtype(dtype)).name
+    made: Symbol = symbol_function(op, Symbol)(shape=shape, dtype=name, **attrs)
     return made
 
 

@@ -9,10 +9,13 @@ from operad import registry
 from operad.boundary import boundary
 from operad.errors import ArgumentError
 from operad.graph import Entry, hidden_key
-from operad.ndarray import split_arguments
+from operad.ndarray import array_names, documented, signature, split_arguments
 from operad.operator import OperatorProperty
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads
+
+_COMMON: Final = ("name", "attr")
+"""What every function takes."""
 
 _functions: Final[dict[tuple[str, type], Callable[..., Any]]] = {}
 
@@ -46,7 +49,10 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         return cls([Entry(node, i) for i in range(num_heads(prop))])
 
     function.__name__ = function.__qualname__ = label
-    function.__doc__ = op.__doc__
+    function.__module__ = "operad.sym"
+    function.__doc__ = documented(op)
+    params = [name for name in op.params if name not in _COMMON]
+    function.__signature__ = signature(op, array_names(op), params, _COMMON)  # type: ignore[attr-defined]
     function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
     return function
 

@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import final
+from typing import ClassVar, final
+
+
+class _Current:
+    """The attribute of the class that is the thread's innermost manager."""
+
+    def __get__(self, instance: object, owner: type) -> NameManager:
+        return current()
 
 
 class NameManager:
     """Numbers the symbols of each operator: `fullyconnected0`, `fullyconnected1`, ...
 
-    `with NameManager():` starts the numbering anew inside. The current manager is the thread's own.
+    `with NameManager():` starts the numbering anew inside. The current manager, `NameManager.current`, is
+    the thread's own.
     """
+
+    current: ClassVar = _Current()
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}

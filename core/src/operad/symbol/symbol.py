@@ -9,16 +9,22 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from operad import registry
 from operad.boundary import boundary
 from operad.context import Context, as_context
 from operad.dtypes import DType, as_dtype
-from operad.errors import ArgumentError, FormatError, GraphError, IndexOutOfRangeError, ShapeError
+from operad.errors import (
+    ArgumentError,
+    FormatError,
+    GraphError,
+    IndexOutOfRangeError,
+    ShapeError,
+    UnsupportedError,
+)
 from operad.executor import Executor, bind, simple_bind
 from operad.files import write_atomically
 from operad.graph import (
@@ -34,8 +40,8 @@ from operad.graph import (
     infer_types,
     to_json,
 )
-from operad.ndarray import NDArray
-from operad.operator import PartialShape
+from operad.ndarray import NDArray, check_dense
+from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import num_heads, renamed, substitute, with_distinct_names
@@ -50,10 +56,15 @@ Unknown = tuple[None, None, None]
 
 
 @final
-class Symbol(SymbolArithmetic):
+class Symbol(SymbolArithmetic, registry.OperatorMethods):
     """One or more outputs of a graph under construction. Made by `var`, operators and `Group`."""
 
     __slots__ = ("entries",)
+
+    _nothing_else: ClassVar = (
+        f"{registry.OperatorMethods._nothing_else}; what needs values (asnumpy, backward) works on arrays, "
+        "such as an executor's outputs"
+    )
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
@@ -135,8 +146,14 @@ class Symbol(SymbolArithmetic):
         attrs = self.entries[0].node.attrs
         return attrs.get(key, attrs.get(hidden_key(key)))
 
-    def list_attr(self) -> dict[str, str]:
-        """The user's attributes and the given parameters of the node behind the outputs."""
+    def list_attr(self, recursive: bool = False) -> dict[str, str]:
+        """The user's attributes and the given parameters of the node behind the outputs.
+
+        Raises:
+            UnsupportedError: For `recursive`, which MXNet 1.x refuses as well.
+        """
+        if recursive:
+            raise UnsupportedError("list_attr: recursive=True was replaced in MXNet 1.x; call attr_dict()")
         return attribute.with_mirrored(self.entries[0].node.attrs)
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
@@ -199,11 +216,12 @@ class Symbol(SymbolArithmetic):
 
     @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
-        """Like `infer_shape`, with () where a shape does not follow."""
+        """Like `infer_shape`, with () where a shape does not follow, or None if () is a scalar's."""
         table = infer_shapes(self.graph, self._known_shapes(args, known))
 
         def shown(shapes: Sequence[PartialShape]) -> list[PartialShape]:
-            return [() if shape is None else shape for shape in shapes]
+            unknown = None if is_np_shape() else ()
+            return [unknown if shape is None else shape for shape in shapes]
 
         return shown(table.arguments), shown(table.outputs), shown(table.auxiliary)
 
@@ -269,31 +287,37 @@ class Symbol(SymbolArithmetic):
         ctx: Context | None = None,
         grad_req: str | Sequence[str] | Mapping[str, str] = "write",
         type_dict: Mapping[str, object] | None = None,
+        stype_dict: Mapping[str, str] | None = None,
         group2ctx: Mapping[str, Context] | None = None,
+        shared_arg_names: Collection[str] | None = None,
         shared_exec: Executor | None = None,
+        shared_buffer: MutableMapping[str, NDArray] | None = None,
         **shapes: Any,
     ) -> Executor:
-        """An executor over new arrays, whose shapes follow from those given by argument name.
+        """An executor over new or shared arrays; see `operad.executor.simple_bind`.
 
-        Names of no argument are ignored, as in MXNet.
+        Their shapes follow from those given by argument name. Names of no argument are ignored, as in MXNet.
         """
+        for key, stype in (stype_dict or {}).items():
+            check_dense(f"simple_bind: {key!r}", stype)
         known = {key: known_shape(value) for key, value in shapes.items() if value is not None}
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = as_context(ctx, "simple_bind")
-        return simple_bind(self.graph, target, known, types, grad_req, group2ctx, shared_exec)
+        sharing = (shared_exec, shared_arg_names, shared_buffer)
+        return simple_bind(self.graph, target, known, types, grad_req, group2ctx, *sharing)
 
     def eval(self, ctx: Context | None = None, **arrays: NDArray) -> list[NDArray]:
         """The outputs for the given arguments, computed once."""
         return self.bind(ctx, arrays, grad_req="null").forward()
 
-    def tojson(self) -> str:
-        """The graph in MXNet 1.x's JSON form."""
+    def tojson(self, remove_amp_cast: bool = True) -> str:
+        """The graph in MXNet 1.x's JSON form; no operator is one that `remove_amp_cast` could leave out."""
         return to_json(self.graph)
 
     @boundary
-    def save(self, fname: str | Path) -> None:
+    def save(self, fname: str | Path, remove_amp_cast: bool = True) -> None:
         """Write `tojson()` to a file, whole or not at all."""
-        write_atomically(fname, self.tojson().encode())
+        write_atomically(fname, self.tojson(remove_amp_cast).encode())
 
     def debug_str(self) -> str:
         """The outputs and nodes with inputs and attributes, as MXNet prints them."""
@@ -304,14 +328,8 @@ class Symbol(SymbolArithmetic):
         made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
         return made
 
-    def __getattr__(self, name: str) -> Any:
-        """Operators as methods: `x.tanh()` is `sym.tanh(x)`."""
-        if name.startswith("_") or registry.find(name) is None:
-            raise AttributeError(
-                f"Symbol has no attribute {name!r}, and no installed plugin provides an operator of that "
-                "name; what needs values (asnumpy, backward) works on arrays, such as an executor's outputs"
-            )
-        return partial(symbol_function(name, Symbol), self)
+    def _function_of(self, operator: str) -> Callable[..., Any]:
+        return symbol_function(operator, Symbol)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)
@@ -331,31 +349,33 @@ def _visible(node: Any) -> int:
 
 
 def known_shape(value: Any) -> PartialShape:
-    """A shape as MXNet gives it: 0 and None stand for an unknown axis, () for an unknown shape."""
+    """A shape as `given_shape` takes it, or one length; None for an unknown axis or shape."""
+    if value is None:
+        return None
     try:
         axes = value if isinstance(value, Iterable) else (value,)
-        return tuple(None if axis is None else index(axis) or None for axis in axes) or None
+        return given_shape([None if axis is None else index(axis) for axis in axes])
     except TypeError as error:
         raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
 
 
 @boundary
-def Group(symbols: Sequence[Symbol]) -> Symbol:  # noqa: N802 - MXNet's name
-    """One symbol with the outputs of all."""
+def Group(symbols: Sequence[Symbol], create_fn: type[Symbol] = Symbol) -> Symbol:  # noqa: N802 - MXNet's name
+    """One symbol with the outputs of all; there is one class of symbols that `create_fn` can be."""
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise ArgumentError(f"Group: expected a non-empty list of symbols, got {symbols!r}")
     return Symbol([entry for symbol in symbols for entry in symbol.entries])
 
 
 @boundary
-def load_json(text: str) -> Symbol:
+def load_json(json_str: str) -> Symbol:
     """The symbol that `tojson` or MXNet 1.x wrote.
 
     Raises:
         FormatError: The text is not such a file.
         OperatorNotFoundError: It uses an operator that no installed plugin provides.
     """
-    return Symbol(from_json(text).outputs)
+    return Symbol(from_json(json_str).outputs)
 
 
 @boundary

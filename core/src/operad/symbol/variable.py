@@ -9,6 +9,8 @@ from operad.boundary import boundary
 from operad.dtypes import as_dtype, type_flag
 from operad.errors import ArgumentError
 from operad.graph import Entry, Variable, hidden_key
+from operad.ndarray import check_dense
+from operad.operator import PartialShape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.symbol import Symbol, known_shape
 
@@ -22,6 +24,7 @@ def var(
     wd_mult: float | None = None,
     dtype: object = None,
     init: Any = None,
+    stype: str | None = None,
     **attrs: object,
 ) -> Symbol:
     """A variable: an argument of the graph.
@@ -29,11 +32,13 @@ def var(
     Args:
         name: Its name, unique in the graph.
         attr: Attributes, strings; `attrs` whose names begin and end with `__` likewise, of any type.
-        shape: Its shape, where known beforehand; 0 for an unknown axis.
+        shape: Its shape, where known beforehand; 0 for an unknown axis, -1 with NumPy's shapes.
         lr_mult: Factor on its learning rate; `wd_mult` on its weight decay.
         dtype: Its element type.
         init: Its initializer: a name, or an object with `dumps()`.
+        stype: Its storage type: "default", for arrays are dense.
     """
+    check_dense(f"var {name!r}", stype)
     if not isinstance(name, str):
         raise ArgumentError(f"var: the name is {name!r}, expected a string")
     for key in attrs:
@@ -42,7 +47,7 @@ def var(
                 f"var {name!r}: unknown argument {key!r}; extra attributes are named like __my_attr__"
             )
     given: dict[str, Any] = {
-        "__shape__": None if shape is None else str(tuple(axis or 0 for axis in known_shape(shape) or ())),
+        "__shape__": None if shape is None else _written(known_shape(shape)),
         "__lr_mult__": lr_mult,
         "__wd_mult__": wd_mult,
         "__dtype__": None if dtype is None else type_flag(as_dtype(dtype)),
@@ -53,3 +58,8 @@ def var(
     own.update({key: str(value) for key, value in attrs.items()})
     own.update({key: str(value) for key, value in given.items() if value is not None})
     return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
+
+
+def _written(shape: PartialShape) -> str:
+    unknown = -1 if is_np_shape() else 0
+    return str(tuple(unknown if axis is None else axis for axis in shape or ()))

@@ -134,6 +134,7 @@ class _Run:
         self.subject: Subject = session.subject
         self.examples = 0
         self.evidence: Counter[str] = Counter()
+        self.silent: dict[str, Case] = {}  # that says nothing of something, by what
         self.blocked: list[str] = []
         self.current: Sequence[Case] = ()
 
@@ -254,6 +255,16 @@ class _Run:
         return self._failed(failure(cases) or error, cases)
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
+        """On each case; and then on more like the ones that say nothing, of what no case says anything."""
+        found = self._on_each(pool)
+        for name in [name for name, count in self.evidence.items() if not count]:
+            for case in () if found else self.session.more_like(self.silent[name]):
+                if self.evidence[name] or found:
+                    break
+                found = self._on_each([case])
+        return found
+
+    def _on_each(self, pool: Sequence[Case]) -> Verdict | None:
         profile = self.session.profile
         begin = process_time()  # of this process: how busy the machine is must not decide what is found
         for case in pool:
@@ -265,7 +276,7 @@ class _Run:
             self.examples += 1
             self.current = [case]
             try:
-                self._count(self._evidence(case))
+                self._count(self._evidence(case), case)
             except Violation as error:
                 return self._shrunk(case, error)
             except OperatorRaised as error:
@@ -331,11 +342,13 @@ class _Run:
             return Status.NO_EVIDENCE, reason, None
         return Status.PASSED, "", None
 
-    def _count(self, evidence: Evidence) -> None:
+    def _count(self, evidence: Evidence, case: Case | None = None) -> None:
         if evidence is None:
             return
         for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
             self.evidence[name] += int(count)  # NumPy counts in types of its own
+            if case is not None and not count:
+                self.silent[name] = case
 
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, final
+from typing import Any, Final, final
 from zlib import crc32
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
@@ -26,6 +26,10 @@ class _GivenUp(BaseException):
     """The operator refuses what a goal wants; no `Exception`, so that nothing on the way up catches it."""
 
 
+_MORE: Final = 20
+"""Cases that are made where others say too little."""
+
+
 @final
 class Session:
     """One operator and one profile, with the cases made so far.
@@ -43,6 +47,7 @@ class Session:
         self._counts: dict[Goal, int] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
+        self._more: dict[Any, list[Case]] = {}
 
     def pool(self, kind: CaseKind) -> list[Case]:
         """The cases of one kind, always the same; none where the operator accepts none.
@@ -53,6 +58,22 @@ class Session:
         if kind not in self._pools:
             self._pools[kind] = [case for goal in self.plan.of(kind) for case in self._cases(goal)]
         return self._pools[kind]
+
+    def more_like(self, case: Case) -> list[Case]:
+        """More cases of the kind and with the parameters of one of a pool, which said too little."""
+        kind = self._goals[id(case)].kind
+        key = (kind, repr(case.params))
+        if key not in self._more:
+            words = ", ".join(f"{name}={value!r}" for name, value in case.params.items())
+            goal = Goal(
+                name=f"more {kind.name} cases" + (f" with {words}" if words else ""),
+                reason="the others said nothing of some argument, output or state",
+                kind=kind,
+                examples=_MORE,
+                params=case.params,
+            )
+            self._more[key] = self._cases(goal)
+        return self._more[key]
 
     def coverage(self) -> list[Coverage]:
         """How many cases serve each goal of which cases were made."""

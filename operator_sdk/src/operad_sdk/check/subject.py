@@ -25,6 +25,7 @@ class Subject:
         cls: Its property class.
         distribution: Who provides it; `version` is that distribution's.
         is_registered: Whether `operad.registry` finds it by that name.
+        program: Lines and an expression by which another process gets it; None: those that follow.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Subject:
     distribution: str = IN_PROCESS
     version: str = ""
     is_registered: bool = False
+    program: tuple[str, str] | None = None
 
     @property
     def contract(self) -> Contract:
@@ -44,7 +46,9 @@ class Subject:
         return f"{self.distribution} {self.version}".strip()
 
     def reference(self) -> tuple[str, str]:
-        """An import line (empty where none is needed) and the expression that then means the operator."""
+        """Import lines (empty where none is needed) and the expression that then means the operator."""
+        if self.program is not None:
+            return self.program
         if self.is_registered and self.distribution != IN_PROCESS:
             return "", repr(self.name)
         found = self.place()

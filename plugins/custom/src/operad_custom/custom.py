@@ -22,7 +22,6 @@ from operad.operator import (
     Operator,
     OperatorProperty,
     OpReq,
-    ParamSet,
     PartialShape,
     Shape,
     param,
@@ -31,31 +30,16 @@ from operad_custom.registered import registered
 from operad_custom.user import CustomOp, CustomOpProp
 
 
-class Custom(OperatorProperty):
-    """An operator that the program registered with `operator.register(op_type)`.
+class RegisteredOperator(OperatorProperty):
+    """What a registered class says, as an operator."""
 
-    All other parameters go to the registered class, as text.
-
-    Source: CustomParam, src/operator/custom/custom.cc.
-    """
-
-    op_type = param(str, doc="The name that the operator was registered by.")
+    op_type: Any
     is_stateful: ClassVar[bool] = True
-    takes_more_params: ClassVar[bool] = True
-
-    def __init__(self, **params: Any) -> None:
-        declared = type(self).params
-        super().__init__(**{key: value for key, value in params.items() if key in declared})
-        self._bind({key: str(value) for key, value in params.items() if key not in declared})
 
     def _bind(self, given: dict[str, str]) -> None:
         self._given = given
         make: Callable[..., CustomOpProp] = registered(self.op_type)
         self._prop = make(**given)
-
-    def get_params(self) -> dict[str, str]:
-        """With those of the registered class."""
-        return {"op_type": self.op_type, **self._given}
 
     def list_arguments(self) -> list[str]:
         """What the registered class says."""
@@ -82,7 +66,10 @@ class Custom(OperatorProperty):
             if known:
                 raise
             return list(in_shapes), [None] * counts[1], [None] * counts[2]
-        ins, outs, aux = ([_shape(shape) for shape in shapes] for shapes in found)
+        # A 0 and an empty shape mean what is unknown, unless an argument is empty or has no axes itself.
+        is_exact = known and any(not shape or 0 in shape for shape in asked)
+        ins, outs, aux = ([_shape(shape, is_exact) for shape in shapes] for shapes in found)
+        ins = ins if is_exact else [*map(_merged, in_shapes, ins)]
         for name, given, said in zip(self.list_arguments(), in_shapes, ins, strict=True):
             if known and said != given:
                 raise ShapeError(f"Custom {self.op_type!r}: {name} has shape {given}, expected {said}")
@@ -129,11 +116,32 @@ class Custom(OperatorProperty):
         return made
 
 
+class Custom(RegisteredOperator):
+    """An operator that the program registered with `operator.register(op_type)`.
+
+    All other parameters go to the registered class, as text.
+
+    Source: CustomParam, src/operator/custom/custom.cc.
+    """
+
+    op_type = param(str, doc="The name that the operator was registered by.")
+    takes_more_params: ClassVar[bool] = True
+
+    def __init__(self, **params: Any) -> None:
+        declared = type(self).params
+        super().__init__(**{key: value for key, value in params.items() if key in declared})
+        self._bind({key: str(value) for key, value in params.items() if key not in declared})
+
+    def get_params(self) -> dict[str, str]:
+        """With those of the registered class."""
+        return {"op_type": self.op_type, **self._given}
+
+
 class _Adapter(Operator):
     """Calls a `CustomOp` with arrays over the plain ones."""
 
     def __init__(
-        self, prop: Custom, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+        self, prop: RegisteredOperator, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
         self._op = prop.made(ctx, in_shapes, in_types)
         self._ins = [*zip(in_shapes, in_types, strict=True)]
@@ -186,39 +194,19 @@ def _words(req: Sequence[OpReq]) -> list[str]:
     return [each.name.lower() for each in req]
 
 
-def _shape(shape: Any) -> PartialShape:
-    """Empty means unknown, and so does a 0, as in MXNet's inference."""
+def _shape(shape: Any, is_exact: bool) -> PartialShape:
+    """A shape that a program gives; an unknown one, or axis, is empty or 0 as in MXNet unless it is exact."""
     lengths = tuple(int(axis) for axis in shape)
+    if is_exact:
+        return lengths
     return tuple(axis or None for axis in lengths) if lengths else None
 
 
+def _merged(given: PartialShape, said: PartialShape) -> PartialShape:
+    """What was given, where a program forgets it."""
+    if given is None or said is None or len(given) != len(said):
+        return given if said is None else said
+    return tuple(axis or known for axis, known in zip(said, given, strict=True))
+
+
 Custom.kernels.append(Kernel("python", _Adapter))
-
-
-def as_operator(op_type: str, contract: Any = None, **params: Any) -> type[Custom]:
-    """A registered operator as a class of its own, for `operad_sdk.check` and `operad.registry.register`.
-
-    Args:
-        op_type: The name that it was registered by.
-        contract: How the contract checks draw its inputs, an `operad_sdk.Contract`.
-        params: What its registered class is made with.
-
-    Raises:
-        OperatorNotFoundError: Nothing is registered by that name.
-    """
-
-    def make(self: Custom) -> None:
-        OperatorProperty.__init__(self)
-        self.op_type = op_type
-        self._bind({key: str(value) for key, value in params.items()})
-
-    members = {
-        "name": op_type,
-        "__init__": make,
-        "__doc__": registered(op_type).__doc__,
-        "contract": contract,
-    }
-    made: Any = type(op_type, (Custom,), {key: value for key, value in members.items() if value is not None})
-    made.params = ParamSet({})
-    made.kernels = [*Custom.kernels]
-    return made  # type: ignore[no-any-return]  # it derives from Custom

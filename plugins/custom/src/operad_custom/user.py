@@ -66,9 +66,9 @@ class CustomOp:
         if req not in _REQUESTS:
             raise ArgumentError(f"assign: req is {req!r}, expected one of {', '.join(map(repr, _REQUESTS))}")
         if req == "add":
-            dst[:] += src
+            dst[...] += src
         elif req != "null":
-            dst[:] = src
+            dst[...] = src
 
 
 class CustomOpProp:

@@ -10,6 +10,7 @@ import operad
 from operad_iterators.batch import DataBatch as DataBatch
 from operad_iterators.batch import DataDesc as DataDesc
 from operad_iterators.iterator import DataIter as DataIter
+from operad_iterators.table import init_data as _init_data  # noqa: F401 - a name that programs of MXNet use
 
 if TYPE_CHECKING:
     from operad_iterators.arrays import NDArrayIter as NDArrayIter

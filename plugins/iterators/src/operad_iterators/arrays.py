@@ -5,18 +5,20 @@ Source: NDArrayIter, python/mxnet/io/io.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
 import numpy as np
 
-from operad.errors import ArgumentError, FormatError, ParamError
+from operad import NDArray
+from operad.errors import ArgumentError, FormatError, ParamError, ShapeError
 from operad_iterators.checks import own_state
 from operad_iterators.order import Tail
 from operad_iterators.row_iter import RowIter
-from operad_iterators.table import columns
+from operad_iterators.table import Column, check_lengths, columns
 
 _TAILS: Final = ("pad", "discard", "roll_over")
+_DEFAULT_NAMES: Final = {"data": "data", "label": "softmax_label"}
 
 
 @final
@@ -69,7 +71,42 @@ class NDArrayIter(RowIter):
         super().__init__(inputs, labels, batch_size, cast("Tail", last_batch_handle))
         self._numbers = np.arange(self.num_data) if shuffle else None
         self._generator = None if seed is None else np.random.default_rng(seed)
+        self._layout = layout
         self.reset()
+
+    @property
+    def data(self) -> list[tuple[str, NDArray]]:
+        """Names and arrays of the inputs; may be set, to anything that the constructor takes.
+
+        Raises:
+            ArgumentError: It is set to something else.
+            ShapeError: Its arrays have other numbers of rows.
+        """
+        return [(column.name, column.whole()) for column in self._data]
+
+    @data.setter
+    def data(self, given: object) -> None:
+        self._data = self._replaced("data", given, [column.name for column in self._data], self._label)
+
+    @property
+    def label(self) -> list[tuple[str, NDArray]]:
+        """Names and arrays of the labels, likewise."""
+        return [(column.name, column.whole()) for column in self._label]
+
+    @label.setter
+    def label(self, given: object) -> None:
+        self._label = self._replaced("label", given, [column.name for column in self._label], self._data)
+
+    def _replaced(self, what: str, given: object, names: list[str], others: Sequence[Column]) -> list[Column]:
+        who = type(self).__name__
+        default = names[0] if len(names) == 1 else _DEFAULT_NAMES[what]
+        found = columns(who, what, given, default, self._layout)
+        if what == "data" and not found:
+            raise ArgumentError(f"{who}: data is {given!r}, expected at least one array")
+        count = check_lengths(who, [*found, *others])
+        if count != self.num_data:
+            raise ShapeError(f"{who}: {what} has {count} rows, expected {self.num_data} as before")
+        return found
 
     def reset(self) -> None:
         """Begin the next pass, in a new order where the data is shuffled."""

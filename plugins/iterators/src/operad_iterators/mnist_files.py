@@ -12,12 +12,13 @@ import math
 import os
 import struct
 import zlib
+from collections.abc import Iterable
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad.errors import FormatError, ShapeError
-from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of
+from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of, shape_of
 from operad_iterators.row_iter import RowIter
 from operad_iterators.table import Column
 
@@ -48,9 +49,12 @@ class MNISTIter(RowIter):
             pixels as they are.
         data_name: Of the images' variable.
         label_name: Of the labels' variable.
+        data_shape: What the program takes for an image's shape; `flat` decides on the axes, as in MXNet.
+        input_shape: Another name of it.
     Raises:
         FormatError: A file is no idx file of bytes, or is cut short.
-        ShapeError: There are more or fewer labels than images.
+        ShapeError: There are more or fewer labels than images, or images have another number of pixels
+            than the shape says.
     """
 
     def __init__(
@@ -69,6 +73,8 @@ class MNISTIter(RowIter):
         dtype: object = None,
         data_name: str = DATA_NAME,
         label_name: str = LABEL_NAME,
+        data_shape: int | Iterable[int] | None = None,
+        input_shape: int | Iterable[int] | None = None,
     ) -> None:
         who, kind = "MNISTIter", dtype_of(dtype)
         images, labels = _read_idx(who, image, 3), _read_idx(who, label, 1)
@@ -80,6 +86,11 @@ class MNISTIter(RowIter):
         part = part_of(who, len(images), num_parts, part_index)
         images, labels = images[part], labels[part]
         height, width = images.shape[1:]
+        for what, given in (("data_shape", data_shape), ("input_shape", input_shape)):
+            if given is not None and math.prod(shape_of(who, what, given)) != height * width:
+                raise ShapeError(
+                    f"{who}: {what} is {given!r}, but images of {str(image)!r} have {height}x{width} pixels"
+                )
         pixels = images.reshape((-1, height * width) if flat else (-1, 1, height, width)).astype(kind)
         if kind.kind == "f":
             pixels /= 256

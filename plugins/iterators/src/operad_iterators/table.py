@@ -43,6 +43,10 @@ class Column:
         with stage("copy"):
             return nd.array(chosen, ctx=self._ctx, dtype=chosen.dtype)
 
+    def whole(self) -> NDArray:
+        """All rows as a new array."""
+        return nd.array(self.values, ctx=self._ctx, dtype=self.values.dtype)
+
     def description(self, batch_size: int) -> DataDesc:
         """What its batches are."""
         shape = (batch_size, *self.values.shape[1:])
@@ -52,6 +56,8 @@ class Column:
 def columns(who: str, what: str, given: object, default_name: str, layout: str | None) -> list[Column]:
     """One column per array of `given`: an array, a list of arrays, a dict of names and arrays, or None.
 
+    A list may also be of pairs of a name and an array, as `NDArrayIter.data` gives them.
+
     A dict is taken in the order of its names. NumPy's arrays become float32, as in MXNet 1.x; an
     `NDArray` keeps its type and its context.
 
@@ -60,6 +66,18 @@ def columns(who: str, what: str, given: object, default_name: str, layout: str |
         ShapeError: An array has no axes.
     """
     return [_column(who, what, name, value, layout) for name, value in _named(who, given, default_name)]
+
+
+def init_data(data: object, allow_empty: bool, default_name: str) -> list[tuple[str, NDArray]]:
+    """Names and arrays of what `NDArrayIter` takes for data; programs of MXNet call it `io._init_data`.
+
+    Raises:
+        ArgumentError: There is no array, and `allow_empty` is false; or `data` is something else.
+    """
+    found = columns("_init_data", "data", data, default_name, None)
+    if not found and not allow_empty:
+        raise ArgumentError(f"_init_data: data is {data!r}, expected at least one array")
+    return [(column.name, column.whole()) for column in found]
 
 
 def check_lengths(who: str, found: Sequence[Column]) -> int:
@@ -88,6 +106,8 @@ def _named(who: str, given: object, default_name: str) -> list[tuple[str, Any]]:
         return sorted(given.items())
     if not isinstance(given, (list, tuple)):
         return [(default_name, given)]
+    if given and all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in given):
+        return list(given)
     if len(given) == 1:
         return [(default_name, given[0])]
     return [(f"_{number}_{default_name}", value) for number, value in enumerate(given)]

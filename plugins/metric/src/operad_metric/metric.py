@@ -97,9 +97,12 @@ class EvalMetric:
         self.global_sum_metric: Any = 0.0
 
     def reset_local(self) -> None:
-        """Forget updates, but not in what `get_global` tells."""
-        self.num_inst = 0
-        self.sum_metric = 0.0
+        """Forget updates, but not in what `get_global` tells; of a metric without that, `reset`."""
+        if self._has_global_stats:
+            self.num_inst = 0
+            self.sum_metric = 0.0
+        else:
+            self.reset()
 
     def get(self) -> tuple[Any, Any]:
         """Name and value; `nan` if there was no update."""
@@ -120,8 +123,8 @@ class EvalMetric:
         return _paired(*self.get())
 
     def get_global_name_value(self) -> list[tuple[str, Any]]:
-        """Names and global values, as pairs."""
-        return _paired(*self.get_global())
+        """Names and global values, as pairs; of a metric without these, what `get_name_value` gives."""
+        return _paired(*self.get_global()) if self._has_global_stats else self.get_name_value()
 
     def state_dict(self) -> dict[str, Any]:
         """All that updates have added, for `load_state_dict` of a metric that is made alike.

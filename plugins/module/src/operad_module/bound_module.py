@@ -7,8 +7,9 @@ Source: Module, python/mxnet/module/module.py. Differs: the parameters live in t
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from operad import Context, NDArray, Symbol
 from operad.errors import BindError
@@ -20,6 +21,8 @@ from operad_module.inputs import Described, check_described, check_names, descri
 from operad_module.interface import Params, small_uniform
 from operad_module.placement import placement_of
 
+_LABEL: Final = "softmax_label"
+
 
 class BoundModule(BaseModule):
     """A symbol, its executors and its parameters; arguments are those of `Module`, which computes."""
@@ -28,7 +31,7 @@ class BoundModule(BaseModule):
         self,
         symbol: Symbol,
         data_names: Sequence[str] | None = ("data",),
-        label_names: Sequence[str] | None = ("softmax_label",),
+        label_names: Sequence[str] | None = (_LABEL,),
         logger: Any = logging,
         context: Context | Sequence[Context] | None = None,
         work_load_list: Sequence[float] | None = None,
@@ -52,8 +55,10 @@ class BoundModule(BaseModule):
         for what, names in {**inputs, "fixed_param_names": self._fixed_param_names}.items():
             if message := check_names(what, names, known):
                 raise BindError(message)
-        if message := check_names("label_names", self._label_names, known):
-            self.logger.warning(message)
+        has_labels = self._label_names != [_LABEL] or any(name.endswith("label") for name in known)
+        if has_labels and (message := check_names("label_names", self._label_names, known)):
+            # A logger of the root would be set up by this, before the program says how it shall log.
+            warnings.warn(message, stacklevel=2)
         given = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in known if name not in given]
         self._compression_params = compression_params

@@ -16,11 +16,21 @@ from typing import Any, Final, final
 
 from operad import Executor, NDArray, Symbol
 from operad_module.device_arrays import average, check_shared, copy_values, joined
-from operad_module.inputs import Described, Shape, batch_axis, batch_size, even_slices, part, part_shape
+from operad_module.inputs import (
+    Described,
+    Shape,
+    batch_axis,
+    batch_size,
+    even_slices,
+    labels_of,
+    part,
+    part_shape,
+    part_shapes,
+    shapes_key,
+)
 from operad_module.placement import Placement
 
 _KEPT_SHAPES: Final = 16
-
 
 Trained = tuple[int, str, list[NDArray], list[NDArray]]
 """A parameter's number, name, arrays and gradients, the latter one per context."""
@@ -75,20 +85,21 @@ class DataParallelExecutorGroup:
             self._bind(i, cut, [*data_shapes, *label_shapes], shared_group) for i, cut in enumerate(slices)
         ]
         self._first = self._now = _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
-        self._kept = {_key(data_shapes, label_shapes): self._first}
+        self._kept = {shapes_key(data_shapes, label_shapes): self._first}
 
     def _bind(
         self, i: int, cut: slice, inputs: Sequence[Described], shared: DataParallelExecutorGroup | None
     ) -> Executor:
         inputs = [one for one in inputs if one.name in self._arguments]
         lender = None if shared is None else shared.execs[i]
+        shapes: dict[str, Any] = part_shapes(inputs, cut)
         made = self.symbol.simple_bind(
             ctx=self.contexts[i],
             grad_req=self._requests,
             type_dict={one.name: one.dtype for one in inputs},
             group2ctx=self._placement.groups[i],
             shared_exec=lender,
-            **_part_shapes(inputs, cut),
+            **shapes,
         )
         if lender is not None:
             check_shared(made, lender, self.param_names)
@@ -155,11 +166,11 @@ class DataParallelExecutorGroup:
         Raises:
             BindError: A parameter would have to change its shape.
         """
-        key = _key(data_shapes, label_shapes)
+        key = shapes_key(data_shapes, label_shapes)
         found = self._kept.get(key)
         if found is None:
             if len(self._kept) >= _KEPT_SHAPES:
-                self._kept = {_key(self._first.data_shapes, self._first.label_shapes): self._first}
+                self._kept = {shapes_key(self._first.data_shapes, self._first.label_shapes): self._first}
             found = self._kept[key] = self._reshaped(data_shapes, label_shapes)
         self._now = found
 
@@ -168,7 +179,7 @@ class DataParallelExecutorGroup:
         slices = even_slices(batch_size(inputs), self._placement.workload)
         execs = []
         for cut, first in zip(slices, self._first.execs, strict=True):
-            shapes = _part_shapes(inputs, cut)
+            shapes = part_shapes(inputs, cut)
             found: Sequence[Any] = self.symbol.infer_shape_partial(**shapes)[0]
             inferred = dict(zip(self._arguments, found, strict=True))
             others: dict[str, Any] = {
@@ -192,8 +203,7 @@ class DataParallelExecutorGroup:
         """Copy a batch into the executors' arrays and run them."""
         now = self._now
         self._load(now.data_shapes, data_batch.data)
-        if data_batch.label:
-            self._load(now.label_shapes, data_batch.label)
+        self._load(now.label_shapes, labels_of(data_batch))
         for one in now.execs:
             one.forward(is_train)
 
@@ -286,11 +296,3 @@ class DataParallelExecutorGroup:
 
 def _axis(desc: Described) -> int:
     return batch_axis(desc.layout)
-
-
-def _key(data_shapes: Sequence[Described], label_shapes: Sequence[Described]) -> object:
-    return tuple((one.name, tuple(one.shape)) for one in (*data_shapes, *label_shapes))
-
-
-def _part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
-    return {one.name: part_shape(tuple(one.shape), _axis(one), cut) for one in inputs}

@@ -17,6 +17,7 @@ from operad.errors import ArgumentError
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.errors import ModuleStateError
 from operad_module.inference import Callbacks
+from operad_module.inputs import labels_of
 from operad_module.interface import small_uniform
 from operad_module.module import Module
 
@@ -26,7 +27,7 @@ class FeedForward:
     """A symbol and the values of its parameters.
 
     Args:
-        symbol: The graph; arguments whose names end in `label` are labels.
+        symbol: The graph; its labels are what the data provides as such, or arguments that end in `label`.
         ctx: A device, or a list of them.
         num_epoch: Number of the epoch before which training ends.
         epoch_size: Batches per epoch; None for all that the data has.
@@ -142,7 +143,7 @@ class FeedForward:
             kinds[0].append([array.asnumpy() for array in outputs])
             if return_data:
                 kinds[1].append([array[:count].asnumpy() for array in batch.data])
-                kinds[2].append([array[:count].asnumpy() for array in batch.label or ()])
+                kinds[2].append([array[:count].asnumpy() for array in labels_of(batch)])
         joined = [_joined(parts) for parts in kinds]
         return tuple(joined) if return_data else joined[0]
 
@@ -233,7 +234,7 @@ class FeedForward:
 
     def _module(self, batches: Any, **given: Any) -> Module:
         names = [one[0] for one in batches.provide_data]
-        labels = [
+        labels = [one[0] for one in batches.provide_label or ()] or [
             name for name in self.symbol.list_arguments() if name.endswith("label") and name not in names
         ]
         return Module(self.symbol, names, labels, context=self.ctx, **given)

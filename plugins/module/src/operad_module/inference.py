@@ -14,6 +14,7 @@ import operad as od
 from operad import NDArray, nd
 from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam
+from operad_module.inputs import labels_of
 from operad_module.interface import ModuleInterface
 
 Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
@@ -74,7 +75,7 @@ class InferenceLoops(ModuleInterface):
                 return
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(batch, is_train=False)
-            pad = batch.pad or 0
+            pad = getattr(batch, "pad", None) or 0
             yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
 
     def predict(
@@ -118,9 +119,9 @@ class InferenceLoops(ModuleInterface):
 
     def _show(self, metric: Any, data_batch: Any) -> None:
         if isinstance(data_batch, list):
-            self.update_metric(metric, [one.label for one in data_batch], pre_sliced=True)
+            self.update_metric(metric, [labels_of(one) for one in data_batch], pre_sliced=True)
         else:
-            self.update_metric(metric, data_batch.label)
+            self.update_metric(metric, labels_of(data_batch))
 
 
 def as_metric(metric: Any) -> Any:

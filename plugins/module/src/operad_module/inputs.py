@@ -64,6 +64,11 @@ def batch_size(descriptions: Sequence[Described]) -> int:
     return size
 
 
+def labels_of(batch: Any) -> Sequence[Any]:
+    """The labels of a batch, which may be any object that has `data`."""
+    return getattr(batch, "label", None) or ()
+
+
 def even_slices(size: int, workload: Sequence[float]) -> list[slice]:
     """A batch cut into parts in proportion to `workload`, one per context.
 
@@ -96,6 +101,16 @@ def part_shape(shape: Shape, axis: int, cut: slice) -> Shape:
     if axis < 0 or not shape:
         return shape
     return (*shape[:axis], cut.stop - cut.start, *shape[axis + 1 :])
+
+
+def part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
+    """The shapes of the parts of all inputs, by name."""
+    return {one.name: part_shape(tuple(one.shape), batch_axis(one.layout), cut) for one in inputs}
+
+
+def shapes_key(*inputs: Sequence[Described]) -> object:
+    """What is the same for inputs of the same names and shapes, and hashable."""
+    return tuple((one.name, tuple(one.shape)) for some in inputs for one in some)
 
 
 def with_shape(one: Described, shape: Sequence[int]) -> Any:

@@ -14,7 +14,7 @@ from operad_module.bound_module import BoundModule
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
 from operad_module.errors import ModuleStateError
-from operad_module.inputs import Described, with_shape
+from operad_module.inputs import Described, labels_of, with_shape
 from operad_module.updates import Updates, optimizer_of, store_of
 
 
@@ -140,12 +140,12 @@ class Module(BoundModule):
                 f"forward: the batch has {len(batch.data)} arrays, expected {len(group.data_shapes)}: "
                 f"{', '.join(self._data_names)}"
             )
-        given = [*batch.data, *(batch.label or ())]
+        given = [*batch.data, *labels_of(batch)]
         bound = [*group.data_shapes, *group.label_shapes]
         if all(one.shape == array.shape for one, array in zip(bound, given, strict=False)):
             return
         data = list(map(with_shape, group.data_shapes, (array.shape for array in batch.data)))
-        labels = list(map(with_shape, group.label_shapes, (array.shape for array in batch.label or ())))
+        labels = list(map(with_shape, group.label_shapes, (array.shape for array in labels_of(batch))))
         self._exec_group.reshape(data, labels or self._labels_for(data))
 
     def _labels_for(self, data: Sequence[Described]) -> list[Described]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from operad import nd
-from operad.errors import ArgumentError, ShapeError
+from operad.errors import ArgumentError, ShapeError, UnsupportedError
 
 
 def linspace(
@@ -124,6 +124,16 @@ def to_dlpack_for_write(data: Any) -> Any:
     """A DLPack capsule over the array's memory, after waiting for all that uses it."""
     data.wait_to_write()
     return data.__dlpack__()
+
+
+def imdecode(
+    str_img: bytes, clip_rect: Any = (0, 0, 0, 0), out: Any = None, index: int = 0, channels: int = 3,
+    mean: Any = None,
+) -> Any:  # fmt: skip
+    """Raises UnsupportedError; MXNet 1.x deprecates it as well."""
+    raise UnsupportedError(
+        "imdecode: nd.imdecode is gone; use image.imdecode, and crop and subtract from that"
+    )
 
 
 def load_frombuffer(buf: bytes) -> Any:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, final
 
 from operad import nd, sym
+from operad_mxnet import nd_contrib as nd_contrib_functions
+from operad_mxnet import updates, zipfian
 
 
 @final
 class Prefixed(ModuleType):
-    """The operators of a face whose names begin with one of some prefixes, which is left out."""
+    """The operators of a face whose names begin with one of some prefixes, which is left out.
 
-    def __init__(self, face: ModuleType, name: str, *prefixes: str) -> None:
+    Args:
+        face: The face.
+        name: What the part is called in it.
+        prefixes: What its operators' names begin with.
+        own: Functions that the part has beside operators, by name.
+    """
+
+    def __init__(
+        self, face: ModuleType, name: str, *prefixes: str, own: Mapping[str, Callable[..., Any]] | None = None
+    ) -> None:
         super().__init__(
             f"{face.__name__}.{name}", f"Operators called {' or '.join(prefixes) or 'anything'}."
         )
         self._face = face
         self._prefixes = prefixes
+        vars(self).update(own or {})
 
     def __getattr__(self, name: str) -> Any:
         """The function of an operator."""
@@ -37,11 +50,31 @@ class Prefixed(ModuleType):
 
     def __dir__(self) -> list[str]:
         every = dir(self._face)
-        return sorted({name.removeprefix(p) for p in self._prefixes for name in every if name.startswith(p)})
+        operators = {name.removeprefix(p) for p in self._prefixes for name in every if name.startswith(p)}
+        return sorted({*operators, *(name for name in vars(self) if not name.startswith("_"))})
 
 
 nd_linalg, sym_linalg = (Prefixed(face, "linalg", "_linalg_", "linalg_") for face in (nd, sym))
-nd_contrib, sym_contrib = (Prefixed(face, "contrib", "_contrib_") for face in (nd, sym))
+nd_contrib = Prefixed(
+    nd, "contrib", "_contrib_",
+    own={
+        function.__name__: function
+        for function in (
+            nd_contrib_functions.foreach, nd_contrib_functions.while_loop, nd_contrib_functions.cond,
+            nd_contrib_functions.isnan, nd_contrib_functions.isinf, nd_contrib_functions.isfinite,
+            zipfian.rand_zipfian, updates.adamw_update, updates.mp_adamw_update,
+            updates.multi_adamw_update, updates.multi_mp_adamw_update, updates.multi_lamb_update,
+            updates.multi_mp_lamb_update,
+        )
+    },
+)  # fmt: skip
+sym_contrib = Prefixed(
+    sym, "contrib", "_contrib_",
+    own={
+        "adamw_update": updates.sym_adamw_update, "mp_adamw_update": updates.sym_mp_adamw_update,
+        "rand_zipfian": zipfian.sym_rand_zipfian,
+    },
+)  # fmt: skip
 nd_image, sym_image = (Prefixed(face, "image", "_image_") for face in (nd, sym))
 nd_internal, sym_internal = (Prefixed(face, "_internal", "") for face in (nd, sym))
 nd_op, sym_op = (Prefixed(face, "op", "") for face in (nd, sym))

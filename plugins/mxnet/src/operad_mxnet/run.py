@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from pathlib import Path
 
 import click
+
+from operad.errors import OperadError
 
 
 @click.command(
@@ -21,4 +24,9 @@ def run_mxnet(script: Path, args: tuple[str, ...]) -> None:
     as_mxnet.install()
     sys.argv = [str(script), *args]
     sys.path.insert(0, str(script.resolve().parent))
-    runpy.run_path(str(script), run_name="__main__")
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except OperadError as error:
+        # The command line shows an error's message alone; of a program one wants to know the line, too.
+        traceback.print_exception(error)
+        sys.exit(1)

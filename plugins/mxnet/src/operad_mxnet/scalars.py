@@ -71,10 +71,12 @@ _KINDS: Final = (
 )
 
 
-def _function(name: str, face: Any, tensor: type, joined: str) -> Callable[[Any, Any], Any]:
+def _function(
+    name: str, face: Any, tensor: type, joined: str, words: tuple[str, str]
+) -> Callable[[Any, Any], Any]:
     kinds = _KINDS[name]
 
-    def function(lhs: Any, rhs: Any) -> Any:
+    def compute(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, tensor):
             if isinstance(rhs, tensor):
                 return getattr(face, joined)(lhs, rhs)
@@ -83,6 +85,9 @@ def _function(name: str, face: Any, tensor: type, joined: str) -> Callable[[Any,
             return getattr(face, kinds.reverse)(rhs, scalar=_real(name, lhs))
         return kinds.plain(_real(name, lhs), _real(name, rhs))
 
+    # MXNet calls the operands differently here and there, and programs may name them.
+    source = f"lambda {words[0]}, {words[1]}: compute({words[0]}, {words[1]})"
+    function: Callable[[Any, Any], Any] = eval(source, {"compute": compute})  # noqa: S307 - made of two words
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{kinds.arrays}` of arrays or symbols, either of which may be a number."
     return function
@@ -95,11 +100,13 @@ def _real(name: str, value: Any) -> Any:
 
 
 def _nd(name: str) -> Callable[[Any, Any], Any]:
-    return _function(name, nd, nd.NDArray, _KINDS[name].arrays)
+    words = ("base", "exp") if name == "power" else ("lhs", "rhs")
+    return _function(name, nd, nd.NDArray, _KINDS[name].arrays, words)
 
 
 def _sym(name: str) -> Callable[[Any, Any], Any]:
-    return _function(name, sym, sym.Symbol, _KINDS[name].symbols)
+    words = ("base", "exp") if name == "power" else ("left", "right")
+    return _function(name, sym, sym.Symbol, _KINDS[name].symbols, words)
 
 
 add, subtract, multiply, divide = map(_nd, ("add", "subtract", "multiply", "divide"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, final
 
 from operad import NDArray, nd
+from operad_optimizer.aggregation import aggregation_size, in_turn
 from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
@@ -199,17 +201,36 @@ class LAMB(Optimizer):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
+        self.aggregate_num = aggregation_size(45)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Both averages."""
         return zeros_like(weight), zeros_like(weight)
+
+    def step_several(
+        self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
+    ) -> None:
+        """One operator call."""
+        counts = tuple(self._index_update_count[index] for index in indices)
+        rates = {
+            "learning_rates": self._get_lrs(indices),
+            "wds": self._get_wds(indices),
+            "step_count": counts,
+        }
+        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        own |= {"bias_correction": self.bias_correction, "num_tensors": len(indices), **self.bounds()}
+        arrays = in_turn(weights, grads, *zip(*states, strict=True))
+        nd._multi_lamb_update(*arrays, out=list(weights), **rates, **own, **self.common_of_several())
+
+    def bounds(self) -> dict[str, float]:
+        """The bounds of the norm that there are, as parameters."""
+        bounds = {"lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        return {key: bound for key, bound in bounds.items() if bound is not None}
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """The direction, its norm and the weight's, then the step."""
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
         own |= {"t": self._index_update_count[index], "bias_correction": self.bias_correction}
         direction = nd.lamb_update_phase1(weight, grad, *state, **own, **self.common(index))
-        bounds = {"lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
-        given = {key: bound for key, bound in bounds.items() if bound is not None}
         norms = [nd._lamb_norm(array) for array in (weight, direction)]
-        nd.lamb_update_phase2(weight, direction, *norms, out=weight, lr=self._get_lr(index), **given)
+        nd.lamb_update_phase2(weight, direction, *norms, out=weight, lr=self._get_lr(index), **self.bounds())

@@ -46,10 +46,12 @@ class Optimizer(metaclass=Suggesting):
         param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
 
     Attributes:
+        aggregate_num: How many weights one call of `step_several` moves; below 2: `step` moves each.
         num_update: The largest number of updates any weight has had.
         opt_registry: Classes by their names in lower case.
     """
 
+    aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
 
     def __init__(
@@ -150,6 +152,10 @@ class Optimizer(metaclass=Suggesting):
         A subclass that MXNet's programs bring has this method instead of `step`. It counts by
         `_update_count` and asks `_get_lr` and `_get_wd`, and is called with one weight at a time.
         """
+        if self.is_aggregating(index):
+            self._update_count(index)
+            self.step_several(index, weight, grad, state)  # type: ignore[arg-type]  # all of them are lists
+            return
         for one in _each(index, weight, grad, state):
             self._update_count(one[0])
             self.step(*one)
@@ -157,6 +163,26 @@ class Optimizer(metaclass=Suggesting):
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """Move one weight, whose update has been counted."""
         raise UnsupportedError(f"{type(self).__name__} does not say how a weight moves; define step")
+
+    def step_several(
+        self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
+    ) -> None:
+        """Move several weights of one type and context, whose updates have been counted.
+
+        Bit for bit what `step` of each would do; an optimizer that has an operator for it overrides this.
+        """
+        for one in _each(indices, weights, grads, states):
+            self.step(*one)
+
+    def is_aggregating(self, index: Index | Sequence[Index]) -> bool:
+        """Whether several weights are given, and one call moves them.
+
+        Not where a subclass says otherwise how one weight moves.
+        """
+        cls = type(self)
+        owner: Any = next(base for base in cls.__mro__ if "step_several" in vars(base))
+        is_overridden = cls.step is not owner.step or cls.update is not Optimizer.update
+        return isinstance(index, (list, tuple)) and self.aggregate_num > 1 and not is_overridden
 
     def update_multi_precision(
         self,
@@ -166,6 +192,9 @@ class Optimizer(metaclass=Suggesting):
         state: State,
     ) -> None:
         """`update` with states of `create_state_multi_precision`."""
+        if self.is_aggregating(index):
+            self._update_several(index, weight, grad, state)
+            return
         for i, w, g, s in _each(index, weight, grad, state):
             if self._is_mixed(w):
                 own, master = s
@@ -173,6 +202,15 @@ class Optimizer(metaclass=Suggesting):
                 master.astype(w.dtype).copyto(w)
             else:
                 self.update(i, w, g, s)
+
+    def _update_several(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        if not any(map(self._is_mixed, weights)):
+            self.update(indices, weights, grads, states)
+            return
+        own, masters = zip(*states, strict=True)
+        self.update(indices, masters, [grad.astype(np.float32) for grad in grads], own)
+        for master, weight in zip(masters, weights, strict=True):
+            master.astype(weight.dtype).copyto(weight)
 
     def _update_count(self, index: Index | Sequence[Index]) -> None:
         """Count an update of a weight, or of several."""
@@ -214,7 +252,11 @@ class Optimizer(metaclass=Suggesting):
 
     def common(self, index: Index) -> dict[str, float]:
         """The parameters that all update operators have, besides the learning rate."""
-        given = {"wd": self._get_wd(index), "rescale_grad": self.rescale_grad}
+        return {"wd": self._get_wd(index), **self.common_of_several()}
+
+    def common_of_several(self) -> dict[str, float]:
+        """Those that operators on several weights have once for all of them."""
+        given = {"rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
             given["clip_gradient"] = self.clip_gradient
         return given
@@ -233,9 +275,9 @@ class Optimizer(metaclass=Suggesting):
         return self.multi_precision and weight.dtype == np.float16
 
 
-def register(cls: C) -> C:
+def register(klass: C) -> C:
     """Make an optimizer known to `create` by its class's name; for use as a decorator."""
-    return Optimizer.register(cls)
+    return Optimizer.register(klass)
 
 
 def create(name: str | Optimizer, **arguments: Any) -> Optimizer:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 from operad import NDArray, nd
+from operad_optimizer.aggregation import aggregation_size, in_turn
 from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
@@ -23,6 +25,7 @@ class SGD(Optimizer):
         super().__init__(**arguments)
         self.momentum = momentum
         self.lazy_update = lazy_update
+        self.aggregate_num = aggregation_size(4)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """The last step, if any of it is kept."""
@@ -35,6 +38,19 @@ class SGD(Optimizer):
             nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
         else:
             nd.sgd_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
+
+    def step_several(
+        self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
+    ) -> None:
+        """One operator call, unless only some weights keep their last step."""
+        kept = [state for state in states if state is not None]
+        if kept and len(kept) != len(indices):
+            super().step_several(indices, weights, grads, states)
+            return
+        rates = {"lrs": self._get_lrs(indices), "wds": self._get_wds(indices), "num_weights": len(indices)}
+        shared = self.common_of_several() | ({"momentum": self.momentum} if kept else {})
+        operator = nd.multi_sgd_mom_update if kept else nd.multi_sgd_update
+        operator(*in_turn(weights, grads, *([kept] if kept else [])), out=list(weights), **rates, **shared)
 
 
 @register

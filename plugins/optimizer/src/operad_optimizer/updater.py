@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from operad import NDArray
+from operad import Context, NDArray
 from operad_optimizer.base import Index, Optimizer, State
 from operad_optimizer.state import dump_states, load_states
 
@@ -19,6 +19,8 @@ class Updater:
     Attributes:
         optimizer: Says how a weight moves.
         states: What it keeps of each weight, by index.
+        aggregate_updates: Whether weights that are given together are moved in one call, so many at a time as
+            the optimizer's `aggregate_num` says.
 
     Source: Updater, python/mxnet/optimizer/optimizer.py. Differs: states are not pickled.
     """
@@ -26,6 +28,7 @@ class Updater:
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.states: dict[Index, State] = {}
+        self.aggregate_updates = getattr(optimizer, "aggregate_num", 0) > 1
 
     def __call__(
         self,
@@ -38,10 +41,35 @@ class Updater:
         indices: Any = index if several else [index]
         grads: Any = grad if several else [grad]
         weights: Any = weight if several else [weight]
-        for i, g, w in zip(indices, grads, weights, strict=True):
+        given = list(zip(indices, grads, weights, strict=True))
+        for i, _, w in given:
             if i not in self.states:
                 self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+        if several and self.aggregate_updates and self.optimizer.is_aggregating(indices):
+            self._update_together(given)
+            return
+        for i, g, w in given:
             self.optimizer.update_multi_precision(i, w, g, self.states[i])
+
+    def _update_together(self, given: list[tuple[Index, NDArray, NDArray]]) -> None:
+        """Move weights of one type and context together, so many at a time as the optimizer says."""
+        alike: dict[Any, list[tuple[Index, NDArray, NDArray]]] = {}
+        for one in given:
+            alike.setdefault((one[2].dtype, one[2].context), []).append(one)
+        size = self.optimizer.aggregate_num
+        for group in alike.values():
+            for begin in range(0, len(group), size):
+                indices, grads, weights = map(list, zip(*group[begin : begin + size], strict=True))
+                states = [self.states[i] for i in indices]
+                self.optimizer.update_multi_precision(indices, weights, grads, states)
+
+    def sync_state_context(self, state: State, context: Context) -> State:
+        """A state with its arrays on `context`; arrays that are there stay themselves."""
+        if isinstance(state, NDArray):
+            return state.as_in_context(context)
+        if isinstance(state, (list, tuple)):
+            return type(state)(self.sync_state_context(each, context) for each in state)
+        return state
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """States and counts of updates as bytes, for `set_states`.

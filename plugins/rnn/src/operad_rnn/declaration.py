@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from operad_rnn.cell import Bounds
+from operad_rnn.arrays import Bounds
 from operad_rnn.layout import GATES, PackedLayout
 from operad_sdk import OperatorProperty, ParamError, param
 

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad_rnn.cell import Bounds, Cell, Saved, Weights
+from operad_rnn.arrays import Bounds, Saved, Weights
+from operad_rnn.cell import Cell
 from operad_rnn.gru import GRU
 from operad_rnn.layout import PackedLayout
 from operad_rnn.lstm import LSTM

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from operad_rnn.cell import Saved
+from operad_rnn.arrays import Saved
 from operad_rnn.declaration import RecurrentProperty
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled

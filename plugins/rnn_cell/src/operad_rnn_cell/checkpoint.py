@@ -5,6 +5,7 @@ Files are those of MXNet: `PREFIX-symbol.json`, and `PREFIX-0001.params` with `a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -73,6 +74,30 @@ def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[..
             save_rnn_checkpoint(cells, prefix, iter_no + 1, sym, arg or {}, aux or {})
 
     return callback
+
+
+def rnn_unroll(
+    cell: BaseRNNCell,
+    length: int,
+    inputs: Any = None,
+    begin_state: Sequence[Symbol] | None = None,
+    input_prefix: str = "",
+    layout: str = "NTC",
+) -> tuple[Any, list[Any]]:
+    """`cell.unroll`, by its older name.
+
+    Args:
+        cell: The cell.
+        length: Number of steps.
+        inputs: As `unroll` takes them; None: a variable for each step, `t0_data` and so on.
+        begin_state: As `unroll` takes them.
+        input_prefix: What names of those variables begin with.
+        layout: Of merged symbols.
+    """
+    warnings.warn("rnn_unroll is deprecated; call cell.unroll", DeprecationWarning, stacklevel=2)
+    if inputs is None:
+        inputs = [sym.var(f"{input_prefix}t{number}_data") for number in range(length)]
+    return cell.unroll(length, inputs, begin_state, layout)
 
 
 def _listed(cells: Cells) -> Sequence[BaseRNNCell]:

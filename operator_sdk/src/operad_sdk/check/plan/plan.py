@@ -173,6 +173,16 @@ class CasePlan:
             for dtype in dtypes:
                 name = f"{values.value} ({dtype})"
                 yield Goal(name=name, reason=why, kind=EXTREME, dtypes=(dtype,), values=values)
+        for name, param in self._subject.cls.params.items():
+            if param.run_time and 0.0 in planned_values(self._subject, param, 2):
+                yield Goal(
+                    name=f"{Values.ZEROS.value}, {name}=0.0",
+                    reason="norms and sums are 0, and the number beside the arrays too",
+                    kind=EXTREME,
+                    params={name: 0.0},
+                    dtypes=("float32",),
+                    values=Values.ZEROS,
+                )
         for dtype in _WHOLE:
             for values in (Values.HUGE, Values.DIGITS):
                 yield Goal(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,11 +18,12 @@ import msgspec
 import numpy as np
 
 from operad import config, registry
-from operad.cli import Listing, progress
+from operad.cli import Listing, param_option, progress
 from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
 from operad.files import write_atomically
 from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
+from operad_sdk.commands.check.source import OF_PUBLISHED, Source
 from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
 
@@ -34,6 +36,12 @@ _PROGRAM_LIMIT_S: Final = 60.0
 
 @click.command(cls=Listing, result=CheckRun)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--module",
+    metavar="FILE",
+    help="Import this file, or module, first: the NAMEs are operators that it registers.",
+)
+@param_option
 @click.option("--plugin", metavar="DIST", help="Check every operator of this distribution.")
 @click.option("--all", "is_all", is_flag=True, help="Check every installed operator.")
 @click.option(
@@ -70,6 +78,8 @@ _PROGRAM_LIMIT_S: Final = 60.0
 )
 def check(
     names: tuple[str, ...],
+    module: str | None,
+    params: dict[str, str],
     plugin: str | None,
     is_all: bool,
     profile: str | None,
@@ -84,9 +94,16 @@ def check(
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
     NAMEs of operators, --plugin or --all. Each operator is checked in a process of its own. Ctrl-C
     keeps what is known. Exit code 1: something is wrong.
+
+    With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
     """
     if bool(names) + (plugin is not None) + is_all != 1:
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
+    if (module is None and params) or (module is not None and (not names or writes)):
+        raise click.UsageError(
+            "--module goes with names of operators and without --write-example, --param with it"
+        )
+    source = None if module is None else Source.of(module, params)
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
@@ -97,7 +114,7 @@ def check(
     wanted = names or _operators(plugin)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
-    work = write_one if writes else plan_one if explains else check_one
+    work = write_one if writes else partial(plan_one if explains else check_one, source=source)
     with progress("checking", len(wanted)) as advance, suppress(KeyboardInterrupt):
         for result in checked(wanted, profile, jobs, work, limit):
             found[result.name] = result
@@ -126,14 +143,18 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
     ]
 
 
-def check_one(name: str, profile: str | None, told: Told) -> Any:
+def check_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The report on one operator as plain data, or why it cannot be checked."""
-    from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - an extra
+    from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
+    from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - likewise
 
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
 
-    return _plain(lambda: check_operator(name, profile=profile, progress=tell))
+    if source is None:
+        return _plain(lambda: check_operator(name, profile=profile, progress=tell))
+    checks = [id for id in all_checks() if id not in OF_PUBLISHED]
+    return _plain(lambda: check_operator(source.subject(name), checks=checks, profile=profile, progress=tell))
 
 
 def write_one(name: str, profile: str | None, told: Told) -> Any:
@@ -147,11 +168,11 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
         return str(error)
 
 
-def plan_one(name: str, profile: str | None, told: Told) -> Any:
+def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The case plan of one operator as plain data, or why it has none."""
     from operad_sdk.check.runner import case_plan  # noqa: PLC0415 - an extra
 
-    return _plain(lambda: case_plan(name, profile=profile))
+    return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
 
 
 def fails_alone(script: str, profile: str | None, told: Told) -> Any:

@@ -30,9 +30,12 @@ from operad.config import settings
 from operad.locks import new_lock
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
+from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.mapper.ir import Instruction, Program
+
+keep_numba_quiet()
 
 Kernel = Callable[..., None]
 _READ: Final[Any] = ["readonly", "contig", "aligned"]

@@ -31,7 +31,7 @@ def _(output_grad, output):
     return output_grad * ((output > 0) & (output < 1)) / 4
 
 
-@unary("zoo_right_far_ramp", accepts="floating", contract=Contract(inputs={"x": Real(90, 120)}))
+@unary("zoo_right_far_ramp", accepts="floating", contract=Contract(inputs={"data": Real(90, 120)}))
 def far_ramp(x):
     """What the data are above 100."""
     return np.maximum(x - 100, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
-from operad_sdk.domains import OneHot, Probabilities
+from operad_sdk.domains import Probabilities
 from operator_sdk.tests.zoo.fault import Right
 
 
@@ -16,7 +16,7 @@ class CrossEntropy(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float64"
     spec = "data:(N, K + 1), label:(N, K + 1) -> output:(N)"
-    contract = Contract(inputs={"data": Probabilities(), "label": OneHot()})
+    contract = Contract(inputs={"data": Probabilities(), "label": Probabilities()})
 
     def forward(data, label):
         return -(label * np.log(data)).sum(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
 from operator_sdk.tests.zoo.fault import Right
 

@@ -145,10 +145,10 @@ class Initializer(metaclass=Suggesting):
         return hash(self.dumps())
 
 
-def register(cls: C, *names: str) -> C:
+def register(klass: C, *names: str) -> C:
     """Make an initializer known to `create` by its class's name, and by `names`."""
-    _registered.add(cls, *names)
-    return cls
+    _registered.add(klass, *names)
+    return klass
 
 
 def create(name: str | Initializer, **arguments: Any) -> Initializer:

@@ -35,15 +35,17 @@ class Bulk:
         owner: The engine whose pushes are grouped.
 
     Attributes:
+        is_lasting: Whether the thread collects until `set_bulk_size` ends it, and not to the end of a `with`.
         outer: The group that the thread goes on with afterwards.
     """
 
-    __slots__ = ("_later", "_leaving", "_writes", "outer", "owner", "parts", "size")
+    __slots__ = ("_later", "_leaving", "_writes", "is_lasting", "outer", "owner", "parts", "size")
 
     def __init__(self, size: int, owner: Engine) -> None:
         if size < 1:
             raise EngineError(f"bulk({size}): a group has at least 1 member")
         self.owner = owner
+        self.is_lasting = False
         self.outer: Bulk | None = None
         self.size = size
         self.parts: list[OprBlock] = []

@@ -1,0 +1,59 @@
+"""Methods that plugins add to classes of the core."""
+
+from __future__ import annotations
+
+import pytest
+
+from operad import registry
+from operad.executor import Executor
+from operad.graph import MemoryPlan
+from operad.ndarray import NDArray
+from operad.symbol import Symbol, var
+
+
+class Pot(registry.Extensible):
+    """Stands for a class of the core."""
+
+    own = "its own"
+
+
+@pytest.fixture
+def handle(site):
+    faces = dict.fromkeys(["Pot.lift", "Pot._repr_svg_", "Pot.own"], "acme_pots.m:lift")
+    code = "def lift(pot, high=1):\n    return pot, high"
+    site.install("acme-pots", faces=faces, modules={"acme_pots.__init__": "", "acme_pots.m": code})
+    registry.refresh()
+    return site
+
+
+def test_a_plugins_method_is_bound_to_the_object(handle):
+    pot = Pot()
+    assert pot.lift(high=2) == (pot, 2)
+    assert pot._repr_svg_() == (pot, 1)
+    assert pot.own == "its own"
+
+
+def test_methods_are_listed_without_importing_the_plugin(handle):
+    assert {"lift", "_repr_svg_", "own"} <= set(dir(Pot()))
+    assert not handle.is_imported("acme_pots.m")
+
+
+def test_a_method_goes_with_its_plugin(handle):
+    handle.uninstall("acme-pots")
+    registry.refresh()
+    with pytest.raises(AttributeError, match="Pot has no attribute 'lift', and no plugin adds it"):
+        _ = Pot().lift
+
+
+def test_a_method_of_a_package_that_is_not_installed_says_so(site):
+    with pytest.raises(AttributeError, match=r"a plugin adds it: pip install .*visualization"):
+        _ = var("x").summary
+
+
+@pytest.mark.parametrize("cls", [NDArray, Symbol, Executor, MemoryPlan])
+def test_a_plugin_can_add_methods_to_what_users_hold(site, cls):
+    faces = {f"{cls.__name__}.lift": "acme_pots.m:lift"}
+    code = "def lift(pot):\n    return type(pot).__name__"
+    site.install("acme-pots", faces=faces, modules={"acme_pots.__init__": "", "acme_pots.m": code})
+    registry.refresh()
+    assert cls.__getattr__(object.__new__(cls), "lift")() == cls.__name__

@@ -1,0 +1,59 @@
+"""What lengths of 0 and -1 mean in shapes that users and files give."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.operator import is_np_shape, set_np_shape
+
+
+@pytest.fixture
+def np_shape() -> Iterator[None]:
+    before = set_np_shape(True)
+    yield
+    set_np_shape(before)
+
+
+def test_zero_is_unknown_unless_shapes_are_numpys() -> None:
+    x = od.sym.var("x")
+    assert x.infer_shape_partial(x=(0, 3))[0] == [(None, 3)]
+    assert x.infer_shape_partial()[0] == [()]
+    assert set_np_shape(True) is False
+    assert x.infer_shape_partial(x=(0, 3))[0] == [(0, 3)]
+    assert x.infer_shape_partial(x=(-1, 3))[0] == [(None, 3)]
+    assert x.infer_shape(x=())[1] == [()]
+    assert x.infer_shape_partial()[0] == [None]
+    assert set_np_shape(False) is True
+    assert x.infer_shape(x=()) == (None, None, None)
+
+
+@pytest.mark.usefixtures("np_shape")
+def test_graphs_of_empty_arrays_and_scalars_are_bound_and_run() -> None:
+    for shape in ((0, 3), ()):
+        x = od.sym.var("x", shape=shape)
+        executor = (x * 2).simple_bind(od.cpu())
+        executor.arg_dict["x"][...] = 4.0
+        (y,) = executor.forward()
+        np.testing.assert_array_equal(y.asnumpy(), np.full(shape, 8.0))
+
+
+@pytest.mark.usefixtures("np_shape")
+def test_attributes_and_files_say_which_lengths_are_unknown() -> None:
+    x = od.sym.var("x", shape=(-1, 0))
+    assert x.attr("__shape__") == "(-1, 0)"
+    assert json.loads(x.tojson())["attrs"]["is_np_shape"] == ["int", 1]
+    assert od.sym.load_json(x.tojson()).infer_shape_partial()[0] == [(None, 0)]
+
+
+def test_the_choice_is_the_threads_own() -> None:
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append((set_np_shape(True), is_np_shape())))
+    thread.start()
+    thread.join()
+    assert (seen, is_np_shape()) == ([(False, True)], False)

@@ -1,0 +1,75 @@
+"""`operad check --module`: operators of a program."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from operad import registry
+from operad.errors import ArgumentError, OperatorNotFoundError
+from operad_sdk.commands.check.command import plan_one
+from operad_sdk.commands.check.source import Source
+
+PROGRAM = '''
+import operad
+from operad_sdk import unary
+
+
+@unary("acme_square")
+def square(x):
+    """The square of every element."""
+    return x * x
+
+
+operad.registry.register(square)
+'''
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """A program's file; what importing it does is undone."""
+    (tmp_path / "acme_program.py").write_text(PROGRAM)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path / "acme_program.py"
+    if sys.modules.pop("acme_program", None):
+        registry.unregister("acme_square")
+
+
+@pytest.mark.parametrize("text", ["acme_program.py", "acme_program"])
+def test_a_file_and_a_module_are_found_from_where_the_command_is_run(program, text):
+    source = Source.of(text, {})
+    assert source == Source(str(program.parent), "acme_program", {})
+    assert source.subject("acme_square").cls is sys.modules["acme_program"].square
+
+
+def test_another_process_gets_the_operator_by_the_subjects_program(program):
+    head, expression = Source.of("acme_program.py", {}).subject("acme_square").reference()
+    assert expression == "'acme_square'"
+    assert head.splitlines()[-2:] == [f"sys.path.insert(0, {str(program.parent)!r})", "import acme_program"]
+
+
+def test_a_plan_is_made_of_the_programs_operator(program):
+    plan = plan_one("acme_square", "dev", lambda told: None, Source.of("acme_program.py", {}))
+    assert plan["operator"] == "acme_square"
+
+
+def test_what_is_not_there_is_refused(program):
+    with pytest.raises(ArgumentError, match=r"there is no file absent\.py"):
+        Source.of("absent.py", {})
+    with pytest.raises(OperatorNotFoundError, match="acme_cube"):
+        Source.of("acme_program.py", {}).subject("acme_cube")
+    found = plan_one("acme_square", "dev", lambda told: None, Source.of("no_such_module", {}))
+    assert "No module named 'no_such_module'" in found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--module", "m.py"], ["--module", "m.py", "--all"], ["--module", "m.py", "--write-example", "x"],
+     ["--param", "a=1", "x"]],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_refused(run, words):
+    done = run("check", *words)
+    assert done.exit_code == 2
+    assert "Usage" in done.output

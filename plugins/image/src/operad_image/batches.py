@@ -1,0 +1,157 @@
+"""Batches made by threads, in order, the same for any number of threads.
+
+A batch is divided into units of a few images; units are what threads take. Every image draws its random
+numbers from a stream of its own, by seed, pass and the number of the image, so it does not matter who makes
+it when. An error is kept with its unit and raised by who takes the batch; the batches behind it are whole.
+
+Arrays are used again once nobody else refers to them: fresh memory of this size costs a page fault for each
+4 KB, which is as much work as normalizing the images.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Fill = Callable[[int, Array, Array, "Workspace"], None]
+"""Writes the image of a number, and its labels, into their places of a batch."""
+
+_UNIT: Final = 8
+_OWN_REFERENCES: Final = 3
+"""Of a free array: the list's, the loop variable's, and that of the function that counts."""
+
+
+@final
+class Workspace:
+    """What one thread needs for one image after another.
+
+    Attributes:
+        rng: Random numbers of the image that was begun last.
+        pixels: uint8, one axis: where images are decoded to.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.pixels = np.empty(1 << 20, np.uint8)
+        self._bits = np.random.Philox(key=seed)
+        self.rng = np.random.Generator(self._bits)
+        self._state: Any = self._bits.state
+
+    def begin(self, epoch: int, number: int) -> None:
+        """Go to the numbers of the image `number` in the pass `epoch`."""
+        # invariant: fewer than 2^64 draws for one image, so streams do not meet.
+        self._state["state"]["counter"][:] = (0, number, epoch, 0)
+        self._state["buffer_pos"] = 4
+        self._state["has_uint32"] = 0
+        self._bits.state = self._state
+
+    def hold(self, size_bytes: int) -> None:
+        """Make room for images of that size, which are decoded elsewhere where there is none."""
+        if size_bytes > len(self.pixels):
+            self.pixels = np.empty(size_bytes, np.uint8)
+
+
+@final
+class Job(NamedTuple):
+    """One batch to make.
+
+    Attributes:
+        rows: Numbers of its images.
+        pad: How many at the end only fill it up.
+        epoch: The pass, for random numbers.
+    """
+
+    rows: Array
+    pad: int
+    epoch: int
+
+
+@final
+class Made(NamedTuple):
+    """One batch that is being made, or is."""
+
+    job: Job
+    data: Array
+    labels: Array
+    units: list[Future[None]]
+
+
+@final
+class BatchMaker:
+    """Makes batches with threads.
+
+    Args:
+        fill: Called for each image, by any thread.
+        shapes: Of the data and of the labels of a batch.
+        dtype: Of the data.
+        seed: Of random numbers.
+        num_threads: That make images.
+    """
+
+    def __init__(
+        self,
+        fill: Fill,
+        shapes: tuple[tuple[int, ...], tuple[int, ...]],
+        dtype: np.dtype[Any],
+        seed: int,
+        num_threads: int,
+    ) -> None:
+        self._fill, self._shapes, self._dtype, self._seed = fill, shapes, dtype, seed
+        self._threads = ThreadPoolExecutor(num_threads, "operad-images")
+        self._own = threading.local()
+        self._arrays: list[Array] = []
+        self._pending: deque[Made] = deque()
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def begin(self, job: Job) -> None:
+        """Let threads make a batch, behind those that were begun before."""
+        data, labels = self._free_array(), np.empty(self._shapes[1], np.float32)
+        units = [
+            self._threads.submit(self._make, job, first, data, labels)
+            for first in range(0, len(job.rows), _UNIT)
+        ]
+        self._pending.append(Made(job, data, labels, units))
+
+    def take(self) -> Made:
+        """The batch that was begun first; waits for it.
+
+        Raises:
+            Exception: What its first bad image raised.
+        """
+        made = self._pending.popleft()
+        errors = [unit.exception() for unit in made.units]  # all of them: nobody may write to it any longer
+        for error in errors:
+            if error is not None:
+                raise error
+        return made
+
+    def close(self) -> None:
+        """Forget what was begun, and let the threads end."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._pending.clear()
+
+    def _make(self, job: Job, first: int, data: Array, labels: Array) -> None:
+        workspace = getattr(self._own, "workspace", None)
+        if workspace is None:
+            workspace = self._own.workspace = Workspace(self._seed)
+        for row in range(first, min(first + _UNIT, len(job.rows))):
+            number = int(job.rows[row])
+            workspace.begin(job.epoch, number)
+            self._fill(number, data[row], labels[row], workspace)
+
+    def _free_array(self) -> Array:
+        for array in self._arrays:
+            # Views, such as that of an NDArray made of it, hold references; operations hold the view.
+            if sys.getrefcount(array) <= _OWN_REFERENCES:
+                return array
+        array = np.empty(self._shapes[0], self._dtype)
+        self._arrays.append(array)
+        return array

@@ -1,0 +1,275 @@
+"""Augmenters of images with boxes around objects.
+
+A label is one row per object: (class, left, top, right, bottom, ...), in parts of the image's width and
+height.
+
+Source: python/mxnet/image/detection.py. Differs: a call gives a new label and leaves the old one as it is;
+ranges that nothing lies in are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from operad.errors import ArgumentError, ParamError, UnsupportedError
+from operad_image import boxes, functions, pixels
+from operad_image.augmenters import Augmenter, CastAug, ForceResizeAug, ResizeAug
+from operad_image.create import colour_augmenters
+
+
+class DetAugmenter:
+    """Changes an image and its label.
+
+    Args:
+        kwargs: What `dumps` tells.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+
+    def dumps(self) -> Any:
+        """The augmenter as JSON: its name in small letters, and its arguments."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """The changed image, an array of the same kind, and its label."""
+        raise UnsupportedError(f"{type(self).__name__} does not define __call__(src, label)")
+
+
+class DetBorrowAug(DetAugmenter):
+    """An augmenter of images that leaves boxes where they are."""
+
+    def __init__(self, augmenter: Any) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise ArgumentError(f"DetBorrowAug: got {type(augmenter).__name__}, expected an Augmenter")
+        super().__init__(augmenter=augmenter.dumps())
+        self.augmenter = augmenter
+
+    def dumps(self) -> Any:
+        """The name, and what the augmenter tells."""
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """See the class."""
+        return self.augmenter(src), label
+
+
+class DetRandomSelectAug(DetAugmenter):
+    """One of several augmenters, drawn anew for every image; none of them with probability `skip_prob`."""
+
+    def __init__(self, aug_list: Any, skip_prob: float = 0) -> None:
+        chosen = list(aug_list) if isinstance(aug_list, (list, tuple)) else [aug_list]
+        for one in chosen:
+            if not isinstance(one, DetAugmenter):
+                raise ArgumentError(f"DetRandomSelectAug: got {type(one).__name__}, expected a DetAugmenter")
+        super().__init__(skip_prob=skip_prob)
+        self.aug_list = chosen
+        self.skip_prob = skip_prob if chosen else 1
+
+    def dumps(self) -> Any:
+        """The name, and what all augmenters tell."""
+        return [type(self).__name__.lower(), [one.dumps() for one in self.aug_list]]
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """See the class."""
+        if random.random() < self.skip_prob:
+            return src, label
+        random.shuffle(self.aug_list)
+        changed: tuple[Any, Any] = self.aug_list[0](src, label)
+        return changed
+
+
+class DetHorizontalFlipAug(DetAugmenter):
+    """The mirror image, with probability `p`."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = p
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """See the class."""
+        if random.random() >= self.p:
+            return src, label
+        turned = label.copy()
+        turned[:, 1], turned[:, 3] = 1 - label[:, 3], 1 - label[:, 1]
+        return functions.like(src, functions.as_pixels(src)[:, ::-1]), turned
+
+
+class DetRandomCropAug(DetAugmenter):
+    """A part somewhere in the image, with the objects that are in it.
+
+    Args:
+        min_object_covered: Of every object that is in the part at all, more than this is.
+        aspect_ratio_range: Least and largest width over height.
+        area_range: Least and largest area, of the image's.
+        min_eject_coverage: Objects of which no more than this is in the part are left out of the label.
+        max_attempts: After so many the image stays as it is.
+    """
+
+    def __init__(
+        self,
+        min_object_covered: float = 0.1,
+        aspect_ratio_range: Any = (0.75, 1.33),
+        area_range: Any = (0.05, 1.0),
+        min_eject_coverage: float = 0.3,
+        max_attempts: int = 50,
+    ) -> None:
+        self.aspect_ratio_range = _range("DetRandomCropAug", "aspect_ratio_range", aspect_ratio_range)
+        self.area_range = _range("DetRandomCropAug", "area_range", area_range)
+        super().__init__(
+            min_object_covered=min_object_covered,
+            aspect_ratio_range=self.aspect_ratio_range,
+            area_range=self.area_range,
+            min_eject_coverage=min_eject_coverage,
+            max_attempts=max_attempts,
+        )
+        self.min_object_covered = min_object_covered
+        self.min_eject_coverage = min_eject_coverage
+        self.max_attempts = max_attempts
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """See the class."""
+        height, width = src.shape[:2]
+        for window in boxes.windows_inside(
+            height, width, self.area_range, self.aspect_ratio_range, self.max_attempts
+        ):
+            if boxes.covers(label, window, height, width, self.min_object_covered):
+                kept = boxes.within(label, window, height, width, self.min_eject_coverage)
+                if len(kept):
+                    return functions.fixed_crop(src, *window), kept
+        return src, label
+
+
+class DetRandomPadAug(DetAugmenter):
+    """The image somewhere in a larger one of one colour.
+
+    Args:
+        aspect_ratio_range: Least and largest width over height.
+        area_range: Least and largest area, of the image's; where the largest is not above 1, nothing is done.
+        max_attempts: After so many the image stays as it is.
+        pad_val: The colour.
+    """
+
+    def __init__(
+        self,
+        aspect_ratio_range: Any = (0.75, 1.33),
+        area_range: Any = (1.0, 3.0),
+        max_attempts: int = 50,
+        pad_val: Any = (128, 128, 128),
+    ) -> None:
+        self.aspect_ratio_range = _range("DetRandomPadAug", "aspect_ratio_range", aspect_ratio_range)
+        self.area_range = _range("DetRandomPadAug", "area_range", area_range)
+        super().__init__(
+            aspect_ratio_range=self.aspect_ratio_range,
+            area_range=self.area_range,
+            max_attempts=max_attempts,
+            pad_val=pad_val,
+        )
+        self.max_attempts = max_attempts
+        self.pad_val = pad_val
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
+        """See the class."""
+        if self.area_range[1] <= 1:
+            return src, label
+        image = functions.as_pixels(src)
+        height, width = image.shape[:2]
+        window = boxes.window_around(
+            height, width, self.area_range, self.aspect_ratio_range, self.max_attempts
+        )
+        if window is None:
+            return src, label
+        x, y, new_width, new_height = window
+        padded = pixels.border(
+            image, -y, new_height + y - height, -x, new_width + x - width, values=self.pad_val
+        )
+        return functions.like(src, padded), boxes.moved(label, window, height, width)
+
+
+def CreateMultiRandCropAugmenter(  # noqa: N802 - MXNet's name
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 1.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    skip_prob: float = 0,
+) -> DetRandomSelectAug:
+    """One of several `DetRandomCropAug`, drawn for every image; a list has one value for each of them."""
+    given = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
+    lists = [value if isinstance(value, list) else [value] for value in given]
+    count = max(map(len, lists))
+    for values in lists:
+        if len(values) not in (1, count):
+            raise ParamError(
+                f"CreateMultiRandCropAugmenter: a list has {len(values)} values, "
+                f"expected 1 or {count} as another has"
+            )
+    aligned = [values * count if len(values) == 1 else values for values in lists]
+    return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)], skip_prob)
+
+
+def CreateDetAugmenter(  # noqa: N802 - MXNet's name
+    data_shape: Sequence[int],
+    resize: int = 0,
+    rand_crop: float = 0,
+    rand_pad: float = 0,
+    rand_gray: float = 0,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    pca_noise: float = 0,
+    hue: float = 0,
+    inter_method: int = 2,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 3.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    pad_val: Any = (127, 127, 127),
+) -> list[DetAugmenter]:
+    """Augmenters that make images of one shape, with boxes.
+
+    Args:
+        data_shape: Channels, height and width of the results.
+        resize: First resize the shorter edge to this; 0: do not.
+        rand_crop: Probability of `DetRandomCropAug`, whose arguments are below.
+        rand_pad: Probability of `DetRandomPadAug`, with areas from 1 to the largest of `area_range`.
+        rand_gray: As of `CreateAugmenter`, and so are the arguments that are not named here.
+        pad_val: The colour around padded images.
+    """
+    found: list[DetAugmenter] = []
+    if resize > 0:
+        found.append(DetBorrowAug(ResizeAug(resize, inter_method)))
+    if rand_crop > 0:
+        found.append(
+            CreateMultiRandCropAugmenter(
+                min_object_covered,
+                aspect_ratio_range,
+                area_range,
+                min_eject_coverage,
+                max_attempts,
+                1 - rand_crop,
+            )
+        )
+    if rand_mirror:
+        found.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        padding = DetRandomPadAug(aspect_ratio_range, (1.0, area_range[1]), max_attempts, pad_val)
+        found.append(DetRandomSelectAug([padding], 1 - rand_pad))
+    size = (data_shape[2], data_shape[1])
+    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    plain = [ForceResizeAug(size, inter_method), CastAug(), *colours]
+    return [*found, *map(DetBorrowAug, plain)]
+
+
+def _range(who: str, what: str, given: Any) -> tuple[float, float]:
+    low, high = given if isinstance(given, (list, tuple)) else (given, given)
+    if high <= 0 or low > high or (what == "aspect_ratio_range" and low <= 0):
+        raise ParamError(f"{who}: {what} is {given!r}, expected a least and a largest positive number")
+    return low, high

@@ -1,0 +1,9 @@
+"""`mx.contrib`: operators called `_contrib_...`, and the autograd of before MXNet 1.0."""
+
+from operad.ndarray import contrib as nd
+from operad.ndarray import contrib as ndarray
+from operad.symbol import contrib as sym
+from operad.symbol import contrib as symbol
+from operad_mxnet.contrib import autograd
+
+__all__ = ["autograd", "nd", "ndarray", "sym", "symbol"]

@@ -1,0 +1,7 @@
+"""`mx.name`: the module `operad.symbol.name`, importable by its short name."""
+
+import sys
+
+import operad
+
+sys.modules[__name__] = operad.name

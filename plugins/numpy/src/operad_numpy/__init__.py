@@ -1,0 +1,1 @@
+"""NumPy's functions on arrays: what operators compute as NumPy does, recorded and asynchronous."""

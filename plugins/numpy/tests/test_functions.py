@@ -1,0 +1,129 @@
+"""Each function of NumPy that an entry point names gives what NumPy gives, as an array that is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from operad import NDArray, autograd, nd
+from operad.errors import OperadError
+
+X = np.float32([[3, -2, 1], [0.5, 4, -4]])
+V = np.float32([2, -1, 0.5])
+SQUARE = np.float32([[2, 1], [0.5, 3]])
+
+Call = Callable[[Any, Callable[[Any], Any]], Any]
+CALLS: dict[str, list[Call]] = {
+    "sum": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=1, keepdims=True)],
+    "prod": [lambda f, a: f(a(X), axis=0)],
+    "mean": [lambda f, a: f(a(X), (0, 1))],
+    "max": [lambda f, a: f(a(X), 1)],
+    "min": [lambda f, a: f(a(X), 1)],
+    "amax": [lambda f, a: f(a(X), 0)],
+    "amin": [lambda f, a: f(a(X), 0)],
+    "nansum": [lambda f, a: f(a(np.where(X > 0, X, np.nan)), axis=1)],
+    "nanprod": [lambda f, a: f(a(np.where(X > 0, X, np.nan)), axis=1)],
+    "all": [lambda f, a: f(a(X), axis=0)],
+    "any": [lambda f, a: f(a(X), axis=0)],
+    "var": [lambda f, a: f(a(X), axis=0)],
+    "std": [lambda f, a: f(a(X), axis=0)],
+    "cumsum": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=1)],
+    "linalg.norm": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=1, keepdims=True)],
+    "concatenate": [lambda f, a: f([a(X), X], axis=1), lambda f, a: f((a(X), a(V)), axis=None)],
+    "stack": [lambda f, a: f([a(X), X], axis=-1)],
+    "vstack": [lambda f, a: f([a(X), V])],
+    "hstack": [lambda f, a: f([a(X), X]), lambda f, a: f([a(V), V])],
+    "split": [lambda f, a: f(a(X), 3, axis=1), lambda f, a: f(a(V), [1, -1]), lambda f, a: f(a(V), [2, 9])],
+    "transpose": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axes=(1, 0))],
+    "moveaxis": [lambda f, a: f(a(X[None]), (0, 2), (1, 0))],
+    "swapaxes": [lambda f, a: f(a(X[None]), 0, -1)],
+    "reshape": [lambda f, a: f(a(X), (3, -1)), lambda f, a: f(a(X), 6)],
+    "ravel": [lambda f, a: f(a(X))],
+    "expand_dims": [lambda f, a: f(a(X), 1)],
+    "squeeze": [lambda f, a: f(a(X[None])), lambda f, a: f(a(X[None]), axis=0)],
+    "broadcast_to": [lambda f, a: f(a(V), (2, 3))],
+    "flip": [lambda f, a: f(a(X)), lambda f, a: f(a(X), 1), lambda f, a: f(a(X), (0, 1))],
+    "repeat": [lambda f, a: f(a(X), 2), lambda f, a: f(a(X), 2, axis=0)],
+    "tile": [lambda f, a: f(a(X), 2), lambda f, a: f(a(X), (2, 1, 2))],
+    "diag": [lambda f, a: f(a(V), 1), lambda f, a: f(a(X))],
+    "sort": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=None)],
+    "argsort": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=0)],
+    "where": [
+        lambda f, a: f(a(X) > 0, a(X), 0.0),
+        lambda f, a: f(a(X) > 0, 1.0, a(V)),
+        lambda f, a: f(X > 0, a(X), a(V)),
+    ],
+    "clip": [lambda f, a: f(a(X), -1, 2)],
+    "take": [
+        lambda f, a: f(a(X), [0, -1], axis=1),
+        lambda f, a: f(a(X), [5, 0]),
+        lambda f, a: f(a(X), a(np.array([[1, -1]])).astype("int64"), axis=1),
+    ],
+    "fix": [lambda f, a: f(a(X))],
+    "copy": [lambda f, a: f(a(X))],
+    "zeros_like": [lambda f, a: f(a(X))],
+    "ones_like": [lambda f, a: f(a(X))],
+    "dot": [lambda f, a: f(a(X), a(V)), lambda f, a: f(a(X), a(X.T))],
+    "outer": [lambda f, a: f(a(V), a(X)), lambda f, a: f(V, a(V))],
+    "linalg.det": [lambda f, a: f(a(SQUARE))],
+    "linalg.inv": [lambda f, a: f(a(SQUARE))],
+}
+NAMES = sorted(
+    point.name.removeprefix("numpy.")
+    for point in entry_points(group="operad.faces")
+    if point.name.startswith("numpy.")
+)
+
+
+def compare(found: Any, expected: Any) -> None:
+    if isinstance(expected, (list, tuple)):
+        assert len(found) == len(expected)
+        for each, other in zip(found, expected, strict=True):
+            compare(each, other)
+        return
+    assert isinstance(found, NDArray)
+    assert (found.shape, found.dtype) == (np.atleast_1d(expected).shape, expected.dtype)
+    np.testing.assert_allclose(found.asnumpy(), np.atleast_1d(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_every_entry_point_has_calls_here() -> None:
+    assert sorted(CALLS) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_gives_what_numpy_gives(name: str) -> None:
+    function = attrgetter(name)(np)
+    for call in CALLS[name]:
+        compare(call(function, nd.array), call(function, np.asarray))
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "where", "split", "cumsum", "moveaxis", "take", "hstack", "linalg.norm"]
+)
+def test_gradients_flow_through(name: str) -> None:
+    x = nd.array(X if name != "moveaxis" else X[None])
+    x.attach_grad()
+    with autograd.record():
+        made = CALLS[name][0](attrgetter(name)(np), lambda _: x)
+        loss = sum(part.sum() for part in made) if isinstance(made, list) else made.sum()
+    loss.backward()
+    assert np.any(x.grad.asnumpy())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.linalg.norm(x, 1), lambda x: np.linalg.norm(x.astype("int32")),
+        lambda x: np.reshape(x, (0, -1)), lambda x: np.split(x, 4, axis=1), lambda x: np.where(x > 0),
+        lambda x: np.repeat(x, [1, 2], axis=0), lambda x: np.sum(x, dtype="int8"),
+        lambda x: np.take(x, [6]),
+    ],
+)  # fmt: skip
+def test_what_operators_do_not_compute_as_numpy_does_is_refused(call: Any) -> None:
+    with pytest.raises(OperadError, match=r"^numpy\.\w+"):
+        call(nd.array(X))

@@ -1,0 +1,47 @@
+"""The arrays that a cell works on, and where its states are clipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self, final
+
+from operad_sdk import Array
+
+
+@final
+class Weights(NamedTuple):
+    """The arrays of one cell, or their gradients; matrices have a row for each unit of each gate."""
+
+    i2h: Array
+    h2h: Array
+    h2r: Array  # None where there is no projection
+    i2h_bias: Array
+    h2h_bias: Array
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array], cell: str) -> Self:
+        """Those of `cell` among all arrays of a network by name."""
+        names = ("i2h_weight", "h2h_weight", "h2r_weight", "i2h_bias", "h2h_bias")
+        return cls(*(arrays.get(f"{cell}_{name}") for name in names))
+
+
+@final
+class Saved(NamedTuple):
+    """What forward leaves for backward: (steps, batch, units) each; None where a cell has no such thing.
+
+    Attributes:
+        gates: After activation, side by side.
+        inner: An LSTM's cell states; a GRU's product of the hidden state for the candidate.
+    """
+
+    gates: Array
+    inner: Array
+
+
+@final
+class Bounds(NamedTuple):
+    """Where an LSTM's cell states are clipped; `stops_nan`: a NaN becomes the lower bound."""
+
+    lower: float
+    upper: float
+    stops_nan: bool

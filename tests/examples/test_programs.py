@@ -1,0 +1,96 @@
+"""The programs of `examples/`: one step of each here, all of them in `make test-slow`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from examples import (
+    bucketing,
+    custom_softmax,
+    fine_tuning,
+    language_model,
+    lenet,
+    matrix_factorization,
+    two_contexts,
+    variational_autoencoder,
+)
+
+PROGRAMS = (
+    bucketing,
+    custom_softmax,
+    fine_tuning,
+    language_model,
+    lenet,
+    matrix_factorization,
+    two_contexts,
+    variational_autoencoder,
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__.rpartition(".")[2])
+def test_one_step_of_the_program_gives_a_result(
+    program: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [program.__name__, "--quick"])
+
+    program.main()
+
+    assert any(word[:1].isdigit() for word in capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_lenet_learns_the_digits() -> None:
+    assert lenet.train() > 0.95
+
+
+@pytest.mark.slow
+def test_language_model_knows_more_than_the_frequency_of_letters() -> None:
+    model, frequencies = language_model.train()
+
+    assert model < 5.5
+    assert frequencies > 20
+
+
+@pytest.mark.slow
+def test_matrix_factorization_comes_close_to_the_noise() -> None:
+    assert matrix_factorization.NOISE < matrix_factorization.train() < 0.3
+
+
+@pytest.mark.slow
+def test_variational_autoencoder_is_cheaper_than_mean_brightness() -> None:
+    model, means = variational_autoencoder.train()
+
+    assert model < means - 1.5
+
+
+@pytest.mark.slow
+def test_custom_softmax_learns_as_the_built_in_one() -> None:
+    ours, built_in = custom_softmax.train()
+
+    assert ours == pytest.approx(built_in, abs=0.01)
+    assert ours > 0.94
+
+
+@pytest.mark.slow
+def test_bucketing_learns_from_sentences_of_all_lengths() -> None:
+    perplexity, graphs = bucketing.train()
+
+    assert perplexity < 130
+    assert graphs == len(bucketing.BUCKETS)
+
+
+@pytest.mark.slow
+def test_two_contexts_come_to_the_weights_of_one() -> None:
+    accuracy, of_batches, of_network = two_contexts.train()
+
+    assert accuracy > 0.95
+    assert of_batches < 1e-4
+    assert of_network == 0
+
+
+@pytest.mark.slow
+def test_fine_tuning_learns_from_few_images() -> None:
+    assert fine_tuning.train() > 0.8
