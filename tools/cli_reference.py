@@ -24,7 +24,7 @@ from operad.cli import Listing, main
 from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
-OWNERS: Final = ("operad", "operad-sdk", "operad-module", "operad-mxnet")
+OWNERS: Final = ("operad", "operad-sdk", "operad-image", "operad-module", "operad-mxnet", "operad-recordio")
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
 # The command `operad`
@@ -37,8 +37,10 @@ _INTRODUCTION: Final = """\
 | `operad bench` | `pip install "operad[cli]" operad-sdk` |
 | `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
 | `operad new` | `pip install "operad-sdk[new]"` |
+| `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |
 | `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
+| `operad rec2idx` | `pip install "operad-recordio[cli]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line
 above that installs them, and exits with 2. `python -m operad` is the script for where it is not on the path.

@@ -157,7 +157,7 @@ def test_adding_a_gradient_takes_no_memory_that_grows_with_the_table(dtype: str)
     table_bytes = ROWS * WIDTH * np.dtype(dtype).itemsize
     before, peak = storage.get().stats(od.cpu()), _peak_bytes(step)
     assert peak < table_bytes / 20
-    assert storage.get().stats(od.cpu()).in_use_bytes == before.in_use_bytes
+    assert storage.get().stats(od.cpu()).in_use_bytes <= before.in_use_bytes
     counts = np.bincount(indices.asnumpy(), minlength=ROWS)
     np.testing.assert_array_equal(grad.asnumpy(), (1 + 2 * counts)[:, None] * np.ones((1, WIDTH)))
 
