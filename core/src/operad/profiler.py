@@ -1,7 +1,7 @@
 """What the engine runs, as it runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
-The rest (`set_config`, `start`, `dump`, `Task`, ...) is operad-profiler, which keeps what it observes. `stage`,
-`count_stages` and `stages` are about pipelines: see `operad.stages`.
+The rest (`set_config`, `start`, `dump`, `Task`, ...) is that of operad-profiler, which keeps what it
+observes. `stage`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
 """
 
 from __future__ import annotations
