@@ -2,9 +2,9 @@
 
 A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, and returns;
 a thread sends them once they are computed. So an array may be written again as soon as it has been pushed.
-A pull waits for that thread, and raises what went wrong on the way. In a synchronous store a round of a key is one
-push of each worker: whoever pushes twice waits for the others, in its pull. In an asynchronous one every push
-changes the stored value, which needs an optimizer.
+A pull waits for that thread, and raises what went wrong on the way. In a synchronous store a round of a key
+is one push of each worker: whoever pushes twice waits for the others, in its pull. In an asynchronous one every
+push changes the stored value, which needs an optimizer.
 
 Source: KVStoreDist, src/kvstore/kvstore_dist.h. Differs: rounds count workers and not requests; keys of a
 call share messages; every wait ends, and its error names ranks; errors of an updater are raised.
@@ -30,7 +30,7 @@ from operad_kvstore.keys import Key
 from operad_kvstore.packets import Array, Packet, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
-from operad_kvstore.updates import Update, Updates
+from operad_kvstore.updates import Update
 
 
 @final
@@ -166,7 +166,9 @@ class DistStore(KVStore):
         for name in groups:
             dtype = self._table.get(call, name).dtype
             if self._codec is not None and dtype != np.float32:
-                raise DTypeError(f"{call}: key {name!r} is {dtype.name}; 2-bit compression takes float32 only")
+                raise DTypeError(
+                    f"{call}: key {name!r} is {dtype.name}; 2-bit compression takes float32 only"
+                )
         return groups
 
     def _take_in(self, groups: Groups) -> None:

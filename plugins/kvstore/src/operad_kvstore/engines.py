@@ -23,8 +23,8 @@ def create_distributed(name: str, engine: str | None = None) -> DistStore:
 
     Args:
         name: The type.
-        engine: What carries values; else the setting `OPERAD_KV_ENGINE`; else `mpi` where `mpirun` started this
-            process, and `ray` where Ray is initialised, or `RAY_ADDRESS` says where it runs.
+        engine: What carries values; else the setting `OPERAD_KV_ENGINE`; else `mpi` where `mpirun` started
+            this process, and `ray` where Ray is initialised, or `RAY_ADDRESS` says where it runs.
     Raises:
         ArgumentError: Nothing says which engine.
         PluginError: The engine is not installed.

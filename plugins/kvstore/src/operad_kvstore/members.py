@@ -20,9 +20,7 @@ class Members:
         lost: Why, by rank.
     """
 
-    def __init__(
-        self, num_workers: int, silence_s: float, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, num_workers: int, silence_s: float, now: Callable[[], float] = time.monotonic) -> None:
         self.num_workers = num_workers
         self._silence_s, self._now = silence_s, now
         self._heard: dict[int, float] = {}

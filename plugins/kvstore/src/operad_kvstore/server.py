@@ -1,9 +1,9 @@
 """A server of values for several workers, without the transport.
 
 Each worker numbers its messages to a server: 1, 2, 3, ... A message that comes again is ignored, and one that
-comes too early is not taken in; the answer says up to which number the server has a worker's messages, and up to which
-they outlast a crash. Workers keep what may be lost, so a server that was restored from an older picture of
-itself gets the rest again, in order, and comes to the same values.
+comes too early is not taken in. The answer says up to which number the server has a worker's messages, and up
+to which they outlast a crash. Workers keep what may be lost, so a server that was restored from an older
+picture of itself gets the rest again, in order, and comes to the same values.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class Server:
         Args:
             rank: Of the worker.
             number: Of the message, from 1 on.
-            message: ("init", arrays), ("push", packets), ("barrier",), or ("optimizer" | "updater" | "states", it).
+            message: ("init", arrays), ("push", packets), ("barrier",), ("optimizer", it), ("updater", it) or
+                ("states", bytes).
         Raises:
             WorkerLostError: This worker has been given up.
         """
@@ -94,7 +95,12 @@ class Server:
             return Receipt(self._seen[rank], self._durable.get(rank, 0))
 
     def wait(
-        self, rank: int, number: int, clocks: Mapping[Key, int], barrier: int = 0, timeout_s: float | None = None
+        self,
+        rank: int,
+        number: int,
+        clocks: Mapping[Key, int],
+        barrier: int = 0,
+        timeout_s: float | None = None,
     ) -> Receipt:
         """Wait for rounds, or for a barrier.
 
@@ -167,6 +173,12 @@ class Server:
             self._members.lose(rank, why)
             self._drop(rank)
 
+    @property
+    def live(self) -> list[int]:
+        """The workers that have not ended."""
+        with self._changed:
+            return self._members.live
+
     def states(self, dump_optimizer: bool) -> bytes:
         """The optimizer's states."""
         with self._changed:
@@ -196,7 +208,10 @@ class Server:
             self._barriers[rank] += 1
         else:
             self._configure(what, value)
-        if self._bytes_since_write and self._bytes_since_write >= self._settings.snapshot_every * self._shard.num_bytes:
+        if (
+            self._bytes_since_write
+            and self._bytes_since_write >= self._settings.snapshot_every * self._shard.num_bytes
+        ):
             self._keep()
 
     def _configure(self, what: str, value: Any) -> None:

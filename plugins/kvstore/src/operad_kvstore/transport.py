@@ -13,8 +13,8 @@ class Transport(Protocol):
     """Carries values. One thread calls it, except for `lost` and `close`; calls wait.
 
     Whatever waits for other workers ends after a time: with `WorkerLostError`, `ServerLostError` or
-    `StoreTimeoutError`, which name ranks. An entry point `engine.<name>` in the group `operad.kvstores` names a
-    function that is called with the store's type and returns one.
+    `StoreTimeoutError`, which name ranks. An entry point `engine.<name>` in the group `operad.kvstores`
+    names a function that is called with the store's type and returns one.
     """
 
     @property
@@ -46,7 +46,7 @@ class Transport(Protocol):
         """
 
     def configure(self, what: str, value: Any) -> None:
-        """Set rank 0's `optimizer`, `updater` or `states` (bytes) where values are stored; every worker calls."""
+        """Set rank 0's `optimizer`, `updater` or `states` where values are stored; every worker calls."""
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
         """The optimizer's states of every server."""

@@ -2,11 +2,11 @@
 
 Each call is agreed on first: a worker sends the others a line that says what it is about to do, and compares
 theirs. So a worker that does something else, or does not come, is named; a reduction alone would hang or add
-what does not belong together. Then sums are reduced in place, in chunks that follow each other closely: on one
-machine chunks stay in the cache, and 100 MB take less than half the time of one whole reduction.
+what does not belong together. Then sums are reduced in place, in chunks that follow each other closely: on
+one machine chunks stay in the cache, and 100 MB take less than half the time of one whole reduction.
 
 The agreement costs one short message to each other worker. All workers get the same bits of a sum, and run
-the same updater on them, so their values stay equal; each agreement compares a checksum of what was last summed.
+the same updater on them, so their values stay equal; each agreement compares a checksum of the last sum.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class MpiTransport:
         totals: dict[Any, Array] = {}
         for packet in packets:
             keys = [piece.key for piece in packet.bucket.pieces]
-            self._agree(f"push {keys} of {packet.bucket.dtype} {packet.threshold or ''}")
+            self._agree(f"push {keys} of {packet.bucket.dtype}{_compressed(packet)}")
             for piece, summed in self._summed(packet, f"push of key {keys[0]!r}"):
                 whole = self._shard_sized(totals, piece.key, summed.dtype)
                 whole[piece.start : piece.stop] = summed
@@ -194,7 +194,8 @@ class MpiTransport:
         if ours[:8] != theirs[:8]:
             raise self._break(
                 od.kvstore.RoundMismatchError(
-                    f"rank {self.rank} called {ours[18:].strip()!r}, rank {rank} called {theirs[18:].strip()!r}; "
+                    f"rank {self.rank} called {ours[18:].strip()!r}, "
+                    f"rank {rank} called {theirs[18:].strip()!r}; "
                     "all workers make the same calls with the same keys, in the same order",
                     [self.rank, rank],
                 )
@@ -270,3 +271,7 @@ class MpiTransport:
                 f"the store cannot be used any more: {self._broken}; start the job again",
                 getattr(self._broken, "ranks", ()),
             ) from self._broken
+
+
+def _compressed(packet: Any) -> str:
+    return "" if packet.threshold is None else f", compressed with threshold {packet.threshold:g}"

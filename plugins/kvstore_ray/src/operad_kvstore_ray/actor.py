@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import ray
-from ray import cloudpickle
 
 import operad as od
 from operad.files import write_atomically
+from operad_kvstore_ray.pickling import pickled, unpickled
 
 CALLS: Final = "calls"
 WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
+_LOOK_AGAIN_S: Final = 0.1
 
 
 @final
@@ -32,26 +33,26 @@ class ServerActor:
     """One server.
 
     Args:
-        number: Of the server, from 0 on.
+        name: Of the actor.
         settings: A `StoreSettings`, as a tuple.
         is_async: Whether every push changes the value at once.
         folder: Where pictures are kept; the actor must see the same folder after a restart.
     """
 
-    def __init__(self, number: int, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
-        self._file = Path(folder) / f"server-{number}.pickle"
+    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
+        self._file = Path(folder) / f"{name}.pickle"
         self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
         if self._file.exists():
             # Written by this actor in its own folder.
-            self._server.restore(cloudpickle.loads(self._file.read_bytes()))
+            self._server.restore(unpickled(self._file.read_bytes()))
 
     @ray.method(concurrency_group=CALLS)
     def handle(self, rank: int, number: int, message: tuple[Any, ...]) -> tuple[int, int]:
         """See `Server.handle`; optimizers and updaters come pickled."""
         what, *values = message
         if what in {"optimizer", "updater"}:
-            values = [cloudpickle.loads(values[0])]
+            values = [unpickled(values[0])]
         seen, durable = self._server.handle(rank, number, (what, *values))
         return seen, durable
 
@@ -82,9 +83,10 @@ class ServerActor:
         return lost
 
     @ray.method(concurrency_group=BEATS)
-    def lose(self, rank: int, why: str) -> None:
-        """See `Server.lose`."""
+    def lose(self, rank: int, why: str) -> bool:
+        """See `Server.lose`; whether no worker is left."""
         self._server.lose(rank, why)
+        return not self._server.live
 
     @ray.method(concurrency_group=BEATS)
     def process_id(self) -> int:
@@ -105,51 +107,54 @@ class ServerActor:
         return reply
 
     def _write(self, state: dict[str, Any]) -> None:
-        write_atomically(self._file, cloudpickle.dumps(state))
+        write_atomically(self._file, pickled(state))
 
 
-def start_servers(settings: Any, is_async: bool, folder: str, **options: Any) -> list[Any]:
-    """The servers of a job; those that run already are taken as they are.
+def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> list[Any]:
+    """The servers of a store. They outlast this process; see `RayTransport.close`.
 
     Args:
         settings: A `StoreSettings`.
+        store: A name that no other store of the job has.
         is_async: Whether every push changes the value at once.
         folder: For their pictures.
-        options: Further options of the actors.
     """
     waits = 2 * settings.num_workers + 2
-    made = ray.remote(concurrency_groups={CALLS: 1, WAITS: waits, BEATS: 1})(ServerActor)
+    # Ray's annotations know neither groups of threads nor classes that are marked by a call.
+    mark: Any = ray.remote
+    made = mark(concurrency_groups={CALLS: 1, WAITS: waits, BEATS: 1})(ServerActor)
     # No processor is set aside: a server works while its workers wait.
-    made = made.options(
-        num_cpus=0, max_restarts=-1, max_task_retries=-1, get_if_exists=True, namespace=settings.job, **options
-    )
-    names = server_names(settings, is_async)
+    options: dict[str, Any] = {
+        "num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "lifetime": "detached",
+        "namespace": settings.job, "get_if_exists": True,
+    }  # fmt: skip
     return [
-        made.options(name=name).remote(i, tuple(settings), is_async, folder) for i, name in enumerate(names)
+        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder)
+        for name in _names(settings, store)
     ]
 
 
-def server_names(settings: Any, is_async: bool) -> list[str]:
-    """What Ray knows the servers by."""
-    kind = "async" if is_async else "sync"
-    return [f"operad-kv-{kind}-{i}" for i in range(settings.num_servers)]
-
-
-def found_servers(settings: Any, is_async: bool, timeout_s: float) -> list[Any]:
-    """The servers of a job, once they run.
+def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:
+    """The servers of a store, once rank 0 has started them.
 
     Raises:
-        ValueError: One does not run within `timeout_s` seconds.
+        StoreTimeoutError: One does not run within `timeout_s` seconds.
     """
     end = time.monotonic() + timeout_s
     found: list[Any] = []
-    for name in server_names(settings, is_async):
+    for name in _names(settings, store):
         while True:
             try:
                 found.append(ray.get_actor(name, namespace=settings.job))
                 break
             except ValueError:
                 if time.monotonic() > end:
-                    raise
-                time.sleep(0.1)
+                    raise od.kvstore.StoreTimeoutError(
+                        f"rank {settings.rank} waited {timeout_s:g} s for rank 0 to start {name!r}", [0]
+                    ) from None
+                time.sleep(_LOOK_AGAIN_S)
     return found
+
+
+def _names(settings: Any, store: str) -> list[str]:
+    return [f"operad-kv-{store}-{i}" for i in range(settings.num_servers)]

@@ -25,7 +25,9 @@ _OF_SIGNAL: Final = 128
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-n", "--workers", type=click.IntRange(1), required=True, help="How many workers.")
-@click.option("-s", "--servers", type=click.IntRange(1), default=1, show_default=True, help="How many servers.")
+@click.option(
+    "-s", "--servers", type=click.IntRange(1), default=1, show_default=True, help="How many servers."
+)
 @click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable for the workers; repeatable.")
 @click.option(
     "--object-store-mb", type=click.IntRange(100), default=512, show_default=True,
@@ -48,15 +50,15 @@ def launch(
 ) -> None:
     """Run SCRIPT in several processes that share distributed stores.
 
-    Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is used;
-    else Ray is started, on the loopback device, until the last worker has ended. The exit code is that of the
-    first worker that failed (128 and its number for a signal), and 0 if none did.
+    Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
+    used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that of
+    the first worker that failed (128 and its number for a signal), and 0 if none did.
     """
     own = dict(_variable(text) for text in env)
     job = f"job-{secrets.token_hex(4)}"
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
     ray = imported_ray()
-    address = os.environ.get("RAY_ADDRESS") or start_cluster(workers, object_store_mb << 20)
+    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20)
     snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
     shared = {
         **os.environ, **own, "PYTHONUNBUFFERED": "1", "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray",
@@ -113,27 +115,28 @@ class Workers:
             on_loss: Is told the rank that failed, and why.
         """
         running = set(range(len(self._processes)))
-        code, end = 0, float("inf")
+        code, end, is_ending = 0, float("inf"), False
         while running:
             for rank in sorted(running):
                 ended = self._processes[rank].poll()
                 if ended is None:
                     continue
                 running.discard(rank)
-                if ended and running:
+                if ended and running and not is_ending:
                     on_loss(rank, _why(ended))
-                if ended:
+                if ended and not is_ending:
                     self._echo(f"operad launch: rank {rank} {_why(ended)}")
                 if ended and not code:
                     code, end = _exit_code(ended), time.monotonic() + grace_s
-            if time.monotonic() > end:
+            if time.monotonic() > end and not is_ending:
+                is_ending = True
                 self._echo(f"operad launch: ending rank {', '.join(map(str, sorted(running)))}")
                 self.end()
             time.sleep(_POLL_S)
         return code
 
     def end(self) -> None:
-        """End those that still run: first politely, after five seconds for certain; then show what is left."""
+        """End those that still run: first politely, after five seconds for certain."""
         end = time.monotonic() + _LAST_WORDS_S
         for process in self._processes:
             if process.poll() is None:
@@ -170,7 +173,9 @@ def _exit_code(ended: int) -> int:
 def _servers(ray: Any, address: str, job: str) -> list[Any]:
     if not ray.is_initialized():
         ray.init(address=address, namespace=job, log_to_driver=False)
-    names = [one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == job]
+    names = [
+        one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == job
+    ]
     return [ray.get_actor(name, namespace=job) for name in names]
 
 
@@ -183,5 +188,3 @@ def _end_servers(ray: Any, address: str, job: str) -> None:
     for server in _servers(ray, address, job):
         ray.kill(server)
     ray.shutdown()
-
-

@@ -1,7 +1,7 @@
 """A worker's way to one server, which may be killed and come back at any moment.
 
-Messages are numbered, and kept until the server says that they outlast it. Where an answer shows that the server
-lacks some, because it came back from an older picture, they are sent again in their order.
+Messages are numbered, and kept until the server says that they outlast it. Where an answer shows that the
+server lacks some, because it came back from an older picture, they are sent again in their order.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class Link:
 
     def wait(self, clocks: Mapping[Any, int], barrier: int = 0) -> Mapping[Any, Any]:
         """The values of keys after rounds, or nothing after a barrier; see `Server.wait`."""
+        found: Mapping[Any, Any]
         for _ in range(_TRIES):
             reply = self.server.wait.remote(self._rank, self._last, dict(clocks), barrier)
             seen, values = self.answer(reply)
@@ -65,12 +66,13 @@ class Link:
                 self._send_again(seen)
             elif isinstance(values, list):
                 try:
-                    found: Mapping[Any, Any] = ray.get(values[0], timeout=self._limit_s)
+                    found = ray.get(values[0], timeout=self._limit_s)
                 except ObjectLostError:  # the server ended after it had answered
                     continue
                 return found
             else:
-                return values or {}
+                found = values or {}
+                return found
         raise self._server_lost("it comes back and ends again")
 
     def answer(self, reference: Any) -> Any:

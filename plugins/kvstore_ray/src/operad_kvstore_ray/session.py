@@ -1,14 +1,16 @@
 """The engine `ray` of distributed stores: this process's connection to Ray, and the servers of its job.
 
-Nothing leaves the machine that was not asked for: no usage statistics, no dashboard; a cluster that is started
-here listens on the loopback device only.
+Nothing leaves the machine that was not asked for: no usage statistics, no dashboard; a cluster that
+is started here listens on the loopback device only, and asks for a password that nobody else has.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import secrets
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
     from operad_kvstore_ray.transport import RayTransport
 
 _INSTALL: Final = 'pip install "operad-kvstore-ray[ray]"'
-_FOUND_S: Final = 60.0
-OBJECT_STORE_BYTES: Final = 100 << 20
-"""The least memory in bytes for arrays under way; a cluster started here takes it from `start_cluster`."""
+_TRIES: Final = 3
+_ALONE: Final = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use the loopback device, on any system
+    "RAY_AUTH_MODE": "token",
+}
+_numbers: Final = count(1)
 
 
 def connect(name: str) -> RayTransport:
@@ -40,15 +45,15 @@ def connect(name: str) -> RayTransport:
     settings = od.kvstore.StoreSettings.from_environment()
     if not ray.is_initialized():
         ray.init(
-            address=os.environ["RAY_ADDRESS"] if "RAY_ADDRESS" in os.environ else None,
+            address=os.environ.get("RAY_ADDRESS"),
             namespace=settings.job, **_QUIETLY,
         )  # fmt: skip
-    is_async = "async" in name
+    # All workers make the same stores in the same order, so they mean the same one by its number.
+    store = f"{name}-{next(_numbers)}"
     if settings.rank == 0:
-        # Rank 0 may end before the others, so the servers are not its own.
-        servers = start_servers(settings, is_async, folder_of(settings), lifetime="detached")
+        servers = start_servers(settings, store, "async" in name, folder_of(settings))
     else:
-        servers = found_servers(settings, is_async, _FOUND_S)
+        servers = found_servers(settings, store, settings.timeout_s)
     return RayTransport(settings, servers)
 
 
@@ -66,18 +71,32 @@ def imported_ray() -> Any:
     return ray
 
 
-def start_cluster(num_workers: int, object_store_bytes: int) -> str:
+def start_cluster(object_store_bytes: int) -> str:
     """Start Ray on this machine alone, for as long as this process lives; its address.
 
+    Processes that are to use it need the variables of this one, with what Ray is told by them: an address of
+    the loopback device, and a password. Ray is imported here and not before.
+
     Args:
-        num_workers: How many workers will use it.
         object_store_bytes: Memory for arrays under way.
     """
+    for name, value in _ALONE.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     ray = imported_ray()
-    ray.init(
-        address="local", num_cpus=num_workers, object_store_memory=max(object_store_bytes, OBJECT_STORE_BYTES),
-        include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIETLY,
-    )  # fmt: skip
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            ray.init(
+                address="local", num_cpus=1, object_store_memory=object_store_bytes,
+                include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIETLY,
+            )  # fmt: skip
+        except Exception:
+            # Ray gives its node 30 s to start, which a busy machine may exceed.
+            ray.shutdown()
+            if not tries_left:
+                raise
+        else:
+            break
     return str(ray.get_runtime_context().gcs_address)
 
 

@@ -11,12 +11,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Final, final
 
 import ray
-from ray import cloudpickle
 
 from operad_kvstore_ray.link import Link
+from operad_kvstore_ray.pickling import pickled
 
 _BEAT_S: Final = 1.0
 _LEAVE_S: Final = 3.0
@@ -34,9 +35,7 @@ class RayTransport:
     def __init__(self, settings: Any, servers: Sequence[Any]) -> None:
         self.rank: int = settings.rank
         self.num_workers: int = settings.num_workers
-        self._links = [
-            Link(server, i, settings.rank, settings.timeout_s) for i, server in enumerate(servers)
-        ]
+        self._links = [Link(server, i, settings.rank, settings.timeout_s) for i, server in enumerate(servers)]
         self._homes: dict[Any, int] = {}
         self._bytes = [0] * len(servers)
         self._barriers = 0
@@ -85,7 +84,7 @@ class RayTransport:
     def configure(self, what: str, value: Any) -> None:
         """Send rank 0's optimizer, updater or states to all servers, and wait for all workers."""
         if self.rank == 0:
-            content = value if what == "states" else cloudpickle.dumps(value)
+            content = value if what == "states" else pickled(value)
             for link in self._links:
                 link.send(what, content)
         self._settle()
@@ -107,11 +106,14 @@ class RayTransport:
         return self._lost
 
     def close(self) -> None:
-        """Tell the servers that this worker has finished."""
+        """Tell the servers that this worker has finished; whoever leaves last ends them."""
         self._is_closed.set()
         if ray.is_initialized():
-            leaves = [link.server.lose.remote(self.rank, "has finished") for link in self._links]
-            ray.wait(leaves, num_returns=len(leaves), timeout=_LEAVE_S)
+            leaves = {link.server.lose.remote(self.rank, "has finished"): link for link in self._links}
+            for left in ray.wait(list(leaves), num_returns=len(leaves), timeout=_LEAVE_S)[0]:
+                with suppress(Exception):  # a server that has ended already
+                    if ray.get(left):
+                        ray.kill(leaves[left].server)
         self._pool.shutdown(wait=False)
 
     def _settle(self) -> None:
@@ -130,5 +132,5 @@ class RayTransport:
             try:
                 beats = [link.server.beat.remote(self.rank) for link in self._links]
                 self._lost = ray.get(beats[0], timeout=_BEAT_S)
-            except Exception:  # noqa: BLE001, S112 - a server that is coming back; the next call says what is wrong
+            except Exception:  # noqa: BLE001 - a server that is coming back; the next call says what is wrong
                 continue
