@@ -52,7 +52,7 @@ def test_without_ulfm_mpirun_ends_the_job_and_names_the_killed_rank(run_mpi: Run
 
 @slow
 def test_a_worker_that_does_not_push_is_named_when_the_time_is_over(run_mpi: Run) -> None:
-    ended = run_mpi(3, "failures", "silent_worker", "dist_sync", OPERAD_KV_TIMEOUT_S="2")
+    ended = run_mpi(3, "failures", "silent_worker", "dist_sync", OPERAD_KV_TIMEOUT_S="5")
     assert len(ended.lines("timeout [2]: rank")) == 2, ended.output
 
 

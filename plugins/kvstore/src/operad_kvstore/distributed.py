@@ -3,8 +3,8 @@
 A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, and returns;
 a thread sends them once they are computed. So an array may be written again as soon as it has been pushed.
 A pull waits for that thread, and raises what went wrong on the way. In a synchronous store a round of a key
-is one push of each worker: whoever pushes twice waits for the others, in its pull. In an asynchronous one every
-push changes the stored value, which needs an optimizer.
+is one push of each worker: whoever pushes twice waits for the others, in its pull. In an asynchronous one
+every push changes the stored value, which needs an optimizer.
 
 Source: KVStoreDist, src/kvstore/kvstore_dist.h. Differs: rounds count workers and not requests; keys of a
 call share messages; every wait ends, and its error names ranks; errors of an updater are raised.
@@ -27,7 +27,7 @@ from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
 from operad_kvstore.compression import TwoBit
 from operad_kvstore.courier import Courier
 from operad_kvstore.keys import Key
-from operad_kvstore.packets import Array, Packet, compressed
+from operad_kvstore.packets import Array, Packet, as_ndarray, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
@@ -192,13 +192,15 @@ class DistStore(KVStore):
 
     def _packet(self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int) -> Packet:
         """Waits for the values; the courier's thread calls it."""
+        # Nobody else has `flat`, so its memory is sent without a copy.
+        values = np.from_dlpack(flat)
         if codec is None:
-            return Packet(bucket, flat.asnumpy(), None, home)
+            return Packet(bucket, values, None, home)
         for piece in bucket.pieces:
             if piece.key not in self._residuals:
                 size = int(np.prod(self._table.get("push", piece.key).shape))
                 self._residuals[piece.key] = np.zeros(size, np.float32)
-        words = compressed(bucket, flat.asnumpy(), self._residuals, codec)
+        words = compressed(bucket, values, self._residuals, codec)
         return Packet(bucket, words, codec.threshold, home)
 
     def _copy_out(self, groups: Groups) -> None:
@@ -206,6 +208,6 @@ class DistStore(KVStore):
         found = self._courier.ask(lambda: self._transport.pull(clocks))
         with autograd.pause():
             for name, outs in groups.items():
-                stored = nd.array(found[name], dtype=found[name].dtype)
+                stored = as_ndarray(found[name])
                 for out in outs:
                     stored.copyto(out)

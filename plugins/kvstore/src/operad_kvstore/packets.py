@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from operad import NDArray, nd
 from operad_kvstore.buckets import Bucket, Piece
 from operad_kvstore.compression import TwoBit, num_words
 from operad_kvstore.keys import Key
@@ -46,6 +47,13 @@ class Packet(NamedTuple):
             stop = start + num_words(count)
             yield piece, codec.decode(self.payload[start:stop], count)
             start = stop
+
+
+def as_ndarray(array: Array) -> NDArray:
+    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written."""
+    if array.flags.writeable and array.flags.c_contiguous:
+        return nd.from_dlpack(array)
+    return nd.array(array, dtype=array.dtype)
 
 
 def compressed(bucket: Bucket, flat: Array, residuals: Mapping[Key, Array], codec: TwoBit) -> Array:

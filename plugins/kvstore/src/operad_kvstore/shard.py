@@ -7,7 +7,7 @@ from typing import Any, final
 
 from operad import NDArray, nd
 from operad_kvstore.keys import Key
-from operad_kvstore.packets import Array
+from operad_kvstore.packets import Array, as_ndarray
 from operad_kvstore.updates import Update, Updates
 
 
@@ -44,12 +44,13 @@ class Shard:
 
         Args:
             key: It has a value.
-            total: What was pushed, summed; any shape of as many elements, of the value's type.
+            total: What was pushed, summed; any shape of as many elements, of the value's type. The shard has it
+                from now on.
         Raises:
             Exception: What the updater raises.
         """
         stored = self._values[key]
-        gradient = nd.array(total.reshape(stored.shape), dtype=stored.dtype)
+        gradient = as_ndarray(total.reshape(stored.shape))
         if not self._updates.is_set:
             self._values[key] = gradient
             return

@@ -84,8 +84,13 @@ class MpiTransport:
             keys = [piece.key for piece in packet.bucket.pieces]
             self._agree(f"push {keys} of {packet.bucket.dtype}{_compressed(packet)}")
             for piece, summed in self._summed(packet, f"push of key {keys[0]!r}"):
-                whole = self._shard_sized(totals, piece.key, summed.dtype)
-                whole[piece.start : piece.stop] = summed
+                size = self._shard.num_elements(piece.key)
+                if summed.size == size:
+                    totals[piece.key] = summed
+                    continue
+                if piece.key not in totals:
+                    totals[piece.key] = np.empty(size, summed.dtype)
+                totals[piece.key][piece.start : piece.stop] = summed
         for key, total in totals.items():
             self._failed.pop(key, None)
             try:
@@ -130,11 +135,6 @@ class MpiTransport:
 
     def close(self) -> None:
         """Nothing: the others learn of this worker's end from MPI."""
-
-    def _shard_sized(self, totals: dict[Any, Array], key: Any, dtype: Any) -> Array:
-        if key not in totals:
-            totals[key] = np.empty(self._shard.num_elements(key), dtype)
-        return totals[key]
 
     def _summed(self, packet: Any, what: str) -> list[tuple[Any, Array]]:
         """The parts of a packet, summed over the workers."""

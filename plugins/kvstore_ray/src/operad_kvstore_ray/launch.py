@@ -16,7 +16,7 @@ from typing import IO, Any, Final, final
 
 import click
 
-from operad_kvstore_ray.session import imported_ray, start_cluster
+from operad_kvstore_ray.session import QUIETLY, imported_ray, start_cluster
 
 _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 5.0
@@ -51,14 +51,14 @@ def launch(
     """Run SCRIPT in several processes that share distributed stores.
 
     Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
-    used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that of
-    the first worker that failed (128 and its number for a signal), and 0 if none did.
+    used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
+    of the first worker that failed (128 and its number for a signal), and 0 if none did.
     """
     own = dict(_variable(text) for text in env)
     job = f"job-{secrets.token_hex(4)}"
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
-    ray = imported_ray()
     address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20)
+    ray = imported_ray()
     snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
     shared = {
         **os.environ, **own, "PYTHONUNBUFFERED": "1", "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray",
@@ -151,8 +151,9 @@ class Workers:
             reader.join(_LAST_WORDS_S)
 
     def _show(self, rank: int, lines: IO[str]) -> None:
-        for line in lines:
-            self._echo(f"[{rank}] {line.rstrip()}")
+        with lines:
+            for line in lines:
+                self._echo(f"[{rank}] {line.rstrip()}")
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -172,7 +173,7 @@ def _exit_code(ended: int) -> int:
 
 def _servers(ray: Any, address: str, job: str) -> list[Any]:
     if not ray.is_initialized():
-        ray.init(address=address, namespace=job, log_to_driver=False)
+        ray.init(address=address, namespace=job, **QUIETLY)
     names = [
         one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == job
     ]

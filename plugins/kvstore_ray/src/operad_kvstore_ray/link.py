@@ -7,6 +7,7 @@ server lacks some, because it came back from an older picture, they are sent aga
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, final
 
 import ray
@@ -56,23 +57,18 @@ class Link:
             if seen < number:
                 self._send_again(seen)
 
-    def wait(self, clocks: Mapping[Any, int], barrier: int = 0) -> Mapping[Any, Any]:
+    def wait(self, clocks: Mapping[Any, int], barrier: int = 0) -> Any:
         """The values of keys after rounds, or nothing after a barrier; see `Server.wait`."""
-        found: Mapping[Any, Any]
         for _ in range(_TRIES):
             reply = self.server.wait.remote(self._rank, self._last, dict(clocks), barrier)
             seen, values = self.answer(reply)
             if seen < self._last:
                 self._send_again(seen)
             elif isinstance(values, list):
-                try:
-                    found = ray.get(values[0], timeout=self._limit_s)
-                except ObjectLostError:  # the server ended after it had answered
-                    continue
-                return found
+                with suppress(ObjectLostError):  # the server ended after it had answered
+                    return ray.get(values[0], timeout=self._limit_s)
             else:
-                found = values or {}
-                return found
+                return values or {}
         raise self._server_lost("it comes back and ends again")
 
     def answer(self, reference: Any) -> Any:

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from operad_kvstore_ray.transport import RayTransport
 
 _INSTALL: Final = 'pip install "operad-kvstore-ray[ray]"'
+QUIETLY: Final[dict[str, Any]] = {"logging_level": logging.ERROR, "log_to_driver": False}
 _TRIES: Final = 3
 _ALONE: Final = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use the loopback device, on any system
     "RAY_AUTH_MODE": "token",
+    "RAY_agent_register_timeout_ms": "100000",  # a busy machine may need longer than Ray's own limit
 }
 _numbers: Final = count(1)
 
@@ -46,7 +48,7 @@ def connect(name: str) -> RayTransport:
     if not ray.is_initialized():
         ray.init(
             address=os.environ.get("RAY_ADDRESS"),
-            namespace=settings.job, **_QUIETLY,
+            namespace=settings.job, **QUIETLY,
         )  # fmt: skip
     # All workers make the same stores in the same order, so they mean the same one by its number.
     store = f"{name}-{next(_numbers)}"
@@ -88,7 +90,7 @@ def start_cluster(object_store_bytes: int) -> str:
         try:
             ray.init(
                 address="local", num_cpus=1, object_store_memory=object_store_bytes,
-                include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIETLY,
+                include_dashboard=False, _node_ip_address="127.0.0.1", **QUIETLY,
             )  # fmt: skip
         except Exception:
             # Ray gives its node 30 s to start, which a busy machine may exceed.
@@ -105,6 +107,3 @@ def folder_of(settings: Any) -> str:
     if settings.snapshots:
         return str(Path(settings.snapshots))
     return tempfile.mkdtemp(prefix=f"operad-kv-{settings.job}-")
-
-
-_QUIETLY: Final[dict[str, Any]] = {"logging_level": logging.ERROR, "log_to_driver": False}
