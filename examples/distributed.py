@@ -54,7 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="train digits with several workers")
     parser.add_argument("--kvstore", default="dist_sync", help="type of the store")
     parser.add_argument("--epochs", type=int, default=12, help="how often each image is seen")
-    parser.add_argument("--steps", type=int, default=0, help="stop after so many steps, whatever the accuracy")
+    parser.add_argument("--steps", type=int, default=0, help="stop early, whatever the accuracy")
     options = parser.parse_args()
 
     store = od.kv.create(options.kvstore)

@@ -24,7 +24,7 @@ from operad.cli import Listing, main
 from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
-OWNERS: Final = ("operad", "operad-sdk", "operad-mxnet")
+OWNERS: Final = ("operad", "operad-sdk", "operad-mxnet", "operad-kvstore-ray")
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
 # The command `operad`
@@ -38,6 +38,7 @@ _INTRODUCTION: Final = """\
 | `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
 | `operad new` | `pip install "operad-sdk[new]"` |
 | `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
+| `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line
 above that installs them, and exits with 2. `python -m operad` is the script for where it is not on the path.

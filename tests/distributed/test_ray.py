@@ -12,7 +12,7 @@ import pytest
 
 from tests.distributed.conftest import Run, _environment, ray_command
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(240)
 slow = pytest.mark.slow
 
 

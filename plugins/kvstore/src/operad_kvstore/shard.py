@@ -44,8 +44,8 @@ class Shard:
 
         Args:
             key: It has a value.
-            total: What was pushed, summed; any shape of as many elements, of the value's type. The shard has it
-                from now on.
+            total: What was pushed, summed; any shape of as many elements, of the value's type. The shard has
+                it from now on.
         Raises:
             Exception: What the updater raises.
         """
