@@ -16,8 +16,8 @@ pytestmark = pytest.mark.timeout(240)
 slow = pytest.mark.slow
 
 
-def test_the_rules_of_synchronous_stores_hold_for_2_workers_and_2_servers(run_ray: Run) -> None:
-    ended = run_ray(2, "rules", "dist_sync", options=("-s", "2"), PORT="nonsense")
+def test_the_rules_of_synchronous_stores_hold_for_2_workers(run_ray: Run) -> None:
+    ended = run_ray(2, "rules", "dist_sync", PORT="nonsense")
     assert (ended.code, sorted(ended.lines("passed"))) == (0, ["[0] passed", "[1] passed"]), ended.output
 
 
@@ -28,8 +28,8 @@ def test_values_are_exact_after_servers_were_killed_and_came_back(run_ray: Run) 
 
 @slow
 @pytest.mark.parametrize("kind", ["dist_sync", "dist_device_sync"])
-def test_the_rules_of_synchronous_stores_hold_for_3_workers(run_ray: Run, kind: str) -> None:
-    ended = run_ray(3, "rules", kind)
+def test_the_rules_of_synchronous_stores_hold_for_3_workers_and_2_servers(run_ray: Run, kind: str) -> None:
+    ended = run_ray(3, "rules", kind, options=("-s", "2"))
     assert (ended.code, len(ended.lines("passed"))) == (0, 3), ended.output
 
 
