@@ -24,7 +24,10 @@ from operad.cli import Listing, main
 from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
-OWNERS: Final = ("operad", "operad-sdk", "operad-image", "operad-module", "operad-mxnet", "operad-recordio")
+OWNERS: Final = (
+    "operad", "operad-sdk", "operad-image", "operad-kvstore-ray", "operad-module", "operad-mxnet",
+    "operad-recordio",
+)  # fmt: skip
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
 # The command `operad`
@@ -40,6 +43,7 @@ _INTRODUCTION: Final = """\
 | `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |
 | `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
+| `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
 | `operad rec2idx` | `pip install "operad-recordio[cli]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line

@@ -63,6 +63,12 @@ def test_a_misspelt_variable_is_refused_with_a_suggestion():
         Settings({"OPERAD_QQQQQ": "1"})
 
 
+def test_variables_of_plugins_are_left_to_them():
+    Settings({"OPERAD_KV_RANK": "1"})
+    with pytest.raises(ConfigError, match="unknown setting OPERAD_KVRANK"):
+        Settings({"OPERAD_KVRANK": "1"})
+
+
 def test_the_environment_is_read_once_until_it_is_reloaded(monkeypatch):
     config.reload()
     monkeypatch.setenv("OPERAD_INLINE_COST", "7")

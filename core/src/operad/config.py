@@ -77,6 +77,9 @@ class Option(NamedTuple):
     doc: str
 
 
+OF_PLUGINS: Final = ("OPERAD_KV_",)
+"""Variables of these prefixes belong to plugins, which read and check them."""
+
 OPTIONS: Final = (
     Option("engine", "OPERAD_ENGINE", _one_of("threaded", "naive"), lambda: "threaded",
            "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
@@ -146,7 +149,7 @@ class Settings:
 def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
     known = [option.variable for option in OPTIONS]
     for name in environ:
-        if name.startswith("OPERAD_") and name not in known:
+        if name.startswith("OPERAD_") and not name.startswith(OF_PLUGINS) and name not in known:
             import difflib  # noqa: PLC0415 - lazy: only errors need it
 
             # The prefix is common to all, so likeness without it decides.

@@ -92,7 +92,7 @@ def test_push_raises_what_the_updater_raises(store: Any) -> None:
 def test_an_unknown_type_is_an_error_that_lists_those_there_are() -> None:
     with pytest.raises(OperatorNotFoundError, match=r"kvstore 'locl'.*'local'"):
         od.kv.create("locl")
-    with pytest.raises(OperatorNotFoundError, match="installed: device, local, local_allreduce_cpu"):
+    with pytest.raises(OperatorNotFoundError, match=r"installed: .*device, .*local, local_allreduce_cpu"):
         od.kv.create("quantum")
     with pytest.raises(ArgumentError, match="expected a string such as 'local'"):
         od.kv.create(3)

@@ -1,8 +1,8 @@
 """`od.kvstore`: stores of arrays by key, which sum what several devices push.
 
 `create` finds a store by its type, whoever provides it: an entry point in the group `operad.kvstores`, or a
-class that this process has registered. Stores that carry values between processes come from other
-packages, and build on what stands here: keys, updates, compression and buckets.
+class that this process has registered. `DistStore` is the store of several processes; engines of other
+packages give it a `Transport`, and build on what stands here: servers, shards, compression and buckets.
 """
 
 from operad_kvstore.base import KVStoreBase as KVStoreBase
@@ -15,6 +15,19 @@ from operad_kvstore.buckets import plan_buckets as plan_buckets
 from operad_kvstore.buckets import unpack as unpack
 from operad_kvstore.compression import TwoBit as TwoBit
 from operad_kvstore.create import create as create
+from operad_kvstore.distributed import DistStore as DistStore
+from operad_kvstore.errors import RoundMismatchError as RoundMismatchError
+from operad_kvstore.errors import ServerLostError as ServerLostError
+from operad_kvstore.errors import StoreError as StoreError
+from operad_kvstore.errors import StoreTimeoutError as StoreTimeoutError
+from operad_kvstore.errors import UpdateFailedError as UpdateFailedError
+from operad_kvstore.errors import WorkerLostError as WorkerLostError
 from operad_kvstore.keys import KeyTable as KeyTable
+from operad_kvstore.packets import Packet as Packet
+from operad_kvstore.server import Receipt as Receipt
+from operad_kvstore.server import Server as Server
+from operad_kvstore.settings import StoreSettings as StoreSettings
+from operad_kvstore.shard import Shard as Shard
 from operad_kvstore.store import KVStore as KVStore
+from operad_kvstore.transport import Transport as Transport
 from operad_kvstore.updates import Updates as Updates

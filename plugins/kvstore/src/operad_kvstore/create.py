@@ -12,16 +12,17 @@ from operad_kvstore.base import KVStoreBase
 _GROUP: Final = "operad.kvstores"
 
 
-def create(name: str = "local") -> Any:
+def create(name: str = "local", engine: str | None = None) -> Any:
     """A store of the type `name`, in any case.
 
     Args:
         name: `local` sums in the host's memory, `device` where a key was first stored; other packages add
             types by entry points in the group `operad.kvstores`. Such an entry point names a class, or a
             function, that is called with the type.
+        engine: For a distributed type, what carries values: `ray` or `mpi`; see `create_distributed`.
 
     Raises:
-        ArgumentError: `name` is no string.
+        ArgumentError: `name` is no string, or `engine` is given for a type that has none.
         OperatorNotFoundError: There is no such type; the message lists those there are.
 
     Example:
@@ -41,4 +42,9 @@ def create(name: str = "local") -> Any:
     registered = KVStoreBase.kv_registry.get(kind)
     if registered is not None:
         return registered()
-    return cast("Callable[[str], Any]", operad.registry.entry(_GROUP, kind))(kind)
+    made_by = cast("Callable[..., Any]", operad.registry.entry(_GROUP, kind))
+    if engine is None:
+        return made_by(kind)
+    if not kind.startswith("dist"):
+        raise ArgumentError(f"create: a store of type {kind!r} has no engine; got engine={engine!r}")
+    return made_by(kind, engine=engine)

@@ -40,7 +40,8 @@ class KVStore(KVStoreBase):
 
     def __init__(self, name: str) -> None:
         self._type = name
-        self._table: KeyTable[NDArray] = KeyTable()
+        # What a store keeps of a key is its own matter, as long as that has the value's `shape`.
+        self._table: KeyTable[Any] = KeyTable()
         self._updates = Updates()
 
     @property

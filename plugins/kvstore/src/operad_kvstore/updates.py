@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -77,7 +77,7 @@ class Updates:
         Raises:
             ArgumentError: There is no optimizer.
         """
-        write_atomically(fname, self._updater("save_optimizer_states").get_states(dump_optimizer))
+        write_atomically(fname, self.states(dump_optimizer))
 
     def load(self, fname: str | Path) -> None:
         """Take over states that `save` wrote.
@@ -86,8 +86,43 @@ class Updates:
             ArgumentError: There is no optimizer.
             FormatError: The file holds something else.
         """
+        self._updater("load_optimizer_states")
+        self.set_states(Path(fname).read_bytes())
+
+    def states(self, dump_optimizer: bool) -> bytes:
+        """The optimizer's states as bytes, with its settings if `dump_optimizer`.
+
+        Raises:
+            ArgumentError: There is no optimizer.
+        """
+        states: bytes = self._updater("save_optimizer_states").get_states(dump_optimizer)
+        return states
+
+    def set_states(self, states: bytes, keys: Collection[Key] | None = None) -> None:
+        """Take over what `states` gave; of some keys only if those are given.
+
+        Raises:
+            ArgumentError: There is no optimizer.
+            FormatError: They are something else.
+        """
         updater = self._updater("load_optimizer_states")
-        updater.set_states(Path(fname).read_bytes())
+        updater.set_states(states)
+        if keys is not None:
+            updater.states = {key: state for key, state in updater.states.items() if key in keys}
+
+    def join_states(self, of_shards: Sequence[bytes], dump_optimizer: bool) -> bytes:
+        """The states that several shards have, as one."""
+        updater = self._updater("save_optimizer_states")
+        states: dict[Any, Any] = {}
+        counts: dict[Any, Any] = {}
+        for one in of_shards:
+            updater.set_states(one)
+            states |= updater.states
+            counts |= updater.optimizer._index_update_count
+        updater.states = states
+        updater.optimizer._index_update_count.update(counts)
+        updater.optimizer.num_update = max(counts.values(), default=0)
+        return self.states(dump_optimizer)
 
     def _updater(self, call: str) -> Any:
         if self._of_optimizer is None:

@@ -52,6 +52,10 @@ class Updates:
             self._start_store(group)
 
     def _start_store(self, group: DataParallelExecutorGroup) -> None:
+        if self._takes_all_at_once:
+            self.store.init(list(group.param_names), [weights[0] for weights in group.param_arrays])
+            self.store.pull(list(group.param_names), list(group.param_arrays))
+            return
         for i, (name, weights) in enumerate(zip(group.param_names, group.param_arrays, strict=True)):
             if not hasattr(self.store, "init"):
                 self.store.broadcast(name, weights[0], out=weights, priority=-i)
@@ -63,6 +67,11 @@ class Updates:
     def __call__(self, group: DataParallelExecutorGroup) -> None:
         """Move the weights of a group along its gradients."""
         trained = group.trained
+        if self.is_on_store and self._takes_all_at_once and trained:
+            names = [name for _, name, _, _ in trained]
+            self.store.push(names, [grads for *_, grads in trained])
+            self.store.pull(names, [weights for _, _, weights, _ in trained])
+            return
         if self.is_on_store:
             for i, name, weights, grads in trained:
                 self.store.push(name, grads, priority=-i)
@@ -76,6 +85,11 @@ class Updates:
         for weights in weights_of:
             for other in weights[1:]:
                 weights[0].copyto(other)
+
+    @property
+    def _takes_all_at_once(self) -> bool:
+        """Whether the store sends the keys of one call together, which costs it one message and not many."""
+        return self.is_on_store and "dist" in getattr(self.store, "type", "")
 
     def _sum(self, i: int, name: str, grads: Sequence[NDArray]) -> None:
         """Make the first context's gradient the sum of all."""

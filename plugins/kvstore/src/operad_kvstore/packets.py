@@ -1,0 +1,75 @@
+"""Packets: what one message carries of several arrays.
+
+A packet is a bucket that may be compressed. Its payload is then the words of one piece after another,
+and each piece's words are those of `TwoBit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from operad import NDArray, nd
+from operad_kvstore.buckets import Bucket, Piece
+from operad_kvstore.compression import TwoBit, num_words
+from operad_kvstore.keys import Key
+
+Array = np.ndarray[Any, Any]
+
+
+@final
+class Packet(NamedTuple):
+    """Pieces of arrays of one element type.
+
+    Attributes:
+        bucket: Says what stands where.
+        payload: The values, one-dimensional; or words of 16 values each.
+        threshold: Of compressed values; else None.
+        home: The number of the server that stores the keys.
+    """
+
+    bucket: Bucket
+    payload: Array
+    threshold: float | None = None
+    home: int = 0
+
+    def parts(self) -> Iterator[tuple[Piece, Array]]:
+        """Each piece with its values, decompressed."""
+        if self.threshold is None:
+            for piece in self.bucket.pieces:
+                yield piece, self.payload[piece.offset : piece.offset + piece.stop - piece.start]
+            return
+        codec, start = TwoBit(self.threshold), 0
+        for piece in self.bucket.pieces:
+            count = piece.stop - piece.start
+            stop = start + num_words(count)
+            yield piece, codec.decode(self.payload[start:stop], count)
+            start = stop
+
+
+def as_ndarray(array: Array) -> NDArray:
+    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written."""
+    if array.flags.writeable and array.flags.c_contiguous:
+        return nd.from_dlpack(array)
+    return nd.array(array, dtype=array.dtype)
+
+
+def compressed(bucket: Bucket, flat: Array, residuals: Mapping[Key, Array], codec: TwoBit) -> Array:
+    """The words of a bucket.
+
+    Args:
+        bucket: Says what stands where.
+        flat: Its values, float32.
+        residuals: What was not sent, by key; one-dimensional, and updated.
+        codec: What makes words of values.
+    """
+    words = [
+        codec.encode(
+            flat[piece.offset : piece.offset + piece.stop - piece.start],
+            residuals[piece.key][piece.start : piece.stop],
+        )
+        for piece in bucket.pieces
+    ]
+    return np.concatenate(words)

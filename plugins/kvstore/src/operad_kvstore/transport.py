@@ -1,0 +1,61 @@
+"""What an engine of distributed stores gives: the way values take between workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from operad_kvstore.keys import Key
+from operad_kvstore.packets import Array, Packet
+
+
+class Transport(Protocol):
+    """Carries values. One thread calls it, except for `lost` and `close`; calls wait.
+
+    Whatever waits for other workers ends after a time: with `WorkerLostError`, `ServerLostError` or
+    `StoreTimeoutError`, which name ranks. An entry point `engine.<name>` in the group `operad.kvstores`
+    names a function that is called with the store's type and returns one.
+    """
+
+    @property
+    def rank(self) -> int:
+        """The number of this worker, from 0 on."""
+
+    @property
+    def num_workers(self) -> int:
+        """How many there were at the start."""
+
+    def home(self, key: Key, num_bytes: int) -> int:
+        """The server of a new key; every worker asks for the same keys in the same order."""
+
+    def init(self, values: Mapping[Key, Array]) -> None:
+        """Store the values of rank 0; every worker calls.
+
+        Raises:
+            RoundMismatchError: Another worker has other keys, shapes or types.
+        """
+
+    def push(self, packets: Sequence[Packet]) -> None:
+        """Send packets. Each counts once, even if the way there fails in between."""
+
+    def pull(self, clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
+        """What is stored after the rounds of given numbers; a key's first push belongs to round 1.
+
+        Raises:
+            UpdateFailedError: The updater failed in the key's last round.
+        """
+
+    def configure(self, what: str, value: Any) -> None:
+        """Set rank 0's `optimizer`, `updater` or `states` where values are stored; every worker calls."""
+
+    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
+        """The optimizer's states of every server."""
+
+    def barrier(self) -> None:
+        """Wait until every worker has called it."""
+
+    def lost(self) -> Sequence[int]:
+        """The workers that are known to have ended."""
+
+    def close(self) -> None:
+        """Take leave; soon, and without waiting for other workers."""

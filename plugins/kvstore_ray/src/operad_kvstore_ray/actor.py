@@ -1,0 +1,160 @@
+"""The actor that is a server: `operad.kvstore.Server` with a picture of itself in a file.
+
+Ray starts a killed actor again and sends again the calls that were under way. The new one reads the picture,
+and workers send what came after it (see `link`). So a push counts once, however often it was sent.
+
+Pushes have a thread of their own, and waits another group of threads, so that waiting never keeps out what is
+waited for. A large answer is put into Ray's object store once, for all workers that ask for the same rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+import ray
+
+import operad as od
+from operad.files import write_atomically
+from operad_kvstore_ray.pickling import pickled, unpickled
+
+CALLS: Final = "calls"
+WAITS: Final = "waits"
+BEATS: Final = "beats"
+_SHARED_BYTES: Final = 1 << 16
+_LOOK_AGAIN_S: Final = 0.1
+
+
+@final
+class ServerActor:
+    """One server.
+
+    Args:
+        name: Of the actor.
+        settings: A `StoreSettings`, as a tuple.
+        is_async: Whether every push changes the value at once.
+        folder: Where pictures are kept; the actor must see the same folder after a restart.
+    """
+
+    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
+        self._file = Path(folder) / f"{name}.pickle"
+        self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
+        self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
+        if self._file.exists():
+            # Written by this actor in its own folder.
+            self._server.restore(unpickled(self._file.read_bytes()))
+
+    @ray.method(concurrency_group=CALLS)
+    def handle(self, rank: int, number: int, message: tuple[Any, ...]) -> tuple[int, int]:
+        """See `Server.handle`; optimizers and updaters come pickled."""
+        what, *values = message
+        if what in {"optimizer", "updater"}:
+            values = [unpickled(values[0])]
+        seen, durable = self._server.handle(rank, number, (what, *values))
+        return seen, durable
+
+    @ray.method(concurrency_group=WAITS)
+    def wait(self, rank: int, number: int, clocks: Mapping[Any, int], barrier: int = 0) -> tuple[int, Any]:
+        """Up to which number the worker's messages are here, and if all are, the keys' values.
+
+        Many bytes come as a list of one reference.
+        """
+        seen = self._server.wait(rank, number, clocks, barrier).seen
+        return (seen, self._reply(tuple(clocks))) if seen >= number else (seen, None)
+
+    @ray.method(concurrency_group=WAITS)
+    def check_shapes(self, rank: int, shapes: Mapping[Any, Any]) -> None:
+        """See `Server.check_shapes`."""
+        self._server.check_shapes(rank, shapes)
+
+    @ray.method(concurrency_group=WAITS)
+    def states(self, dump_optimizer: bool) -> bytes:
+        """See `Server.states`."""
+        states: bytes = self._server.states(dump_optimizer)
+        return states
+
+    @ray.method(concurrency_group=BEATS)
+    def beat(self, rank: int) -> list[int]:
+        """See `Server.beat`."""
+        lost: list[int] = self._server.beat(rank)
+        return lost
+
+    @ray.method(concurrency_group=BEATS)
+    def lose(self, rank: int, why: str) -> bool:
+        """See `Server.lose`; whether no worker is left."""
+        self._server.lose(rank, why)
+        return not self._server.live
+
+    @ray.method(concurrency_group=BEATS)
+    def process_id(self) -> int:
+        """Of the actor's process."""
+        return os.getpid()
+
+    def _reply(self, keys: Sequence[Any]) -> Any:
+        """Values of keys: themselves, or a list of one reference."""
+        versions = self._server.versions(keys)
+        known = self._replies.get(tuple(keys))
+        if known is not None and known[0] == versions:
+            return known[1]
+        versions, values = self._server.values(keys)
+        if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
+            return values
+        reply = [ray.put(values)]
+        self._replies[tuple(keys)] = versions, reply
+        return reply
+
+    def _write(self, state: dict[str, Any]) -> None:
+        write_atomically(self._file, pickled(state))
+
+
+def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> list[Any]:
+    """The servers of a store. They outlast this process; see `RayTransport.close`.
+
+    Args:
+        settings: A `StoreSettings`.
+        store: A name that no other store of the job has.
+        is_async: Whether every push changes the value at once.
+        folder: For their pictures.
+    """
+    waits = 2 * settings.num_workers + 2
+    # Ray's annotations know neither groups of threads nor classes that are marked by a call.
+    mark: Any = ray.remote
+    made = mark(concurrency_groups={CALLS: 1, WAITS: waits, BEATS: 1})(ServerActor)
+    # No processor is set aside: a server works while its workers wait.
+    options: dict[str, Any] = {
+        "num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "lifetime": "detached",
+        "namespace": settings.job, "get_if_exists": True,
+    }  # fmt: skip
+    return [
+        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder)
+        for name in _names(settings, store)
+    ]
+
+
+def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:
+    """The servers of a store, once rank 0 has started them.
+
+    Raises:
+        StoreTimeoutError: One does not run within `timeout_s` seconds.
+    """
+    end = time.monotonic() + timeout_s
+    found: list[Any] = []
+    for name in _names(settings, store):
+        while True:
+            try:
+                found.append(ray.get_actor(name, namespace=settings.job))
+                break
+            except ValueError:
+                if time.monotonic() > end:
+                    raise od.kvstore.StoreTimeoutError(
+                        f"rank {settings.rank} waited {timeout_s:g} s for rank 0 to start {name!r}", [0]
+                    ) from None
+                time.sleep(_LOOK_AGAIN_S)
+    return found
+
+
+def _names(settings: Any, store: str) -> list[str]:
+    return [f"operad-kv-{store}-{i}" for i in range(settings.num_servers)]

@@ -1,0 +1,191 @@
+"""`operad launch`: the workers of a distributed program on this machine, with Ray between them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Final, final
+
+import click
+
+from operad_kvstore_ray.session import QUIETLY, imported_ray, start_cluster
+
+_POLL_S: Final = 0.05
+_LAST_WORDS_S: Final = 5.0
+_OF_SIGNAL: Final = 128
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-n", "--workers", type=click.IntRange(1), required=True, help="How many workers.")
+@click.option(
+    "-s", "--servers", type=click.IntRange(1), default=1, show_default=True, help="How many servers."
+)
+@click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable for the workers; repeatable.")
+@click.option(
+    "--object-store-mb", type=click.IntRange(100), default=512, show_default=True,
+    help="Memory for arrays under way; twice what a step pushes, for each worker, is plenty.",
+)  # fmt: skip
+@click.option(
+    "--grace", type=click.FloatRange(0), default=30.0, show_default=True, metavar="SECONDS",
+    help="How long the others may run after a worker has failed.",
+)  # fmt: skip
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def launch(
+    workers: int,
+    servers: int,
+    env: Sequence[str],
+    object_store_mb: int,
+    grace: float,
+    script: str,
+    arguments: Sequence[str],
+) -> None:
+    """Run SCRIPT in several processes that share distributed stores.
+
+    Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
+    used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
+    of the first worker that failed (128 and its number for a signal), and 0 if none did.
+    """
+    own = dict(_variable(text) for text in env)
+    job = f"job-{secrets.token_hex(4)}"
+    os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
+    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20)
+    ray = imported_ray()
+    snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
+    shared = {
+        **os.environ, **own, "PYTHONUNBUFFERED": "1", "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray",
+        "OPERAD_KV_JOB": job, "OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers),
+        "OPERAD_KV_SNAPSHOTS": snapshots,
+    }  # fmt: skip
+    started = Workers([sys.executable, script, *arguments], shared, workers, click.echo)
+    try:
+        code = started.wait(grace, lambda rank, why: _tell_servers(ray, address, job, rank, why))
+    except KeyboardInterrupt:
+        code = _OF_SIGNAL + signal.SIGINT
+    finally:
+        started.end()
+        _end_servers(ray, address, job)
+        if "OPERAD_KV_SNAPSHOTS" not in os.environ:
+            shutil.rmtree(snapshots, ignore_errors=True)
+    raise SystemExit(code)
+
+
+@final
+class Workers:
+    """Processes of one program, numbered by `OPERAD_KV_RANK`.
+
+    Args:
+        command: What each runs.
+        env: All variables of each.
+        count: How many.
+        echo: Prints a line.
+    """
+
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], count: int, echo: Callable[[str], None]
+    ) -> None:
+        self._echo = echo
+        self._processes = [
+            subprocess.Popen(
+                command, env={**env, "OPERAD_KV_RANK": str(rank)}, text=True, errors="replace", bufsize=1,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )
+            for rank in range(count)
+        ]  # fmt: skip
+        self._readers = [
+            threading.Thread(target=self._show, args=(rank, process.stdout), daemon=True)
+            for rank, process in enumerate(self._processes)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def wait(self, grace_s: float, on_loss: Callable[[int, str], None]) -> int:
+        """The exit code of the first that failed, once all have ended.
+
+        Args:
+            grace_s: After a failure the others are ended after so many seconds.
+            on_loss: Is told the rank that failed, and why.
+        """
+        running = set(range(len(self._processes)))
+        code, end, is_ending = 0, float("inf"), False
+        while running:
+            for rank in sorted(running):
+                ended = self._processes[rank].poll()
+                if ended is None:
+                    continue
+                running.discard(rank)
+                if ended and running and not is_ending:
+                    on_loss(rank, _why(ended))
+                if ended and not is_ending:
+                    self._echo(f"operad launch: rank {rank} {_why(ended)}")
+                if ended and not code:
+                    code, end = _exit_code(ended), time.monotonic() + grace_s
+            if time.monotonic() > end and not is_ending:
+                is_ending = True
+                self._echo(f"operad launch: ending rank {', '.join(map(str, sorted(running)))}")
+                self.end()
+            time.sleep(_POLL_S)
+        return code
+
+    def end(self) -> None:
+        """End those that still run: first politely, after five seconds for certain."""
+        end = time.monotonic() + _LAST_WORDS_S
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in self._processes:
+            try:
+                process.wait(max(end - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for reader in self._readers:
+            reader.join(_LAST_WORDS_S)
+
+    def _show(self, rank: int, lines: IO[str]) -> None:
+        with lines:
+            for line in lines:
+                self._echo(f"[{rank}] {line.rstrip()}")
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise click.BadParameter(f"got {text!r}, expected NAME=VALUE", param_hint="--env")
+    return name, value
+
+
+def _why(ended: int) -> str:
+    return f"was killed by signal {-ended}" if ended < 0 else f"exited with {ended}"
+
+
+def _exit_code(ended: int) -> int:
+    return _OF_SIGNAL - ended if ended < 0 else ended
+
+
+def _servers(ray: Any, address: str, job: str) -> list[Any]:
+    if not ray.is_initialized():
+        ray.init(address=address, namespace=job, **QUIETLY)
+    names = [
+        one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == job
+    ]
+    return [ray.get_actor(name, namespace=job) for name in names]
+
+
+def _tell_servers(ray: Any, address: str, job: str, rank: int, why: str) -> None:
+    for server in _servers(ray, address, job):
+        server.lose.remote(rank, why)
+
+
+def _end_servers(ray: Any, address: str, job: str) -> None:
+    for server in _servers(ray, address, job):
+        ray.kill(server)
+    ray.shutdown()

@@ -1,0 +1,109 @@
+"""A worker's way to one server, which may be killed and come back at any moment.
+
+Messages are numbered, and kept until the server says that they outlast it. Where an answer shows that the
+server lacks some, because it came back from an older picture, they are sent again in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, final
+
+import ray
+from ray.exceptions import (
+    GetTimeoutError,
+    ObjectLostError,
+    RayActorError,
+    RayTaskError,
+)
+
+import operad as od
+
+_GRACE_S: Final = 30.0
+_TRIES: Final = 20
+
+
+@final
+class Link:
+    """Messages to one server.
+
+    Args:
+        server: The actor.
+        number: Of the server.
+        rank: Of this worker.
+        timeout_s: How long a server may wait for other workers, in seconds.
+    """
+
+    def __init__(self, server: Any, number: int, rank: int, timeout_s: float) -> None:
+        self.server, self._number, self._rank = server, number, rank
+        self._limit_s = timeout_s + _GRACE_S
+        self._last = 0
+        self._kept: dict[int, tuple[Any, ...]] = {}
+        self._under_way: list[tuple[int, Any]] = []
+
+    def send(self, *message: Any) -> None:
+        """Send a message; `settle` waits for it."""
+        self._last += 1
+        self._kept[self._last] = message
+        self._under_way.append((self._last, self.server.handle.remote(self._rank, self._last, message)))
+
+    def settle(self) -> None:
+        """Wait until the server has all messages."""
+        under_way, self._under_way = self._under_way, []
+        for number, reference in under_way:
+            seen, durable = self.answer(reference)
+            self._forget(durable)
+            if seen < number:
+                self._send_again(seen)
+
+    def wait(self, clocks: Mapping[Any, int], barrier: int = 0) -> Any:
+        """The values of keys after rounds, or nothing after a barrier; see `Server.wait`."""
+        for _ in range(_TRIES):
+            reply = self.server.wait.remote(self._rank, self._last, dict(clocks), barrier)
+            seen, values = self.answer(reply)
+            if seen < self._last:
+                self._send_again(seen)
+            elif isinstance(values, list):
+                with suppress(ObjectLostError):  # the server ended after it had answered
+                    return ray.get(values[0], timeout=self._limit_s)
+            else:
+                return values or {}
+        raise self._server_lost("it comes back and ends again")
+
+    def answer(self, reference: Any) -> Any:
+        """What a call gives.
+
+        Raises:
+            Exception: What the server raised.
+            ServerLostError: It has ended and does not come back.
+            StoreTimeoutError: It does not answer.
+        """
+        try:
+            return ray.get(reference, timeout=self._limit_s)
+        except RayTaskError as error:
+            if isinstance(error.cause, Exception):
+                raise error.cause from None
+            raise
+        except RayActorError as error:
+            raise self._server_lost(str(error)) from None
+        except GetTimeoutError:
+            raise od.kvstore.StoreTimeoutError(
+                f"server {self._number} did not answer rank {self._rank} for {self._limit_s:g} s"
+            ) from None
+
+    def _send_again(self, seen: int) -> None:
+        for number in sorted(number for number in self._kept if number > seen):
+            handle = self.server.handle
+            _, durable = self.answer(handle.remote(self._rank, number, self._kept[number]))
+            self._forget(durable)
+
+    def _forget(self, durable: int) -> None:
+        self._kept = {number: message for number, message in self._kept.items() if number > durable}
+
+    def _server_lost(self, why: str) -> Exception:
+        error: Exception = od.kvstore.ServerLostError(
+            f"server {self._number} has ended and does not come back ({why}); "
+            "start the job again from a checkpoint"
+        )
+        return error

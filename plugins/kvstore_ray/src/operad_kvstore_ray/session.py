@@ -1,0 +1,109 @@
+"""The engine `ray` of distributed stores: this process's connection to Ray, and the servers of its job.
+
+Nothing leaves the machine that was not asked for: no usage statistics, no dashboard; a cluster that
+is started here listens on the loopback device only, and asks for a password that nobody else has.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import tempfile
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import operad as od
+from operad.errors import PluginError
+
+if TYPE_CHECKING:
+    from operad_kvstore_ray.transport import RayTransport
+
+_INSTALL: Final = 'pip install "operad-kvstore-ray[ray]"'
+QUIETLY: Final[dict[str, Any]] = {"logging_level": logging.ERROR, "log_to_driver": False}
+_TRIES: Final = 3
+_ALONE: Final = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use the loopback device, on any system
+    "RAY_AUTH_MODE": "token",
+    "RAY_agent_register_timeout_ms": "100000",  # a busy machine may need longer than Ray's own limit
+}
+_numbers: Final = count(1)
+
+
+def connect(name: str) -> RayTransport:
+    """The way to the servers of this job.
+
+    Args:
+        name: The store's type.
+    Raises:
+        PluginError: Ray is missing.
+    """
+    ray = imported_ray()
+    # These two import Ray, too.
+    from operad_kvstore_ray.actor import found_servers, start_servers  # noqa: PLC0415
+    from operad_kvstore_ray.transport import RayTransport  # noqa: PLC0415
+
+    settings = od.kvstore.StoreSettings.from_environment()
+    if not ray.is_initialized():
+        ray.init(
+            address=os.environ.get("RAY_ADDRESS"),
+            namespace=settings.job, **QUIETLY,
+        )  # fmt: skip
+    # All workers make the same stores in the same order, so they mean the same one by its number.
+    store = f"{name}-{next(_numbers)}"
+    if settings.rank == 0:
+        servers = start_servers(settings, store, "async" in name, folder_of(settings))
+    else:
+        servers = found_servers(settings, store, settings.timeout_s)
+    return RayTransport(settings, servers)
+
+
+def imported_ray() -> Any:
+    """Ray.
+
+    Raises:
+        PluginError: It is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray  # noqa: PLC0415 - heavy, and optional
+    except ImportError as error:
+        raise PluginError(f"create: the engine 'ray' cannot be used: {error}; {_INSTALL}") from error
+    return ray
+
+
+def start_cluster(object_store_bytes: int) -> str:
+    """Start Ray on this machine alone, for as long as this process lives; its address.
+
+    Processes that are to use it need the variables of this one, with what Ray is told by them: an address of
+    the loopback device, and a password. Ray is imported here and not before.
+
+    Args:
+        object_store_bytes: Memory for arrays under way.
+    """
+    for name, value in _ALONE.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    ray = imported_ray()
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            ray.init(
+                address="local", num_cpus=1, object_store_memory=object_store_bytes,
+                include_dashboard=False, _node_ip_address="127.0.0.1", **QUIETLY,
+            )  # fmt: skip
+        except Exception:
+            # Ray gives its node 30 s to start, which a busy machine may exceed.
+            ray.shutdown()
+            if not tries_left:
+                raise
+        else:
+            break
+    return str(ray.get_runtime_context().gcs_address)
+
+
+def folder_of(settings: Any) -> str:
+    """Where servers keep pictures of themselves."""
+    if settings.snapshots:
+        return str(Path(settings.snapshots))
+    return tempfile.mkdtemp(prefix=f"operad-kv-{settings.job}-")

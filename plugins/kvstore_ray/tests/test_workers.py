@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from operad_kvstore_ray.launch import Workers, launch
+
+PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
+
+
+def run(body: str, grace_s: float = 20.0, **env: str) -> tuple[int, list[str], list[Any]]:
+    lines: list[str] = []
+    lost: list[Any] = []
+    workers = Workers([sys.executable, "-c", PROGRAM + body, "word"], {**os.environ, **env}, 2, lines.append)
+    code = workers.wait(grace_s, lambda rank, why: lost.append((rank, why)))
+    workers.end()
+    return code, sorted(lines), lost
+
+
+def test_each_line_has_its_rank_in_front_and_workers_get_arguments_and_variables() -> None:
+    code, lines, lost = run("print(sys.argv[1], os.environ['COLOUR'], file=sys.stderr)", COLOUR="red")
+    assert (code, lines, lost) == (0, ["[0] word red", "[1] word red"], [])
+
+
+def test_the_exit_code_is_that_of_the_worker_that_failed() -> None:
+    code, lines, _ = run("sys.exit(7 * rank)")
+    assert (code, lines) == (7, ["operad launch: rank 1 exited with 7"])
+
+
+def test_a_worker_killed_by_a_signal_is_told_to_the_servers_and_the_others_end_after_the_grace() -> None:
+    body = "os.kill(os.getpid(), 9) if rank else time.sleep(600)"
+    code, lines, lost = run(body, grace_s=0.1)
+    assert code == 128 + signal.SIGKILL
+    assert lines == ["operad launch: ending rank 0", "operad launch: rank 1 was killed by signal 9"]
+    assert lost == [(1, "was killed by signal 9")]
+
+
+@pytest.mark.parametrize("words", [["-n", "2", "--env", "COLOUR", "x.py"], ["x.py"], ["-n", "0", "x.py"]])
+def test_a_wrong_command_line_is_an_error_before_anything_starts(words: list[str]) -> None:
+    done = CliRunner().invoke(launch, words)
+    assert done.exit_code == 2

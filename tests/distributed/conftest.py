@@ -1,0 +1,112 @@
+"""Real workers under the engines that are installed: Ray by `operad launch`, MPI by `mpirun`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(sys.executable).parent
+LIMIT_S = 200
+"""For one program. Where the machine is idle one takes some seconds; Ray starts many processes."""
+
+
+@final
+class Ended(NamedTuple):
+    """How a program of several workers ended.
+
+    Attributes:
+        code: The exit code of what started the workers.
+        output: What all wrote.
+    """
+
+    code: int
+    output: str
+
+    def lines(self, word: str) -> list[str]:
+        """The lines with a word in them."""
+        return [line for line in self.output.splitlines() if word in line]
+
+
+Run = Callable[..., Ended]
+
+
+def _environment(extra: dict[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("OPERAD_KV_")}
+    return {**inherited, "OPERAD_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **extra}
+
+
+def _ended(command: list[Any], environ: dict[str, str]) -> Ended:
+    done = subprocess.run(
+        command, env=environ, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False
+    )
+    return Ended(done.returncode, done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[dict[str, str]]:
+    """The variables of a running Ray; it is started for the tests unless `RAY_ADDRESS` names one."""
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    if "RAY_ADDRESS" in os.environ:
+        yield {}
+        return
+    command = [sys.executable, PROGRAMS / "cluster.py"]
+    with subprocess.Popen(
+        command,
+        env=_environment({}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        variables = json.loads(started.stdout.readline() or b"null")
+        assert variables, "Ray did not start within its 30 s, three times: is the machine that busy?"
+        yield variables
+        started.stdin.close()
+        started.wait(60)
+
+
+def ray_command(workers: int, program: str, *words: str, options: tuple[str, ...] = ()) -> list[Any]:
+    """The command that runs a program under Ray."""
+    return [SCRIPTS / "operad", "launch", "-n", str(workers), *options, PROGRAMS / f"{program}.py", *words]
+
+
+def mpi_command(workers: int, program: str, *words: str, options: tuple[str, ...] = ()) -> list[Any]:
+    """The command that runs a program under MPI."""
+    allowed = ["--allow-run-as-root", "--oversubscribe"]
+    python = [sys.executable, PROGRAMS / f"{program}.py"]
+    return [SCRIPTS / "mpirun", *allowed, *options, "-n", str(workers), *python, *words]
+
+
+@pytest.fixture
+def run_ray(cluster: dict[str, str]) -> Run:
+    """Runs (workers, program, words) to the end under Ray."""
+
+    def run(workers: int, program: str, *words: str, options: tuple[str, ...] = (), **extra: str) -> Ended:
+        command = ray_command(workers, program, *words, options=("--grace", "20", *options))
+        return _ended(command, _environment(cluster | extra))
+
+    return run
+
+
+@pytest.fixture
+def run_mpi() -> Run:
+    """Runs (workers, program, words) to the end under MPI."""
+    if find_spec("mpi4py") is None or not (SCRIPTS / "mpirun").exists():
+        pytest.skip("mpi4py and an MPI with mpirun are not installed")
+
+    def run(workers: int, program: str, *words: str, options: tuple[str, ...] = (), **extra: str) -> Ended:
+        return _ended(mpi_command(workers, program, *words, options=options), _environment(extra))
+
+    return run

@@ -1,0 +1,128 @@
+"""Every worker runs this: something fails in the middle of a training. Prints what each worker sees.
+
+Usage: failures.py WHAT TYPE, where WHAT is one of the functions below.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import operad as od
+
+kv = od.kv.create(sys.argv[2])
+rank, workers = kv.rank, kv.num_workers
+last = workers - 1
+
+
+def pulled(key: Any, size: int = 3) -> Any:
+    out = od.nd.zeros(size)
+    kv.pull(key, out=out)
+    return out.asnumpy()
+
+
+def killed_worker() -> None:
+    """The last rank kills itself; the others report how long the error took."""
+    kv.init("w", od.nd.zeros(3))
+    kv.pushpull("w", od.nd.ones(3))
+    if rank == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    start = time.monotonic()
+    kv.push("w", od.nd.ones(3))
+    try:
+        pulled("w")
+    except od.kv.WorkerLostError as error:
+        print(f"lost {list(error.ranks)} after {time.monotonic() - start:.2f} s: {error}", flush=True)
+
+
+def shrunk() -> None:
+    """The last rank kills itself; the others go on without it."""
+    kv.init("w", od.nd.zeros(3))
+    kv.pushpull("w", od.nd.ones(3))
+    if rank == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    for _ in range(3):
+        kv.push("w", od.nd.ones(3))
+        value = pulled("w")
+    print("sum", value[0], flush=True)
+
+
+def silent_worker() -> None:
+    """The last rank never pushes."""
+    kv.init("w", od.nd.zeros(3))
+    if rank == last:
+        time.sleep(float(os.environ["OPERAD_KV_TIMEOUT_S"]) + 5)
+        return
+    kv.push("w", od.nd.ones(3))
+    try:
+        pulled("w")
+    except od.kv.StoreTimeoutError as error:
+        print(f"timeout {list(error.ranks)}: {error}", flush=True)
+
+
+def other_key() -> None:
+    """The last rank pushes another key."""
+    kv.init(["a", "b"], [od.nd.zeros(3), od.nd.zeros(3)])
+    kv.push("b" if rank == last else "a", od.nd.ones(3))
+    kv.barrier()
+
+
+def killed_server() -> None:
+    """A server is killed after half of the steps, with the others under way; the values end up exact."""
+    import ray
+
+    keys = [f"w{i}" for i in range(6)]
+    size = 2000
+    kv.init(keys, [od.nd.zeros(size) for _ in keys])
+    kv.set_optimizer(od.optimizer.SGD(learning_rate=0.25, momentum=0.5))
+    expected, momentum = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    outs = [od.nd.zeros(size) for _ in keys]
+    seconds = 0.0
+    for step in range(20):
+        gradient = np.full(size, step % 3 - 1, np.float32)
+        if rank == 0 and step in {7, 13}:
+            servers = [link.server for link in kv._transport._links]
+            os.kill(ray.get(servers[step % len(servers)].process_id.remote()), signal.SIGKILL)
+        start = time.monotonic()
+        kv.pushpull(keys, [od.nd.array(gradient) for _ in keys], out=outs)
+        seconds = max(seconds, time.monotonic() - start)
+        momentum = momentum * np.float32(0.5) - np.float32(0.25) * gradient * workers
+        expected = expected + momentum
+        for out in outs:
+            assert (out.asnumpy() == expected).all(), (step, out.asnumpy()[0], expected[0])
+    print(f"exact; longest step {seconds:.2f} s", flush=True)
+
+
+def lost_server() -> None:
+    """A server ends for good."""
+    import ray
+
+    kv.init("w", od.nd.zeros(3))
+    kv.barrier()
+    if rank == 0:
+        ray.kill(kv._transport._links[0].server)
+    start = time.monotonic()
+    try:
+        while True:
+            kv.push("w", od.nd.ones(3))
+            pulled("w")
+    except od.kv.ServerLostError as error:
+        print(f"server lost after {time.monotonic() - start:.2f} s: {error}"[:120], flush=True)
+
+
+def interrupted() -> None:
+    """Rank 0 waits for the others when Ctrl-C comes."""
+    kv.init("w", od.nd.zeros(3))
+    if rank == last:
+        print("waiting", flush=True)
+        time.sleep(600)
+    kv.push("w", od.nd.ones(3))
+    pulled("w")
+
+
+vars()[sys.argv[1]]()

@@ -1,0 +1,79 @@
+"""What stores on MPI promise, with real `mpirun`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.distributed.conftest import Run, _environment, mpi_command
+
+pytestmark = pytest.mark.timeout(240)
+slow = pytest.mark.slow
+
+
+def test_the_rules_of_synchronous_stores_hold_for_2_workers(run_mpi: Run) -> None:
+    ended = run_mpi(2, "rules", "dist_sync", PORT="nonsense")
+    assert (ended.code, len(ended.lines("passed"))) == (0, 2), ended.output
+
+
+@slow
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_device_sync"])
+def test_the_rules_of_synchronous_stores_hold_for_3_workers(run_mpi: Run, kind: str) -> None:
+    ended = run_mpi(3, "rules", kind)
+    assert (ended.code, len(ended.lines("passed"))) == (0, 3), ended.output
+
+
+def test_a_worker_that_pushes_another_key_is_an_error_that_names_both_and_ends_the_job(run_mpi: Run) -> None:
+    ended = run_mpi(2, "failures", "other_key", "dist_sync")
+    assert ended.code == 1
+    assert re.search(r"rank 0 called .push \['a'\].*rank 1 called .push \['b'\]", ended.output)
+
+
+@slow
+@pytest.mark.parametrize("workers", [2, 3])
+def test_survivors_of_a_killed_worker_get_its_rank_within_seconds(run_mpi: Run, workers: int) -> None:
+    ended = run_mpi(workers, "failures", "killed_worker", "dist_sync", options=("--with-ft", "ulfm"))
+    found = re.findall(r"lost \[(\d)\] after ([\d.]+) s", ended.output)
+    assert [int(rank) for rank, _ in found] == [workers - 1] * (workers - 1), ended.output
+    assert all(float(seconds) < 5 for _, seconds in found)
+
+
+@slow
+def test_without_ulfm_mpirun_ends_the_job_and_names_the_killed_rank(run_mpi: Run) -> None:
+    ended = run_mpi(2, "failures", "killed_worker", "dist_sync")
+    assert ended.code != 0
+    assert re.search(r"process rank 1 .* exited on\s+signal 9", ended.output)
+
+
+@slow
+def test_a_worker_that_does_not_push_is_named_when_the_time_is_over(run_mpi: Run) -> None:
+    ended = run_mpi(3, "failures", "silent_worker", "dist_sync", OPERAD_KV_TIMEOUT_S="5")
+    assert len(ended.lines("timeout [2]: rank")) == 2, ended.output
+
+
+@slow
+def test_an_asynchronous_store_is_refused_with_the_engine_that_has_one(run_mpi: Run) -> None:
+    ended = run_mpi(2, "rules", "dist_async")
+    assert ended.code == 1
+    assert "the engine 'mpi' has no servers, which type 'dist_async' needs" in ended.output
+
+
+@slow
+def test_ctrl_c_ends_all_workers_within_seconds(run_mpi: Run) -> None:
+    command = mpi_command(2, "failures", "interrupted", "dist_sync")
+    with subprocess.Popen(
+        command, env=_environment({}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as started:
+        assert started.stdout is not None
+        while "waiting" not in started.stdout.readline():
+            pass
+        start = time.monotonic()
+        os.kill(started.pid, signal.SIGINT)
+        started.communicate(timeout=60)
+        assert time.monotonic() - start < 20
+    assert started.returncode != 0
