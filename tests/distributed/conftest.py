@@ -19,6 +19,8 @@ SCRIPTS = Path(sys.executable).parent
 LIMIT_S = 200
 """For one program. Where the machine is idle one takes some seconds; Ray starts many processes."""
 
+collect_ignore_glob = ["programs/*.py"]  # they run in workers
+
 
 @final
 class Ended(NamedTuple):
