@@ -29,8 +29,13 @@ print(*names)
 
 
 def _rest(deleted: str) -> list[str]:
-    """Every distribution but `deleted` and those that require it by name."""
-    return [name for name, d in ALL.items() if name != deleted and deleted not in d.siblings()]
+    """Every distribution but `deleted` and those that require it, or one that does, by name."""
+    return [name for name in ALL if name != deleted and deleted not in _required(name)]
+
+
+def _required(name: str) -> set[str]:
+    direct = ALL[name].siblings() & ALL.keys()
+    return direct.union(*map(_required, direct))
 
 
 @pytest.mark.parametrize("deleted", DELETED)

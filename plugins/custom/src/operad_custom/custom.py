@@ -7,6 +7,9 @@ runs at once, so that nothing it does can wait for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,10 +158,8 @@ class _Adapter(Operator):
         aux_states: Sequence[Any],
     ) -> None:
         """See `CustomOp.forward`."""
-        from operad.ndarray import nested  # noqa: PLC0415 - see `_arrays`
-
         ins, outs, aux = (_arrays(datas, op_ctx.ctx) for datas in (in_data, out_data, aux_states))
-        with nested(op_ctx.is_train):
+        with _face().nested(op_ctx.is_train):
             self._op.forward(op_ctx.is_train, _words(req), ins, outs, aux)
 
     def backward(
@@ -172,21 +173,24 @@ class _Adapter(Operator):
         aux_states: Sequence[Any],
     ) -> None:
         """See `CustomOp.backward`. A gradient that nobody asked for has memory of its own."""
-        from operad.ndarray import nested  # noqa: PLC0415 - see `_arrays`
-
         xp = op_ctx.ctx.xp
         wanted = [
             xp.empty(shape, dtype) if grad is None else grad
             for grad, (shape, dtype) in zip(in_grad, self._ins, strict=True)
         ]
         groups = [_arrays(datas, op_ctx.ctx) for datas in (out_grad, in_data, out_data, wanted, aux_states)]
-        with nested(op_ctx.is_train):
+        with _face().nested(op_ctx.is_train):
             self._op.backward(_words(req), *groups)
 
 
-def _arrays(datas: Sequence[Any], ctx: Context) -> list[Any]:
-    from operad.ndarray import over  # noqa: PLC0415 - a graph is read and planned without arrays
+@cache
+def _face() -> ModuleType:
+    """`operad.ndarray`, when it is needed: a graph is read and planned without arrays."""
+    return import_module("operad.ndarray")
 
+
+def _arrays(datas: Sequence[Any], ctx: Context) -> list[Any]:
+    over = _face().over
     return [None if data is None else over(data, ctx) for data in datas]
 
 
