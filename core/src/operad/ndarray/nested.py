@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import final
 
 from operad import engine
 from operad.imperative import set_recording, set_training
 
 
-@contextmanager
-def nested(is_train: bool) -> Iterator[None]:
+@final
+class nested(engine.nested):  # noqa: N801 - as its base
     """Inside an operator: what it calls runs at once, in its thread, in this mode, and is not recorded.
 
     Such calls raise their errors where they are made. They may name new arrays, and arrays that no pending
     work names; waiting for anything else raises BlockingInOperatorError.
+
+    Args:
+        is_train: Whether operators see training.
     """
-    was_recording, was_training = set_recording(False), set_training(is_train)
-    try:
-        with engine.nested():
-            yield
-    finally:
-        set_training(was_training)
-        set_recording(was_recording)
+
+    __slots__ = ("_is_train", "_was_recording", "_was_training")
+
+    def __init__(self, is_train: bool) -> None:
+        self._is_train = is_train
+
+    def __enter__(self) -> None:
+        self._was_recording, self._was_training = set_recording(False), set_training(self._is_train)
+        super().__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)
+        set_training(self._was_training)
+        set_recording(self._was_recording)

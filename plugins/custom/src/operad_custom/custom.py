@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -190,12 +190,17 @@ def _face() -> ModuleType:
 
 
 def _arrays(datas: Sequence[Any], ctx: Context) -> list[Any]:
+    if not datas:
+        return []
     over = _face().over
     return [None if data is None else over(data, ctx) for data in datas]
 
 
+_WORDS: Final = {each: each.name.lower() for each in OpReq}
+
+
 def _words(req: Sequence[OpReq]) -> list[str]:
-    return [each.name.lower() for each in req]
+    return [_WORDS[each] for each in req]
 
 
 def _shape(shape: Any, is_exact: bool) -> PartialShape:
