@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     reason = _why_no_gpu() if on_gpu else None
     if reason:
         for item in on_gpu:
-            item.add_marker(pytest.mark.skip(reason=reason))
+            item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
     _put_in_order(items, config.getoption("order"))
 
 

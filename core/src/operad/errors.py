@@ -61,7 +61,7 @@ class IndexOutOfRangeError(OperadError, IndexError):
     """An index lies outside an array's axis, or an array has no such axis."""
 
 
-class UnsupportedError(OperadError, NotImplementedError):
+class UnsupportedError(OperadError, NotImplementedError):  # as MXNet's programs expect to catch
     """Something of this kind cannot do what was asked, or a subclass does not define what it must."""
 
 

@@ -9,7 +9,7 @@ import pytest
 import operad as od
 from operad.errors import ParamError, ShapeError, UnsupportedError
 
-pytest.importorskip("cv2")
+pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 image = od.image
 MEAN = [123.68000030517578, 116.27999877929688, 103.52999877929688]  # in float32
 LIGHTING = (0.5, np.array([55.0, 4, 1]), np.array([[-0.5, 0.7, 0.4], [-0.5, 0, -0.8], [-0.5, -0.6, 0.4]]))

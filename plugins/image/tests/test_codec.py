@@ -107,7 +107,7 @@ def with_orientation(content: bytes, orientation: int, order: str = "<") -> byte
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_a_photograph_stands_as_its_camera_was_held(part_of: Any, orientation: int) -> None:
-    cv2 = pytest.importorskip("cv2")
+    cv2 = pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
     content = with_orientation(codec.encode(part_of(2)), orientation)
     expected = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
     np.testing.assert_array_equal(codec.decode(content, is_bgr=True), expected)
@@ -116,7 +116,7 @@ def test_a_photograph_stands_as_its_camera_was_held(part_of: Any, orientation: i
 
 
 def test_junk_before_the_picture_is_passed_over_and_in_it_is_an_error(part_of: Any) -> None:
-    pytest.importorskip("cv2")
+    pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
     content = codec.encode(part_of(2))
     junk = content[:2] + b"\xff\xfe\0\5abcJUNK" + content[2:]
     np.testing.assert_array_equal(codec.decode(junk), codec.decode(content))

@@ -9,7 +9,7 @@ import pytest
 import operad as od
 from operad.errors import ArgumentError, ParamError, UnsupportedError
 
-pytest.importorskip("cv2")
+pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 image = od.image
 LABEL = np.float32([[0, 0.1, 0.2, 0.5, 0.7], [1, 0.4, 0.3, 0.9, 0.95], [2, 0.05, 0.6, 0.3, 0.8]])
 

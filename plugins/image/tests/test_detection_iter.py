@@ -9,7 +9,7 @@ import pytest
 import operad as od
 from operad.errors import ArgumentError, FormatError, ShapeError
 
-pytest.importorskip("cv2")
+pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 
 # Header length, numbers of an object, objects: one, two, and one of three that has no area.
 LABELS = [

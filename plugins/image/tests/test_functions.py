@@ -12,7 +12,7 @@ import pytest
 import operad as od
 from operad.errors import ArgumentError, DTypeError, ParamError, ShapeError
 
-pytest.importorskip("cv2")
+pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 turning = pytest.mark.skipif(
     find_spec("operad_spatial_transformer") is None, reason="BilinearSampler turns images"
 )

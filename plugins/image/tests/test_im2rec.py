@@ -103,7 +103,7 @@ def test_files_are_packed_as_they_are_in_the_order_of_the_list(
 
 
 def test_images_are_cut_resized_and_encoded_as_asked(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("cv2")
+    pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
     run("--list", tmp_path / "a", folder / "a")
     run("--resize", 4, "--center-crop", "--encoding", ".png", "--color", 0, tmp_path / "a", folder / "a")
     _, pixels = od.recordio.unpack_img(next(iter(od.recordio.RecordPart(tmp_path / "a.rec"))))

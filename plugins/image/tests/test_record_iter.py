@@ -298,7 +298,7 @@ GEOMETRY = [
 def test_every_kind_of_augmentation_gives_changed_images_that_the_seed_repeats(
     records: Path, options: Any
 ) -> None:
-    pytest.importorskip("cv2")
+    pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
     shape = {"data_shape": (3, 32, 32), "dtype": "uint8"}
     found = images(iterator(records, **shape, **options))
     np.testing.assert_array_equal(found, images(iterator(records, **shape, **options)))
@@ -306,7 +306,7 @@ def test_every_kind_of_augmentation_gives_changed_images_that_the_seed_repeats(
 
 
 def test_a_half_turn_turns_the_image(records: Path) -> None:
-    pytest.importorskip("cv2")
+    pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
     plain = iterator(records).next().data[0].asnumpy()
     found = iterator(records, rotate=180, inter_method=0).next().data[0].asnumpy()
     np.testing.assert_array_equal(found[:, :, 1:, 1:], plain[:, :, :0:-1, :0:-1])

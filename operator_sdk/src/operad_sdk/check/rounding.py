@@ -114,7 +114,7 @@ def expect_near(
                 limit = declared.absolute + declared.relative * np.abs(other)
             place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(limit), dtype)
             if place is not None:
-                first = (
+                first = Violation(
                     f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
                     f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
                     f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
@@ -123,7 +123,7 @@ def expect_near(
         if first is None:
             return sum(found[index].size for index, _ in judged)
     assert first is not None  # there are two limits
-    raise Violation(first)
+    raise first
 
 
 def _limits(
