@@ -15,7 +15,7 @@ from operad.engine.dispatch import Dispatcher, without_first_frame
 from operad.engine.failure import Failure, note_on, push_site
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import PROFILER
-from operad.engine.thread import NESTED, OPERATION, OUTSIDE, STEP, local, new_event, wait_for
+from operad.engine.thread import NESTED, OPERATION, STEP, local, new_event, wait_for
 from operad.engine.var import Var, settle
 from operad.errors import BlockingInOperatorError
 
@@ -51,9 +51,9 @@ class InlinePath:
         are trusted to be disjoint and without repetition.
 
         Returns:
-            True if it ran (an error it raised is stored like a pushed function's); False if a
-            conflicting operation is pending, a variable carries a failure, some thread groups its
-            pushes, or the caller is inside an operation: push it instead.
+            True if it ran (an error it raised is stored like a pushed function's, or raised where the
+            caller is NESTED); False if a conflicting operation is pending, a variable carries a failure,
+            some thread groups its pushes, or the caller is inside an operation: push it instead.
         """
         dispatcher, thread = self._dispatcher, local.state
         lock, queue = dispatcher.lock, dispatcher.queue
@@ -63,7 +63,8 @@ class InlinePath:
             if any(word != PROFILER for word in lock.blockers):
                 return False
             start_s = time.perf_counter()
-        if thread.inside:
+        inside = thread.inside
+        if inside and inside != NESTED:
             return False
         thread.inside = STEP
         try:
@@ -79,15 +80,18 @@ class InlinePath:
             # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
             # claimed variables, and every way out of here gives them back.
             thread.inside = OPERATION
-            thread.run(fn, *args)
+            if inside:  # under NumPy's error state already, which cannot be nested
+                fn(*args)
+            else:
+                thread.run(fn, *args)
         except BaseException as error:
-            if not seq:
+            if not seq or inside:
                 raise
             failure = _failure(fn, name, error, seq)
         finally:
             thread.inside = STEP
             if not seq:
-                thread.inside = OUTSIDE
+                thread.inside = inside
             elif not lock.inbox and lock.mutex.acquire(False):  # `lock.do` without a further frame
                 try:
                     ready = queue.end_claim(const_vars, mutable_vars, failure)
@@ -95,9 +99,9 @@ class InlinePath:
                         dispatcher.hand_out(ready)
                 finally:
                     lock.mutex.release()
-                    thread.inside = OUTSIDE
+                    thread.inside = inside
             else:
-                thread.inside = OUTSIDE
+                thread.inside = inside
                 lock.do(dispatcher.end_claim, (const_vars, mutable_vars), failure)
             if lock.inbox or lock.has_after:
                 lock.catch_up()

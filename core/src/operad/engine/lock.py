@@ -17,7 +17,8 @@ locking (an interrupted step would be seen half done).
 under the lock instead of calling `Engine.run_inline`. It does, with `lock = engine.lock`:
 
     thread = local.state  # or one that the caller keeps in a thread-local of its own
-    if lock.blockers or thread.inside:  # and again once a block to be used anew was found
+    inside = thread.inside
+    if lock.blockers or inside not in (OUTSIDE, NESTED):  # and again once a block to be used anew was found
         ...  # take the slow way: `run_inline`, then `push_sync`
     thread.inside = STEP
     try:
@@ -27,16 +28,16 @@ under the lock instead of calling `Engine.run_inline`. It does, with `lock = eng
                     lock.read_inbox()
                 ...  # is every variable idle? if not, the slow way, after the release
                 try:
-                    thread.run(function, *args)
+                    thread.run(function, *args)  # NESTED: `function(*args)`, and errors are raised
                 except BaseException as error:
                     engine.fail_inline(function, mutable_vars, name, error)
                 ...  # `var.version += 1` for each variable written
             finally:
                 lock.mutex.release()
     finally:
-        thread.inside = OUTSIDE
-    if lock.inbox or lock.has_after:
-        lock.catch_up()
+        thread.inside = inside
+        if lock.inbox or lock.has_after:
+            lock.catch_up()
 
 * A variable may be read if `var.holders >= 0 and not var.queue and var.failure is None`, and written if
   `not var.holders and var.failure is None`.

@@ -19,12 +19,12 @@ A plan that `is_brief` runs under the engine's lock, any other one with its vari
 
 from __future__ import annotations
 
-from operator import attrgetter
+from operator import attrgetter, call
 from typing import Any, Final
 
 from operad.engine import ThreadedEngine, current
 from operad.engine.interrupts import protect
-from operad.engine.thread import OUTSIDE, STEP, ThreadState
+from operad.engine.thread import NESTED, STEP, ThreadState
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, lend
 from operad.imperative.plan import Plan
@@ -50,8 +50,8 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         values: Values of all run-time parameters, `ABSENT` where not given.
         out: What to write into; None for a new array.
     """
-    engine, mode = current._engine, thread.mode
-    if engine.__class__ is not ThreadedEngine or thread.inside:
+    engine, mode, inside = current._engine, thread.mode, thread.inside
+    if engine.__class__ is not ThreadedEngine or (inside and inside != NESTED):
         return None
     if values:
         if mode >= RECORDING:
@@ -104,6 +104,8 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             record(plan, inputs, (made,))
         return made
     is_done = False
+    # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
+    run = call if inside else thread.run
     lock = engine.lock
     thread.inside = STEP
     try:
@@ -126,24 +128,26 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                     is_done = True
                     try:
                         if not values and count == 1:
-                            thread.run(direct, first._data, data)
+                            run(direct, first._data, data)
                         elif not values and count == 2:
-                            thread.run(direct, first._data, second._data, data)
+                            run(direct, first._data, second._data, data)
                         elif count == 1:
-                            thread.run(direct, first._data, data, *values)
+                            run(direct, first._data, data, *values)
                         elif count == 2:
-                            thread.run(direct, first._data, second._data, data, *values)
+                            run(direct, first._data, second._data, data, *values)
                         else:
-                            thread.run(direct, first._data, second._data, third._data, data, *values)
-                    except BaseException as error:  # noqa: BLE001 - waits raise it
+                            run(direct, first._data, second._data, third._data, data, *values)
+                    except BaseException as error:
+                        if inside:  # where nobody waits for it
+                            raise
                         engine.fail_inline(direct, (var,), plan.name, error)
                     var.version += 1
             finally:
                 lock.mutex.release()
     finally:
-        thread.inside = OUTSIDE
-    if lock.inbox or lock.has_after:
-        lock.catch_up()
+        thread.inside = inside
+        if lock.inbox or lock.has_after:
+            lock.catch_up()
     if not is_done:
         return None
     if mode >= RECORDING:
