@@ -16,10 +16,9 @@ from core.tests.graph.operators import (
     Split,
     Tanh,
     apply,
-    evaluate,
-    node_call,
     var,
 )
+from core.tests.graph.planned import assert_plan_computes, planned, scheduled
 from operad.context import cpu
 from operad.errors import GraphError, ShapeError
 from operad.graph import (
@@ -37,49 +36,6 @@ from operad.graph import (
 from operad.operator import OpReq
 
 FLOAT32 = np.dtype(np.float32)
-
-
-def execute(plan, shapes, types, values, bound=(), order=None):
-    """Run nodes over one arena a block, poisoned first; returns the arrays of `plan.pinned` and `bound`."""
-    memory = [np.full(block.size_bytes, 0xFF, np.uint8) for block in plan.blocks]
-    arrays = dict(bound)
-
-    def array(entry):
-        if isinstance(entry.node, Variable):
-            return values[entry.node.name]
-        if entry not in plan.placement:
-            graph = plan.schedule.graph
-            return arrays.get(graph.entries[plan.bound.get(graph.entry_id(entry), graph.entry_id(entry))])
-        block, offset, size = plan.placement[entry]
-        return memory[block][offset : offset + size].view(types.of(entry)).reshape(shapes.of(entry))
-
-    for node in order or [n for n in plan.schedule.graph.nodes if not isinstance(n, Variable)]:
-        node_call(node, shapes, types)(array, array, plan.request)
-    return {entry: array(entry) for entry in [*plan.pinned, *arrays]}
-
-
-def assert_plan_computes(network, plan, order=None):
-    values = network.values()
-    expected = evaluate(network.graph, network.shapes, network.types, values)
-    found = execute(plan, network.shapes, network.types, values, order=order)
-    for entry in network.graph.outputs:
-        if not isinstance(entry.node, Variable):
-            np.testing.assert_array_equal(found[entry], expected[entry])
-
-
-def planned(network, **kwargs):
-    pinned = [entry for entry in network.graph.outputs if not isinstance(entry.node, Variable)]
-    return plan_memory(network.graph, network.shapes, network.types, pinned=pinned, **kwargs)
-
-
-def scheduled(network, partitions=None, contexts=None):
-    """A schedule with the partition and context of each node, by node."""
-    nodes = network.graph.nodes
-    return Schedule(
-        network.graph,
-        contexts and [contexts.get(node, cpu()) for node in nodes],
-        partitions and [partitions.get(node) for node in nodes],
-    )
 
 
 @given(networks.networks())
@@ -303,81 +259,6 @@ def test_gradients_that_are_not_wanted_are_not_computed():
     (node,) = (node for node in network.graph.nodes if isinstance(node, BackwardNode))
     plan = planned(network)
     assert [plan.request(Entry(node, i)) for i in range(2)] == [OpReq.NULL, OpReq.WRITE]
-
-
-@pytest.mark.parametrize("uses", [1, 2, 5, 8, 12, 24])
-def test_gradients_are_added_to_a_bound_array(uses):
-    w = var("w")
-    outputs = [apply(Dense, f"fc{i}", var(f"x{i}"), w, hidden=2) for i in range(uses)]
-    network = networks.Network(
-        outputs, [var(f"head{i}") for i in range(uses)], [w], {f"x{i}": (3, 4) for i in range(uses)}
-    )
-    (grad,) = network.gradients
-    values = {name: np.round(4 * value) for name, value in network.values().items()}  # sums are exact
-    fresh = evaluate(network.graph, network.shapes, network.types, values)[grad]
-    plan = plan_memory(
-        network.graph, network.shapes, network.types, pinned=outputs, requests={grad: OpReq.ADD}
-    )
-    check_plan(plan)
-    found = execute(plan, network.shapes, network.types, values, bound={grad: np.full((2, 4), 5, np.float32)})
-    np.testing.assert_array_equal(found[grad], np.float32(5) + fresh)
-
-
-def test_a_value_to_be_added_may_not_be_read_by_others():
-    first = apply(AddConst, "first", var("x"))
-    network = networks.Network([apply(Tanh, "t", first)], [None], [], {"x": (3,)})
-    with pytest.raises(GraphError, match="'first_output' is to be added to an array"):
-        planned(network, requests={first: OpReq.ADD})
-
-
-def test_a_null_request_leaves_a_value_out_unless_others_read_it():
-    first = apply(AddConst, "first", var("x"))
-    out = apply(Tanh, "t", first)
-    network = networks.Network([out], [None], [], {"x": (3,)})
-    plan = plan_memory(
-        network.graph, network.shapes, network.types, requests={out: OpReq.NULL, first: OpReq.NULL}
-    )
-    assert plan.request(out) is OpReq.NULL
-    assert plan.request(first) is OpReq.WRITE
-    assert set(plan.placement) == {first}
-
-
-def many_uses(uses):
-    """The gradient of one variable that `uses` operators read."""
-    x = var("x")
-    outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
-    return networks.Network(outputs, [var(f"head{i}") for i in range(uses)], [x], {"x": (4, 16)})
-
-
-def test_many_gradients_are_added_in_one_buffer():
-    network = many_uses(24)
-    (grad,) = network.gradients
-    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
-    check_plan(plan)
-    gradients = {entry for entry in plan.placement if isinstance(entry.node, BackwardNode)}
-    assert len(gradients) == 24
-    assert len({plan.placement[entry] for entry in gradients}) == 1
-    assert sorted(plan.request(entry).name for entry in gradients) == ["ADD"] * 23 + ["WRITE"]
-
-
-@pytest.mark.parametrize("request_", [OpReq.WRITE, OpReq.ADD])
-def test_gradients_of_a_bound_array_are_added_in_it(request_):
-    network = many_uses(24)
-    bound = dict.fromkeys(network.outputs, OpReq.WRITE) | {network.gradients[0]: request_}
-    plan = plan_memory(network.graph, network.shapes, network.types, requests=bound)
-    check_plan(plan)
-    assert plan.planned_bytes == 0
-    requests = [plan.request(Entry(n)) for n in network.graph.nodes if isinstance(n, BackwardNode)]
-    assert requests == [request_] + [OpReq.ADD] * 23
-
-
-def test_the_check_finds_a_gradient_that_is_not_added_to_its_sum():
-    network = many_uses(3)
-    (grad,) = network.gradients
-    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
-    plan.requests[network.graph.entry_id(grad)] = OpReq.WRITE
-    with pytest.raises(GraphError, match="is to be added to"):
-        check_plan(plan)
 
 
 def test_zeros_of_a_values_shape_do_not_keep_the_value_alive():

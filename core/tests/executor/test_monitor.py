@@ -1,0 +1,63 @@
+"""What a monitor of an executor is called with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.tests.executor.dense import dense_tanh, filled, network
+from operad import nd
+from operad.errors import BindError
+
+pytestmark = pytest.mark.usefixtures("operators", "two_threads")
+
+
+class TestMonitor:
+    def test_sees_outputs_under_their_names(self, each_engine):
+        seen = {}
+        exe = filled(dense_tanh().simple_bind(data=(1, 2)))
+        exe.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy()}))
+        (out,) = exe.forward(is_train=True)
+        assert list(seen) == ["fc1_output", "act_output"]
+        np.testing.assert_array_equal(np.tanh(seen["fc1_output"]), seen["act_output"])
+        np.testing.assert_array_equal(seen["act_output"], out.asnumpy())
+        exe.backward(nd.array(np.ones((1, 3))))
+        assert list(seen)[2:] == [
+            "act_backward_data_grad",
+            "fc1_backward_data_grad",
+            "fc1_backward_weight_grad",
+            "fc1_backward_bias_grad",
+        ]
+
+    def test_sees_inputs_too_if_asked(self):
+        names = []
+        exe = dense_tanh().simple_bind(data=(1, 2))
+        exe.set_monitor_callback(lambda name, array: names.append(name), monitor_all=True)
+        exe.forward()
+        dense = ["data", "fc1_data", "fc1_weight", "fc1_bias", "fc1_output"]
+        assert names == [*dense, "act_data", "act_output"]
+
+    def test_that_raises_half_way_leaves_no_backward(self):
+        exe = dense_tanh().simple_bind(data=(1, 2))
+        exe.forward(is_train=True)
+        exe.set_monitor_callback(lambda name, array: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            exe.forward(is_train=True)
+        exe.set_monitor_callback(None)
+        with pytest.raises(BindError, match="call forward"):
+            exe.backward(nd.empty((1, 3)))
+
+    def test_changes_no_result_and_can_be_taken_off(self):
+        exe = filled(network().simple_bind(data=(8, 3)))
+        calls = []
+        results = []
+        for callback in (None, lambda name, array: calls.append(name), None):
+            exe.set_monitor_callback(callback)
+            count = len(calls)
+            exe.forward(is_train=True)
+            exe.backward()
+            results.append([grad.asnumpy() for grad in exe.grad_arrays])
+            assert (len(calls) > count) == (callback is not None)
+        for found in results[1:]:
+            for one, other in zip(results[0], found, strict=True):
+                np.testing.assert_array_equal(one, other)

@@ -1,0 +1,100 @@
+"""Gradients that are added up in place: into a bound array, and in one buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.tests.graph import networks
+from core.tests.graph.operators import (
+    AddConst,
+    Dense,
+    Tanh,
+    apply,
+    evaluate,
+    var,
+)
+from core.tests.graph.planned import execute, planned
+from operad.errors import GraphError
+from operad.graph import (
+    BackwardNode,
+    Entry,
+    check_plan,
+    plan_memory,
+)
+from operad.operator import OpReq
+
+
+@pytest.mark.parametrize("uses", [1, 2, 5, 8, 12, 24])
+def test_gradients_are_added_to_a_bound_array(uses):
+    w = var("w")
+    outputs = [apply(Dense, f"fc{i}", var(f"x{i}"), w, hidden=2) for i in range(uses)]
+    network = networks.Network(
+        outputs, [var(f"head{i}") for i in range(uses)], [w], {f"x{i}": (3, 4) for i in range(uses)}
+    )
+    (grad,) = network.gradients
+    values = {name: np.round(4 * value) for name, value in network.values().items()}  # sums are exact
+    fresh = evaluate(network.graph, network.shapes, network.types, values)[grad]
+    plan = plan_memory(
+        network.graph, network.shapes, network.types, pinned=outputs, requests={grad: OpReq.ADD}
+    )
+    check_plan(plan)
+    found = execute(plan, network.shapes, network.types, values, bound={grad: np.full((2, 4), 5, np.float32)})
+    np.testing.assert_array_equal(found[grad], np.float32(5) + fresh)
+
+
+def test_a_value_to_be_added_may_not_be_read_by_others():
+    first = apply(AddConst, "first", var("x"))
+    network = networks.Network([apply(Tanh, "t", first)], [None], [], {"x": (3,)})
+    with pytest.raises(GraphError, match="'first_output' is to be added to an array"):
+        planned(network, requests={first: OpReq.ADD})
+
+
+def test_a_null_request_leaves_a_value_out_unless_others_read_it():
+    first = apply(AddConst, "first", var("x"))
+    out = apply(Tanh, "t", first)
+    network = networks.Network([out], [None], [], {"x": (3,)})
+    plan = plan_memory(
+        network.graph, network.shapes, network.types, requests={out: OpReq.NULL, first: OpReq.NULL}
+    )
+    assert plan.request(out) is OpReq.NULL
+    assert plan.request(first) is OpReq.WRITE
+    assert set(plan.placement) == {first}
+
+
+def many_uses(uses):
+    """The gradient of one variable that `uses` operators read."""
+    x = var("x")
+    outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
+    return networks.Network(outputs, [var(f"head{i}") for i in range(uses)], [x], {"x": (4, 16)})
+
+
+def test_many_gradients_are_added_in_one_buffer():
+    network = many_uses(24)
+    (grad,) = network.gradients
+    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    check_plan(plan)
+    gradients = {entry for entry in plan.placement if isinstance(entry.node, BackwardNode)}
+    assert len(gradients) == 24
+    assert len({plan.placement[entry] for entry in gradients}) == 1
+    assert sorted(plan.request(entry).name for entry in gradients) == ["ADD"] * 23 + ["WRITE"]
+
+
+@pytest.mark.parametrize("request_", [OpReq.WRITE, OpReq.ADD])
+def test_gradients_of_a_bound_array_are_added_in_it(request_):
+    network = many_uses(24)
+    bound = dict.fromkeys(network.outputs, OpReq.WRITE) | {network.gradients[0]: request_}
+    plan = plan_memory(network.graph, network.shapes, network.types, requests=bound)
+    check_plan(plan)
+    assert plan.planned_bytes == 0
+    requests = [plan.request(Entry(n)) for n in network.graph.nodes if isinstance(n, BackwardNode)]
+    assert requests == [request_] + [OpReq.ADD] * 23
+
+
+def test_the_check_finds_a_gradient_that_is_not_added_to_its_sum():
+    network = many_uses(3)
+    (grad,) = network.gradients
+    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    plan.requests[network.graph.entry_id(grad)] = OpReq.WRITE
+    with pytest.raises(GraphError, match="is to be added to"):
+        check_plan(plan)
