@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.linalg import MatrixOperator
-from operad_matrix.products import product, transposed
+from operad_matrix.products import product, scaled, transposed
 from operad_sdk import Array, Contract, InferredShapes, PartialShape, ShapeError, gradient, operator, param
 
 _OPERANDS: Final = (
@@ -24,7 +24,7 @@ class Product(MatrixOperator):
 
     transpose_a = param(bool, False, doc="Transpose A.")
     transpose_b = param(bool, False, doc="Transpose B.")
-    alpha = param(float, 1.0, run_time=True, doc="Factor of the product.")
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the product; with 0 it is not computed.")
     axis: int  # declared by the subclasses, in MXNet's order
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
@@ -75,7 +75,7 @@ def _operand(array: Array, is_transposed: bool, axis: int) -> Array:
 def _product(A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Array:
     left, right = np.moveaxis(A, axis, -2), np.moveaxis(B, axis, -2)
     indices = f"...{'kn' if transpose_a else 'nk'},...{'mk' if transpose_b else 'km'}->...nm"
-    return alpha * np.moveaxis(np.einsum(indices, left, right), -2, axis)
+    return scaled(np.moveaxis(np.einsum(indices, left, right), -2, axis), alpha)
 
 
 def _sum_with(
@@ -89,7 +89,7 @@ def _sum_with(
     beta: float,
     axis: int,
 ) -> Array:
-    return _product(A, B, transpose_a, transpose_b, alpha, axis) + beta * C
+    return _product(A, B, transpose_a, transpose_b, alpha, axis) + scaled(C, beta)
 
 
 _AXIS: Final[Any] = param(int, -2, doc="Axis of the matrices' rows; their columns are the last axis.")
@@ -157,12 +157,12 @@ class Gemm(Product):
         left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
         product(left, right, _operand(output, False, axis), alpha)
         if beta:
-            output += C if beta == 1 else beta * C
+            output += scaled(C, beta)
 
     @gradient(inplace="output_grad")
-    def C_grad(output_grad: Array, beta: float, C_grad: Array) -> None:
+    def C_grad(output_grad: Array, beta: float) -> Array:
         """`d/d C = beta output_grad`."""
-        np.multiply(output_grad, beta, out=C_grad)
+        return scaled(output_grad, beta)
 
 
 @operator("_linalg_syrk")
@@ -183,11 +183,11 @@ class Syrk(MatrixOperator):
     """
 
     transpose = param(bool, False, doc="Transpose A first.")
-    alpha = param(float, 1.0, run_time=True, doc="Factor of the product.")
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the product; with 0 it is not computed.")
     spec = "A:(*S, N, K) if not transpose, A:(*S, K, N) if transpose -> output:(*S, N, N)"
     contract = Contract(
-        reference=lambda A, transpose, alpha: (
-            alpha * np.einsum("...kn,...km->...nm" if transpose else "...nk,...mk->...nm", A, A)
+        reference=lambda A, transpose, alpha: scaled(
+            np.einsum("...kn,...km->...nm" if transpose else "...nk,...mk->...nm", A, A), alpha
         )
     )
 

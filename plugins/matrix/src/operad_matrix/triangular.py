@@ -11,7 +11,7 @@ import numpy as np
 
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, multiplied, solved_triangle, triangle
-from operad_matrix.products import product, transposed
+from operad_matrix.products import product, scaled, transposed
 from operad_sdk import Array, Contract, operator, param
 
 
@@ -21,7 +21,7 @@ class Triangular(MatrixOperator):
     transpose = param(bool, False, doc="Transpose A.")
     rightside = param(bool, False, doc="A is on the right of B.")
     lower = param(bool, True, doc="The lower triangle of A counts; else the upper.")
-    alpha = param(float, 1.0, run_time=True, doc="Factor of the result.")
+    alpha = param(float, 1.0, run_time=True, doc="Factor of the result; 0 gives 0.")
     spec = "A:(*S, N, N) if not rightside, A:(*S, M, M) if rightside, B:(*S, N, M) -> output:(*S, N, M)"
 
 
@@ -52,12 +52,12 @@ def _triangle(A: Array, transpose: bool, lower: bool) -> Array:
 
 def _product(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
     operand = _triangle(A, transpose, lower)
-    return alpha * np.einsum("...nm,...mk->...nk", *((B, operand) if rightside else (operand, B)))
+    return scaled(np.einsum("...nm,...mk->...nk", *((B, operand) if rightside else (operand, B))), alpha)
 
 
 def _quotient(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
     operand = np.linalg.inv(_triangle(A, transpose, lower))
-    return alpha * (B @ operand if rightside else operand @ B)
+    return scaled(B @ operand if rightside else operand @ B, alpha)
 
 
 @operator("_linalg_trmm")
@@ -92,7 +92,7 @@ class Trmm(Triangular):
         output_grad: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float
     ) -> Array:
         """`d/d A = alpha output_grad @ B.T`, or `alpha B.T @ output_grad` on the right; in the triangle."""
-        return alpha * _operand_gradient(output_grad, B, transpose, rightside, lower)
+        return scaled(_operand_gradient(output_grad, B, transpose, rightside, lower), alpha)
 
     def B_grad(
         output_grad: Array, A: Array, transpose: bool, rightside: bool, lower: bool, alpha: float,
@@ -128,8 +128,7 @@ class Trsm(Triangular):
 
     def forward(A: Array, B: Array, transpose: bool, rightside: bool, lower: bool, alpha: float) -> Array:
         """`alpha A**-1 @ B`."""
-        value = _solution(A, B, transpose, rightside, lower)
-        return value if alpha == 1 else alpha * value
+        return scaled(_solution(A, B, transpose, rightside, lower), alpha)
 
     def backward(
         output_grad: Array, A: Array, output: Array, transpose: bool, rightside: bool, lower: bool,
@@ -140,4 +139,4 @@ class Trsm(Triangular):
         of_a = None
         if "A_grad" in wanted:
             of_a = -_operand_gradient(head, output, transpose, rightside, lower)
-        return of_a, head if alpha == 1 else alpha * head
+        return of_a, scaled(head, alpha)
