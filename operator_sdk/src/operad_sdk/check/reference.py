@@ -27,7 +27,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     wanted = _keywords(function)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in _signature(function)):
         wanted |= set(trial.states)
-    keywords = {name: values[name] for name in wanted & values.keys() - set(trial.arguments)}
+    # in declared order, which a function that takes them as `**states` may go by
+    keywords = {name: value for name, value in values.items() if name in wanted - set(trial.arguments)}
     arrays = [array.copy() for array in (inputs if inputs is not None else trial.inputs)]
     named = "".join(f", {name}=" for name in sorted(keywords))
     what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
