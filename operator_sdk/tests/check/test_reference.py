@@ -36,3 +36,28 @@ def test_states_come_by_keyword_in_their_order():
     assert report.red_ids == []
     compared = next(outcome for outcome in report.outcomes if outcome.check_id == "F213").evidence
     assert {f"data_{place}" for place in range(8)} <= set(compared)
+
+
+def inverted(name, **declared):
+    @operator(name)
+    class Inverted(OperatorProperty):
+        """Copy, and keep `1 / data` in a state, which is infinite for zeros."""
+
+        accepts = ("float32",)
+        spec = "data:(N + 4), state kept:(N + 4) -> output:(N + 4)"
+        has_gradient = False
+        contract = Contract(no_numeric_gradient="it has none", **declared)
+
+        def forward(data, kept):
+            with np.errstate(divide="ignore"):
+                np.divide(1, data, out=kept)
+            return data
+
+    return Inverted
+
+
+def test_a_state_that_is_infinite_by_the_reference_too_is_meant():
+    alone = check_operator(inverted("reference_less_inverted"), checks=["F219"], profile=FEW)
+    assert alone.red_ids == ["F219"]
+    beside = inverted("reference_inverted", reference=lambda data, kept: (data, 1 / data))
+    assert check_operator(beside, checks=["F219"], profile=FEW).red_ids == []

@@ -159,3 +159,8 @@ def test_digamma_is_scipys():
     x = np.concatenate([away_from_poles, np.linspace(1e-3, 12, 500), [50.0, 1e6, math.inf]])
     np.testing.assert_allclose(digamma.map(x), special.digamma(x), rtol=1e-9, atol=1e-9)
     assert all(math.isnan(digamma(value)) for value in (0.0, -1.0, -7.0, math.nan))
+
+
+def test_digamma_keeps_its_digits_beside_a_pole():
+    x = np.float32([-0.000878742546774447, -1e-6, -1.0008, -0.9992, -2.0001, -6.00001])
+    np.testing.assert_allclose(digamma.map(x), special.digamma(x.astype(np.float64)), rtol=3e-7)

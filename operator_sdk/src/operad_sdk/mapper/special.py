@@ -26,7 +26,8 @@ def digamma(x: float) -> float:
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132 - z * (691 / 32760))))))
     value = log(y) - 0.5 / y - series - shift
     if x < 0.0:
-        return value - math.pi / tan(math.pi * (x - floor(x)))
+        # from the nearest whole number, which keeps all digits of the distance beside a pole
+        return value - math.pi / tan(math.pi * (x - floor(x + 0.5)))
     return value
 
 

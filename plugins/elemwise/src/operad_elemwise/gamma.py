@@ -69,8 +69,5 @@ gammaln = from_mapper(
     gammaln_value,
     name="gammaln",
     integers_as="float64",
-    contract=Contract(
-        reference=_each(math.lgamma, math.inf),
-        expected_failures={"D603": "float32 loses digits of the gradient beside a pole"},
-    ),
+    contract=Contract(reference=_each(math.lgamma, math.inf)),
 )
