@@ -171,7 +171,7 @@ def in_pairs(data):
 
 ZOO = without_gradients(
     [
-        Fault("D601", negative_of_all, "a type is taken that has no such operation"),
+        Fault("D601", negative_of_all, "a type is taken that has no such operation", also=("F201",)),
         Fault("D601", TypedByTable, "a type that is not taken raises a KeyError"),
         Fault("D601", meant_for_half, "a declared type is refused"),
         Fault("D602", half_table, "single precision passes through half"),
