@@ -219,6 +219,7 @@ class DropsTwice(OperatorProperty):
 class LateVariance(OperatorProperty):
     """Columns over a moving deviation, which the gradient reads after it has moved."""
 
+    accepts = "floating"
     spec = "data:(N, C); aux moving_var:(C) -> output:(N, C)"
 
     def forward(is_train, data, moving_var, output):
@@ -387,7 +388,9 @@ ZOO = without_gradients(
         Fault("F211", FlatGradient, "the gradient goes into a copy of where it belongs"),
         Fault("F211", HeadByMemory, "the head gradient is read in the order of memory"),
         Fault("F214", IsLarge, "truth values are written where they are to be added"),
-        Fault("X801", ReboundMean, "a state never changes"),
+        Fault(
+            "X801", ReboundMean, "a state never changes, and no reference says that it does", also=("X805",)
+        ),
         Fault("R501", WeightsByLength, "a cache forgets the type", also=("R502",)),
         Fault("R501", OneForAll, "a cache forgets a parameter", also=("R502",)),
         Fault("R502", series, "a table is filled while others may read it"),

@@ -187,7 +187,15 @@ ZOO = without_gradients(
                 "B302",
             ),
         ),
-        Fault("D604", SingleGradient, "the gradient passes through single precision"),
+        Fault(
+            "D604",
+            SingleGradient,
+            "the gradient passes through single precision",
+            also=(
+                "B303",
+                "B312",
+            ),
+        ),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),
     ]
