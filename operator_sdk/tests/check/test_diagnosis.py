@@ -28,6 +28,11 @@ def test_two_that_explain_each_other_leave_one():
     assert echoes(red("F208", "M407")) == {"F208": "", "M407": "F208"}
 
 
+def test_what_is_not_written_explains_its_nan():
+    assert echoes(red("B307", "F219")) == {"B307": "", "F219": "B307"}
+    assert echoes(red("F208", "F219")) == {"F208": "", "F219": "F208"}
+
+
 def test_audits_presuppose_that_the_rest_is_green():
     assert echoes(red("D602", "X804"))["X804"] == "D602"
     assert echoes(red("X804"))["X804"] == ""

@@ -81,6 +81,7 @@ class SumOverAxis(OperatorProperty):
     """A sum over one axis."""
 
     accepts = "floating"
+    compute_dtype = "float32"
     axis = param(int, 0, doc="Which.")
 
     def infer_shape(self, in_shapes):
@@ -218,6 +219,7 @@ class DropsTwice(OperatorProperty):
 class LateVariance(OperatorProperty):
     """Columns over a moving deviation, which the gradient reads after it has moved."""
 
+    accepts = "floating"
     spec = "data:(N, C); aux moving_var:(C) -> output:(N, C)"
 
     def forward(is_train, data, moving_var, output):
@@ -374,7 +376,7 @@ ZOO = without_gradients(
     [
         Fault("F213", Roll, "off by one for negative values of a parameter"),
         Fault("F213", EveryColumn, "one column too few where the stride does not divide"),
-        Fault("F213", softplus, "overflows for large numbers"),
+        Fault("F213", softplus, "overflows for large numbers", also=("D602",)),
         Fault("F213", half_as_much_again, "rounds the wrong way for negative numbers"),
         Fault("B301", SumOverAxis, "right for axes counted from the first", also=("B302",)),
         Fault("B301", SquareInTraining, "right in training alone", also=("B302",)),
@@ -386,7 +388,9 @@ ZOO = without_gradients(
         Fault("F211", FlatGradient, "the gradient goes into a copy of where it belongs"),
         Fault("F211", HeadByMemory, "the head gradient is read in the order of memory"),
         Fault("F214", IsLarge, "truth values are written where they are to be added"),
-        Fault("X801", ReboundMean, "a state never changes"),
+        Fault(
+            "X801", ReboundMean, "a state never changes, and no reference says that it does", also=("X805",)
+        ),
         Fault("R501", WeightsByLength, "a cache forgets the type", also=("R502",)),
         Fault("R501", OneForAll, "a cache forgets a parameter", also=("R502",)),
         Fault("R502", series, "a table is filled while others may read it"),

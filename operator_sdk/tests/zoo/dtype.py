@@ -171,7 +171,7 @@ def in_pairs(data):
 
 ZOO = without_gradients(
     [
-        Fault("D601", negative_of_all, "a type is taken that has no such operation"),
+        Fault("D601", negative_of_all, "a type is taken that has no such operation", also=("F201",)),
         Fault("D601", TypedByTable, "a type that is not taken raises a KeyError"),
         Fault("D601", meant_for_half, "a declared type is refused"),
         Fault("D602", half_table, "single precision passes through half"),
@@ -187,7 +187,15 @@ ZOO = without_gradients(
                 "B302",
             ),
         ),
-        Fault("D604", SingleGradient, "the gradient passes through single precision"),
+        Fault(
+            "D604",
+            SingleGradient,
+            "the gradient passes through single precision",
+            also=(
+                "B303",
+                "B312",
+            ),
+        ),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),
     ]

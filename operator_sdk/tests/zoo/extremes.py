@@ -124,6 +124,7 @@ class MasksHead(OperatorProperty):
     """A sum of rows."""
 
     accepts = "floating"
+    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(D)"
 
     def forward(data):

@@ -8,8 +8,8 @@ from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
-from operad_sdk.element_types import check_accepted
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.tests.zoo.long_form import FloatingProperty
 
 
 @operator("zoo_outer_sum")
@@ -178,7 +178,7 @@ class Counting(OperatorProperty):
         return data * type(self).calls
 
 
-class Remembering(CoreProperty):
+class Remembering(FloatingProperty):
     """The difference from what came before."""
 
     name = "zoo_remembering"
@@ -255,6 +255,7 @@ def larger(lhs, rhs):
 class ScaledByMax(OperatorProperty):
     """Data in steps of which there are as many as the largest element says."""
 
+    accepts = "number"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -328,7 +329,7 @@ class _AlwaysWrites(Operator):
             out_data[0][...] = in_data[0]
 
 
-class Quotient(CoreProperty):
+class Quotient(FloatingProperty):
     """Quotient and remainder; the second is written whatever its request."""
 
     name = "zoo_quotient"
@@ -339,11 +340,6 @@ class Quotient(CoreProperty):
 
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]] * 2, []
-
-    def infer_type(self, in_types):
-        if in_types[0] is not None:
-            check_accepted(self.name, "data", in_types[0], "floating")
-        return list(in_types), [in_types[0]] * 2, []
 
     def create_operator(self, ctx, in_shapes, in_types):
         return _Quotient()

@@ -183,7 +183,7 @@ ZOO = without_gradients(
         Fault("F203", GuessedOnes, "an unknown axis is taken to be 1"),
         Fault("F203", GuessedBroadcast, "an unknown operand is taken to be like the other"),
         Fault("F204", Unpacking, "raises where the first argument is not known", also=("F206",)),
-        Fault("F204", Forgetful, "forgets what was given"),
+        Fault("F204", Forgetful, "forgets what was given, also a known argument", also=("F220",)),
         Fault("F205", TwoRounds, "completes in a second round only"),
         Fault("F205", Growing, "gives something else each time", also=("F203",)),
         Fault("F206", BadShape, "clashing shapes raise a ValueError"),

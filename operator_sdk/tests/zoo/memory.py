@@ -9,6 +9,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, gradient, operator, unary
 from operator_sdk.tests.zoo.backward import LongProduct
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.tests.zoo.long_form import FloatingProperty
 
 
 class _Product(Operator):
@@ -40,7 +41,7 @@ class _Tanh(Operator):
         assign(in_grad[0], req[0], out_grad[0] * (1 - value * value))
 
 
-class OtherArray(CoreProperty):
+class OtherArray(FloatingProperty):
     """A tanh that declares its input and uses its output if that is there."""
 
     name = "zoo_other_array"
@@ -314,7 +315,7 @@ class _KeepsSpace(Operator):
         assign(in_grad[0], req[0], out_grad[0] * self.space)
 
 
-class KeepsSpace(CoreProperty):
+class KeepsSpace(FloatingProperty):
     """An exponential whose gradient reads the forward pass's scratch."""
 
     name = "zoo_keeps_space"
@@ -367,12 +368,13 @@ ZOO = without_gradients(
         Fault(
             "M407",
             SumsOfPairs,
-            "a gradient is taken to be zero",
+            "a gradient is taken to be zero, so that no case tells what it is",
             also=(
                 "B307",
                 "M402",
                 "M405",
                 "R503",
+                "X801",
             ),
         ),
         Fault(
@@ -388,10 +390,7 @@ ZOO = without_gradients(
             "M408",
             KeepsSpace,
             "a space is read after the call",
-            also=(
-                "D601",
-                "R503",
-            ),
+            also=("R503",),
         ),
     ]
 )

@@ -9,9 +9,9 @@ import numpy as np
 
 from operad import autograd
 from operad.operator import Operator, assign
-from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, operator, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.tests.zoo.long_form import FloatingProperty
 
 
 @operator("zoo_mean_of_rows")
@@ -19,7 +19,9 @@ class MeanOfRows(OperatorProperty):
     """A mean over as many rows as inference saw last."""
 
     accepts = "floating"
+    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(D)"
+    rows = 1
 
     def infer_shape(self, in_shapes):
         """Remembers."""
@@ -40,6 +42,7 @@ class MeanOfRows(OperatorProperty):
 class WeightsByPlace(OperatorProperty):
     """Weights made for the first shape that comes, cut to any other."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     weights = None
 
@@ -64,7 +67,7 @@ class _First(Operator):
         assign(out_data[0], req[0], in_data[0] / self.scale)
 
 
-class ScaledByFirst(CoreProperty):
+class ScaledByFirst(FloatingProperty):
     """Data by the first column of the first batch, which the operator keeps."""
 
     name = "zoo_scaled_by_first"
@@ -79,7 +82,7 @@ class ScaledByFirst(CoreProperty):
         return _First()
 
 
-_scratch = np.empty(1 << 12)
+_scratch = np.empty(1 << 20)
 
 
 @unary("zoo_module_scratch", accepts="floating")
@@ -136,6 +139,7 @@ def asks_the_caller(data):
 class SoundInverse(OperatorProperty):
     """An inverse that gives what it can."""
 
+    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     has_gradient = False
 

@@ -12,13 +12,13 @@ from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
-@unary("zoo_relu_6", inplace="data")
+@unary("zoo_relu_6", accepts="number", inplace="data")
 def capped(x):
     """The smaller of 6 and the larger of 0 and every element."""
     return np.minimum(np.maximum(x, 0), 6)
 
 
-@unary("tanh")
+@unary("tanh", accepts="floating")
 def not_tanh(x):
     """Half of every element, under the name of another operator."""
     return x * 0.5
@@ -93,6 +93,7 @@ class Leaky(OperatorProperty):
     """Leaky rectifier whose slope is saved with two digits."""
 
     alpha = param(float, 0.25, ge=0, doc="Slope below 0.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def get_params(self):
@@ -109,6 +110,7 @@ class DoubledScale(OperatorProperty):
     """A multiple, with a factor that doubles each time the graph is saved and loaded."""
 
     scale = param(float, 1.0, doc="Half the factor.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, **params):
@@ -142,6 +144,7 @@ class Tolerant(OperatorProperty):
     """A multiple that takes any parameter, known or not."""
 
     scale = param(float, 1.0, doc="Factor.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, **params):
@@ -157,6 +160,7 @@ class Asserting(OperatorProperty):
     """A root whose order is refused by an assertion."""
 
     order = param(int, 1, ge=1, doc="Of the root.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, order=1, **params):
@@ -173,6 +177,7 @@ class Clamping(OperatorProperty):
     """A multiple that takes factors out of bounds for the nearest within."""
 
     scale = param(float, 1.0, ge=0, le=4, doc="Factor.")
+    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, scale=1.0, **params):
@@ -206,6 +211,7 @@ def power(x, kind: str = param(str, "cubic", choices=("linear", "square"), doc="
 class RowSum(OperatorProperty):
     """Sums of rows, in the place of the data."""
 
+    accepts = "number"
     spec = "data:(N, D) -> output:(N)"
     inplace = "data -> output"
 
@@ -246,7 +252,7 @@ class PairOfNothing(OperatorProperty):
         return -data
 
 
-@unary("zoo_undocumented")
+@unary("zoo_undocumented", accepts="number")
 def undocumented(x):
     return x + 1
 
@@ -268,7 +274,7 @@ def no_example(lhs, rhs):
     return lhs + rhs
 
 
-@unary("zoo_wrong_example")
+@unary("zoo_wrong_example", accepts="number")
 def twice(x):
     """Twice every element.
 
@@ -380,6 +386,7 @@ class Transposed(OperatorProperty):
         output: (N, D).
     """
 
+    accepts = "number"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):

@@ -14,7 +14,7 @@ _MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
 ZOO: list[Fault] = [
     fault
     for name in _MODULES
-    if name not in ("conftest", "fault", "folders", "plain_gradient_check", "table")
+    if name not in ("conftest", "fault", "folders", "long_form", "plain_gradient_check", "table")
     for fault in import_module(f"operator_sdk.tests.zoo.{name}").ZOO
 ]
 
