@@ -20,9 +20,9 @@ import operad
 from operad.errors import ArgumentError, FormatError, ShapeError
 from operad_image.boxes import Boxes
 from operad_image.codec import Image, decode
-from operad_image.detection import CreateDetAugmenter
+from operad_image.create_detection import CreateDetAugmenter
 from operad_image.functions import as_pixels
-from operad_image.image_iter import ImageIter
+from operad_image.image_iter import ImageIter, Lap
 
 _LEAST_WIDTH: Final = 5
 _NO_OBJECT: Final = -1
@@ -125,11 +125,15 @@ class ImageDetIter(ImageIter):
         self.reshape(label_shape=(rows, self.label_shape[1]))
         return it
 
-    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any) -> None:
-        image, boxes = self.augmentation_transform(decode(content), _boxes(label))
+    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any, lap: Lap) -> None:
+        decoded = decode(content)
+        lap("decode")
+        image, boxes = self.augmentation_transform(decoded, _boxes(label))
+        lap("augment")
         self._put(as_pixels(image).transpose(2, 0, 1), slot)
         label_slot[...] = _NO_OBJECT
         label_slot[0, : len(boxes)] = boxes
+        lap("copy")
 
     def _largest_label(self) -> tuple[int, int]:
         rows = width = 0
