@@ -110,9 +110,7 @@ class DetHorizontalFlipAug(DetAugmenter):
         """See the class."""
         if random.random() >= self.p:
             return src, label
-        turned = label.copy()
-        turned[:, 1], turned[:, 3] = 1 - label[:, 3], 1 - label[:, 1]
-        return functions.like(src, functions.as_pixels(src)[:, ::-1]), turned
+        return functions.like(src, functions.as_pixels(src)[:, ::-1]), boxes.mirrored(label)
 
 
 class DetRandomCropAug(DetAugmenter):

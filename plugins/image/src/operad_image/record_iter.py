@@ -46,7 +46,7 @@ class ImageRecordIter(ThreadedIter):
         check_source(who, source, (1, 3, 4))
         _check(who, labels, geometry)
         dtype = np.dtype(as_dtype(source.dtype or self._default_dtype))
-        finisher = Finisher(finish, source.data_shape, dtype)
+        finisher = Finisher(who, finish, source.data_shape, dtype)
         samples = samples_of(who, source)
         fill = partial(_fill, who, samples, geometry, colour, finisher)
         super().__init__(source, samples, fill, dtype, labels.label_width, is_flat=True)
