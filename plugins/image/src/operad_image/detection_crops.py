@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -81,27 +82,22 @@ def samplers(who: str, wanted: Crops) -> list[Sampler]:
         raise ParamError(
             f"{who}: crop_emit_mode is {wanted.crop_emit_mode!r}, expected one of {', '.join(_EMIT_MODES)}"
         )
-    names = [f"{end}_crop_{what}" for what in _BOUNDS for end in ("min", "max")]
+    pairs = [(f"min_crop_{what}", f"max_crop_{what}") for what in _BOUNDS]
     values = {}
-    for name in (*names, "max_crop_trials"):
+    for name in (*chain(*pairs), "max_crop_trials"):
         given = getattr(wanted, name)
         if len(given) not in (1, count):
             raise ParamError(f"{who}: {name} has {len(given)} values, expected 1 or num_crop_sampler={count}")
         values[name] = given * count if len(given) == 1 else given
-    for low, high in zip(names[::2], names[1::2], strict=True):
+    for low, high in pairs:
         for least, largest in zip(values[low], values[high], strict=True):
             if not 0 <= least <= largest or (low.endswith("ratios") and least == 0):
                 raise ParamError(
                     f"{who}: {low} is {least} and {high} {largest}, "
                     "expected 0 or more, and the first not above the second"
                 )
-    return [
-        Sampler(
-            *((values[low][at], values[high][at]) for low, high in zip(names[::2], names[1::2], strict=True)),
-            trials=values["max_crop_trials"][at],
-        )
-        for at in range(count)
-    ]
+    bounds = [zip(values[low], values[high], strict=True) for low, high in pairs]
+    return [Sampler._make(one) for one in zip(*bounds, values["max_crop_trials"], strict=True)]
 
 
 def cropped(
