@@ -114,15 +114,15 @@ class PartReader(Iterator[bytes]):
         self._cursor: Cursor | None = None
 
     def __next__(self) -> bytes:
-        while self._number < len(self._spans):
-            cursor = self._cursor or self._begin()
-            payload = cursor.read()
-            if payload is not None:
-                return payload
-            self._skipped += cursor.skipped
-            self._number += 1
-            self._cursor = None
-        raise StopIteration
+        cursor = self._cursor
+        while cursor is None or (payload := cursor.read()) is None:
+            if cursor is not None:
+                self._skipped += cursor.skipped
+                self._number, self._cursor = self._number + 1, None
+            if self._number == len(self._spans):
+                raise StopIteration
+            cursor = self._begin()
+        return payload
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is, for `load_state_dict` of an iterator over the same part of the same files."""
