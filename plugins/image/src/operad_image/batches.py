@@ -25,8 +25,8 @@ Array = np.ndarray[Any, Any]
 Fill = Callable[[int, Array, Array, "Workspace"], None]
 """Writes the image of a number, and its labels, into their places of a batch."""
 
-STAGES: Final = ("read", "decode", "augment", "copy")
-"""What `fill` says at the end of each, by `Workspace.lap`."""
+STAGES: Final = ("read", "decode", "augment", "compile", "copy")
+"""What `fill` says at the end of each, by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
 _OWN_REFERENCES: Final = 3

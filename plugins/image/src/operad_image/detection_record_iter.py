@@ -94,6 +94,8 @@ def _fill(
             raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
         part, objects, size = changer.change(image, objects, workspace.rng)
         workspace.lap("augment")
+        if finisher.compile():
+            workspace.lap("compile")
         finisher.write(part, slot, workspace.rng)
         labels[:] = wanted.label_pad_value
         kept = np.concatenate([header, objects.reshape(-1)])

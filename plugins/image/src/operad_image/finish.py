@@ -47,6 +47,8 @@ class Finisher:
         self._is_floating = dtype.kind == "f"
         self._is_clipped = dtype == np.int8
         self._is_compiled = dtype == np.float32 and channels == 3 and self._image is None
+        self._shape, self._dtype = shape, dtype
+        self._is_ready = not self._is_compiled
         is_normalized = bool(
             any(self._mean) or any(self._std != 1) or wanted.scale != 1 or self._image is not None
         )
@@ -57,6 +59,21 @@ class Finisher:
             raise ParamError(
                 f"{who}: mean, std, scale, contrast and illumination need a floating dtype, got {dtype}"
             )
+
+    def compile(self) -> bool:
+        """Compile what `write` calls; whether there was anything left to do.
+
+        `write` would do it too, but the time that takes is no part of an image's.
+        """
+        if self._is_ready:
+            return False
+        slot = np.empty(self._shape, self._dtype)
+        is_slow = _LOOPS.pay(slot.size, slot)
+        if is_slow:
+            channels, height, width = self._shape
+            self.write(Part(np.zeros((height, width, channels), np.uint8)), slot, np.random.default_rng(0))
+        self._is_ready = True
+        return is_slow
 
     def write(self, part: Part, slot: np.ndarray[Any, Any], rng: Rng) -> None:
         """Write a part of an image, uint8, into `slot`, (channels, height, width)."""

@@ -92,6 +92,8 @@ def _fill(
         part = placed(image, geometry, height, width, workspace.rng)
         part = coloured(part, colour, height, width, workspace.rng)
         workspace.lap("augment")
+        if finisher.compile():
+            workspace.lap("compile")
         finisher.write(part, slot, workspace.rng)
         workspace.lap("copy")
     except (FormatError, ShapeError) as error:
