@@ -67,6 +67,44 @@ def test_a_stage_that_fails_is_counted_and_the_error_goes_on() -> None:
     assert od.profiler.stages()["decode"].runs == 1
 
 
+def test_laps_share_out_the_time_of_one_thread(clock: list[float]) -> None:
+    clock += [0.0, 1.0, 3.0, 3.5, 7.5]
+    od.profiler.count_stages()
+    with od.profiler.laps("read", "decode") as lap:
+        for _ in range(2):
+            lap("read")
+            lap("decode")
+    assert od.profiler.stages() == {"read": (2, 1.5, 1), "decode": (2, 6.0, 1)}
+
+
+def test_a_thread_on_laps_counts_for_each_of_its_stages() -> None:
+    od.profiler.count_stages()
+    with od.profiler.laps("read", "decode") as lap, od.profiler.stage("decode"):
+        lap("read")
+        lap("decode")
+    assert {name: one.threads for name, one in od.profiler.stages().items()} == {"read": 1, "decode": 2}
+
+
+def test_laps_that_fail_keep_what_was_done(clock: list[float]) -> None:
+    clock += [0.0, 1.0]
+    od.profiler.count_stages()
+
+    def read_and_fail() -> None:
+        with od.profiler.laps("read", "decode") as lap:
+            lap("read")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        read_and_fail()
+    assert od.profiler.stages() == {"read": (1, 1.0, 1)}
+
+
+def test_laps_that_nobody_counts_leave_nothing() -> None:
+    with od.profiler.laps("read") as lap:
+        lap("read")
+    assert od.profiler.stages() == {}
+
+
 @pytest.mark.serial
 def test_a_stage_that_nobody_counts_costs_less_than_a_microsecond() -> None:
     rounds = timeit.repeat(

@@ -14,6 +14,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,18 +77,21 @@ def kill_at_sync(number: int) -> None:
     os.fsync = counting
 
 
-def main() -> None:
+def run_program(train: Callable[..., str]) -> None:
     """Train in the folder given, from where a process before was killed."""
     folder, epochs, *at = sys.argv[1:]
     for number in at:
         kill_at_sync(int(number))
-    print(
-        train(
-            os.path.join(folder, "net"),
-            int(epochs),
-            batch_end_callback=lambda param: print(param.epoch, param.nbatch, flush=True),
-        )
-    )
+
+    def say(param: Any) -> None:
+        print(param.epoch, param.nbatch, flush=True)
+
+    print(train(folder, int(epochs), batch_end_callback=say))
+
+
+def main() -> None:
+    """Train on the digits."""
+    run_program(lambda folder, *given, **named: train(os.path.join(folder, "net"), *given, **named))
 
 
 if __name__ == "__main__":

@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 import operad as od
+from tests.reliability import resuming_images
 from tests.reliability.processes import LIMIT_S, environment, run
 from tests.reliability.resuming import EVERY, train
 
-PROGRAM = ("-m", "tests.reliability.resuming")
+PROGRAM = "tests.reliability.resuming"
+OF_IMAGES = "tests.reliability.resuming_images"
 
 
-def killed_after(folder: Path, epochs: int, batches: int, delay_s: float) -> None:
+def killed_after(folder: Path, epochs: int, batches: int, delay_s: float, program: str = PROGRAM) -> None:
     """Kill the program with SIGKILL some time after it has said that so many batches are done."""
     with subprocess.Popen(
-        [sys.executable, *PROGRAM, str(folder), str(epochs)],
+        [sys.executable, "-m", program, str(folder), str(epochs)],
         env=environment(num_threads=2), stdout=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         assert child.stdout is not None
@@ -35,12 +37,12 @@ def killed_after(folder: Path, epochs: int, batches: int, delay_s: float) -> Non
 
 def killed_at_sync(folder: Path, epochs: int, number: int) -> None:
     """Kill the program while it writes its `number`-th file."""
-    assert run(*PROGRAM, str(folder), str(epochs), str(number)).returncode == -signal.SIGKILL
+    assert run("-m", PROGRAM, str(folder), str(epochs), str(number)).returncode == -signal.SIGKILL
 
 
-def finished(folder: Path, epochs: int) -> str:
+def finished(folder: Path, epochs: int, program: str = PROGRAM) -> str:
     """Let the program come to its end, and give what it prints last."""
-    done = run(*PROGRAM, str(folder), str(epochs))
+    done = run("-m", program, str(folder), str(epochs))
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
@@ -60,6 +62,24 @@ def test_training_killed_at_twenty_random_moments_ends_as_training_without_a_bre
         # Without a batch: while it starts, which takes seconds. Else while it trains, or writes.
         killed_after(tmp_path, 12, batches, delay_s=draws.uniform(0, 0.05 if batches else 5))
     assert finished(tmp_path, 12) == train(None, 12)
+
+
+def test_training_on_images_that_threads_cut_at_random_is_resumed_exactly(tmp_path: Path) -> None:
+    resuming_images.write_photographs(tmp_path)
+    for batches in (EVERY + 2, 9):  # in the middle of the first epoch, then in the second one
+        killed_after(tmp_path, 3, batches, delay_s=0.01, program=OF_IMAGES)
+    assert finished(tmp_path, 3, OF_IMAGES) == resuming_images.train(str(tmp_path), 3, is_resumed=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_training_on_images_killed_at_ten_random_moments_is_resumed_exactly(tmp_path: Path) -> None:
+    draws = random.Random(10)
+    resuming_images.write_photographs(tmp_path)
+    for _ in range(10):
+        batches = draws.randrange(1, 14)
+        killed_after(tmp_path, 8, batches, delay_s=draws.uniform(0, 0.05), program=OF_IMAGES)
+    assert finished(tmp_path, 8, OF_IMAGES) == resuming_images.train(str(tmp_path), 8, is_resumed=False)
 
 
 @pytest.mark.slow

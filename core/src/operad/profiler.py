@@ -1,7 +1,7 @@
 """What the engine runs, as it runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
 The rest (`set_config`, `start`, `dump`, `Task`, ...) is that of operad-profiler, which keeps what it
-observes. `stage`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
+observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from operad import engine, faces, registry
 from operad.context import Context
 from operad.stages import StageFigures as StageFigures
 from operad.stages import count_stages as count_stages
+from operad.stages import laps as laps
 from operad.stages import stage as stage
 from operad.stages import stages as stages
 

@@ -76,6 +76,42 @@ def test_tell_gives_what_seek_takes(paths: tuple[Path, Path]) -> None:
             records.seek(-1)
 
 
+@pytest.mark.parametrize("done", [0, 1, 4, len(SIZES)])
+def test_a_reader_that_loads_a_state_goes_on_where_the_other_was(paths: tuple[Path, Path], done: int) -> None:
+    with (
+        od.recordio.MXRecordIO(paths[1], "r") as one,
+        od.recordio.MXIndexedRecordIO(*paths, "r") as other,
+    ):
+        for _ in range(done):
+            one.read()
+        other.load_state_dict(one.state_dict())
+        assert list(other) == [expected(number) for number in range(done, len(SIZES))]
+
+
+@pytest.mark.parametrize("done", [0, 1, 7, 10])
+def test_a_part_of_files_goes_on_where_the_state_was(paths: tuple[Path, Path], done: int) -> None:
+    part = od.recordio.RecordPart([paths[1], paths[1]], num_parts=3, part_index=1)
+    one, other = iter(part), iter(part)
+    whole = list(part)
+    assert [next(one) for _ in range(min(done, len(whole)))] == whole[:done]
+    other.load_state_dict(one.state_dict())
+    assert list(other) == whole[done:]
+
+
+def test_the_state_of_another_file_is_refused(paths: tuple[Path, Path], tmp_path: Path) -> None:
+    with od.recordio.MXRecordIO(tmp_path / "b.rec", "w") as out:
+        out.write(b"other")
+    with (
+        od.recordio.MXRecordIO(tmp_path / "b.rec", "r") as other,
+        od.recordio.MXRecordIO(paths[1], "r") as one,
+        pytest.raises(FormatError, match="the state is of a file of 16 bytes, and '"),
+    ):
+        one.load_state_dict(other.state_dict())
+    halves = [iter(od.recordio.RecordPart(paths[1], 5, part)) for part in (0, 4)]
+    with pytest.raises(FormatError, match="RecordPart: the state is of a part with"):
+        halves[0].load_state_dict(halves[1].state_dict())
+
+
 def test_a_writer_tells_where_the_next_record_goes(tmp_path: Path) -> None:
     with od.recordio.MXRecordIO(tmp_path / "a.rec", "w") as out:
         told = []

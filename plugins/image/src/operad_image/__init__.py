@@ -20,8 +20,8 @@ from operad_image.colour_augmenters import LightingAug as LightingAug
 from operad_image.colour_augmenters import RandomGrayAug as RandomGrayAug
 from operad_image.colour_augmenters import SaturationJitterAug as SaturationJitterAug
 from operad_image.create import CreateAugmenter as CreateAugmenter
-from operad_image.detection import CreateDetAugmenter as CreateDetAugmenter
-from operad_image.detection import CreateMultiRandCropAugmenter as CreateMultiRandCropAugmenter
+from operad_image.create_detection import CreateDetAugmenter as CreateDetAugmenter
+from operad_image.create_detection import CreateMultiRandCropAugmenter as CreateMultiRandCropAugmenter
 from operad_image.detection import DetAugmenter as DetAugmenter
 from operad_image.detection import DetBorrowAug as DetBorrowAug
 from operad_image.detection import DetHorizontalFlipAug as DetHorizontalFlipAug

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, final
 
 import numpy as np
 
 from operad import NDArray, nd
-from operad.errors import ParamError, UnsupportedError
+from operad.errors import FormatError, ParamError, UnsupportedError
 from operad_image import functions
 from operad_image.codec import Image
 
 
 class Augmenter:
     """Changes an image, (height, width, channels).
+
+    One that remembers something from image to image has `state_dict` and `load_state_dict`.
 
     Args:
         kwargs: What `dumps` tells.
@@ -54,6 +56,44 @@ def augment(augmenters: Sequence[Any], image: Image) -> Image:
     return image
 
 
+def states_of(augmenters: Sequence[Any]) -> list[Any]:
+    """What augmenters remember from image to image; None for those that remember nothing."""
+    return [one.state_dict() if hasattr(one, "state_dict") else None for one in augmenters]
+
+
+def load_states(augmenters: Sequence[Any], states: Sequence[Any]) -> None:
+    """Put back what `states_of` gave.
+
+    Raises:
+        FormatError: It is that of other augmenters.
+    """
+    if [state is not None for state in states] != [hasattr(one, "state_dict") for one in augmenters]:
+        names = [type(one).__name__ for one in augmenters]
+        raise FormatError(f"the state is of other augmenters, and there are {', '.join(names) or 'none'}")
+    for one, state in zip(augmenters, states, strict=True):
+        if state is not None:
+            one.load_state_dict(state)
+
+
+@final
+class ShuffledOrder:
+    """Numbers from 0 that are shuffled again and again by Python's `random`: the orders of MXNet.
+
+    Attributes:
+        numbers: As they are now.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def next(self, count: int) -> list[int]:
+        """The next order of `count` numbers."""
+        if len(self.numbers) != count:
+            self.numbers = list(range(count))
+        random.shuffle(self.numbers)
+        return self.numbers
+
+
 class SequentialAug(Augmenter):
     """Augmenters one after another."""
 
@@ -69,14 +109,34 @@ class SequentialAug(Augmenter):
         """See the class."""
         return augment(self.ts, image)
 
+    def state_dict(self) -> dict[str, Any]:
+        """What the augmenters remember."""
+        return {"ts": states_of(self.ts)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called."""
+        load_states(self.ts, state["ts"])
+
 
 class RandomOrderAug(SequentialAug):
     """Augmenters one after another, in an order that is drawn anew for every image."""
 
+    def __init__(self, ts: Sequence[Any]) -> None:
+        super().__init__(ts)
+        self._order = ShuffledOrder()
+
     def change(self, image: Image) -> Image:
         """See the class."""
-        random.shuffle(self.ts)
-        return augment(self.ts, image)
+        return augment([self.ts[number] for number in self._order.next(len(self.ts))], image)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The order of the last image, which the next one is drawn from, and what the augmenters remember."""
+        return {**super().state_dict(), "order": list(self._order.numbers)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called."""
+        super().load_state_dict(state)
+        self._order.numbers = list(state["order"])
 
 
 class _Sized(Augmenter):

@@ -19,9 +19,14 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from operad.profiler import laps
+
 Array = np.ndarray[Any, Any]
 Fill = Callable[[int, Array, Array, "Workspace"], None]
 """Writes the image of a number, and its labels, into their places of a batch."""
+
+STAGES: Final = ("read", "decode", "augment", "compile", "copy")
+"""What `fill` says at the end of each, by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
 _OWN_REFERENCES: Final = 3
@@ -35,7 +40,10 @@ class Workspace:
     Attributes:
         rng: Random numbers of the image that was begun last.
         pixels: uint8, one axis: where images are decoded to.
+        lap: Counts a stage of the present unit, if anybody counts; see `operad.profiler.laps`.
     """
+
+    lap: Callable[[str], None]
 
     def __init__(self, seed: int) -> None:
         self.pixels = np.empty(1 << 20, np.uint8)
@@ -142,10 +150,11 @@ class BatchMaker:
         workspace = getattr(self._own, "workspace", None)
         if workspace is None:
             workspace = self._own.workspace = Workspace(self._seed)
-        for row in range(first, min(first + _UNIT, len(job.rows))):
-            number = int(job.rows[row])
-            workspace.begin(job.epoch, number)
-            self._fill(number, data[row], labels[row], workspace)
+        with laps(*STAGES) as workspace.lap:
+            for row in range(first, min(first + _UNIT, len(job.rows))):
+                number = int(job.rows[row])
+                workspace.begin(job.epoch, number)
+                self._fill(number, data[row], labels[row], workspace)
 
     def _free_array(self) -> Array:
         for array in self._arrays:

@@ -12,11 +12,33 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.errors import FormatError
+
 Boxes = np.ndarray[Any, Any]
 Window = tuple[int, int, int, int]
 
+_LEAST_WIDTH: Final = 5
 _LEAST_PIXELS: Final = 2
 _NEARLY_HALF: Final = 0.4999999
+
+
+def split_label(label: Any) -> tuple[np.ndarray[Any, Any], Boxes]:
+    """The header of an image's labels, and its objects.
+
+    Args:
+        label: The length of the header, the numbers of an object, the rest of the header, and objects.
+    Raises:
+        FormatError: It is something else.
+    """
+    numbers = np.asarray(label, np.float32).reshape(-1)
+    header, width = (int(number) for number in numbers[:2]) if len(numbers) > 1 else (0, 0)
+    count, rest = divmod(len(numbers) - header, max(width, 1))
+    if header < 2 or width < _LEAST_WIDTH or count < 0 or rest:
+        raise FormatError(
+            f"its labels are {len(numbers)} numbers that begin with {numbers[:2].tolist()}, expected the "
+            f"length of the header (2 or more), the numbers of an object ({_LEAST_WIDTH} or more), objects"
+        )
+    return numbers[:header], numbers[header:].reshape(count, width)
 
 
 def areas(boxes: Boxes) -> Any:
@@ -30,6 +52,13 @@ def moved(boxes: Boxes, window: Window, height: int, width: int) -> Boxes:
     found = boxes.copy()
     found[:, (1, 3)] = (boxes[:, (1, 3)] * width - x) / new_width
     found[:, (2, 4)] = (boxes[:, (2, 4)] * height - y) / new_height
+    return found
+
+
+def mirrored(boxes: Boxes) -> Boxes:
+    """The boxes of the mirror image."""
+    found = boxes.copy()
+    found[:, 1], found[:, 3] = 1 - boxes[:, 3], 1 - boxes[:, 1]
     return found
 
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from operad.errors import ArgumentError, ParamError, UnsupportedError
 from operad_image import boxes, functions, pixels
-from operad_image.augmenters import Augmenter, CastAug, ForceResizeAug, ResizeAug
-from operad_image.create import colour_augmenters
+from operad_image.augmenters import Augmenter, ShuffledOrder, load_states, states_of
 
 
 class DetAugmenter:
@@ -56,6 +55,14 @@ class DetBorrowAug(DetAugmenter):
         """See the class."""
         return self.augmenter(src), label
 
+    def state_dict(self) -> dict[str, Any]:
+        """What the augmenter remembers."""
+        return {"augmenter": states_of([self.augmenter])}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called."""
+        load_states([self.augmenter], state["augmenter"])
+
 
 class DetRandomSelectAug(DetAugmenter):
     """One of several augmenters, drawn anew for every image; none of them with probability `skip_prob`."""
@@ -68,6 +75,7 @@ class DetRandomSelectAug(DetAugmenter):
         super().__init__(skip_prob=skip_prob)
         self.aug_list = chosen
         self.skip_prob = skip_prob if chosen else 1
+        self._order = ShuffledOrder()
 
     def dumps(self) -> Any:
         """The name, and what all augmenters tell."""
@@ -77,9 +85,18 @@ class DetRandomSelectAug(DetAugmenter):
         """See the class."""
         if random.random() < self.skip_prob:
             return src, label
-        random.shuffle(self.aug_list)
-        changed: tuple[Any, Any] = self.aug_list[0](src, label)
+        first, *_ = self._order.next(len(self.aug_list))
+        changed: tuple[Any, Any] = self.aug_list[first](src, label)
         return changed
+
+    def state_dict(self) -> dict[str, Any]:
+        """The order that the next one is drawn from, and what the augmenters remember."""
+        return {"aug_list": states_of(self.aug_list), "order": list(self._order.numbers)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called."""
+        load_states(self.aug_list, state["aug_list"])
+        self._order.numbers = list(state["order"])
 
 
 class DetHorizontalFlipAug(DetAugmenter):
@@ -93,9 +110,7 @@ class DetHorizontalFlipAug(DetAugmenter):
         """See the class."""
         if random.random() >= self.p:
             return src, label
-        turned = label.copy()
-        turned[:, 1], turned[:, 3] = 1 - label[:, 3], 1 - label[:, 1]
-        return functions.like(src, functions.as_pixels(src)[:, ::-1]), turned
+        return functions.like(src, functions.as_pixels(src)[:, ::-1]), boxes.mirrored(label)
 
 
 class DetRandomCropAug(DetAugmenter):
@@ -187,85 +202,6 @@ class DetRandomPadAug(DetAugmenter):
             image, -y, new_height + y - height, -x, new_width + x - width, values=self.pad_val
         )
         return functions.like(src, padded), boxes.moved(label, window, height, width)
-
-
-def CreateMultiRandCropAugmenter(  # noqa: N802 - MXNet's name
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = (0.75, 1.33),
-    area_range: Any = (0.05, 1.0),
-    min_eject_coverage: Any = 0.3,
-    max_attempts: Any = 50,
-    skip_prob: float = 0,
-) -> DetRandomSelectAug:
-    """One of several `DetRandomCropAug`, drawn for every image; a list has one value for each of them."""
-    given = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
-    lists = [value if isinstance(value, list) else [value] for value in given]
-    count = max(map(len, lists))
-    for values in lists:
-        if len(values) not in (1, count):
-            raise ParamError(
-                f"CreateMultiRandCropAugmenter: a list has {len(values)} values, "
-                f"expected 1 or {count} as another has"
-            )
-    aligned = [values * count if len(values) == 1 else values for values in lists]
-    return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)], skip_prob)
-
-
-def CreateDetAugmenter(  # noqa: N802 - MXNet's name
-    data_shape: Sequence[int],
-    resize: int = 0,
-    rand_crop: float = 0,
-    rand_pad: float = 0,
-    rand_gray: float = 0,
-    rand_mirror: bool = False,
-    mean: Any = None,
-    std: Any = None,
-    brightness: float = 0,
-    contrast: float = 0,
-    saturation: float = 0,
-    pca_noise: float = 0,
-    hue: float = 0,
-    inter_method: int = 2,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = (0.75, 1.33),
-    area_range: Any = (0.05, 3.0),
-    min_eject_coverage: Any = 0.3,
-    max_attempts: Any = 50,
-    pad_val: Any = (127, 127, 127),
-) -> list[DetAugmenter]:
-    """Augmenters that make images of one shape, with boxes.
-
-    Args:
-        data_shape: Channels, height and width of the results.
-        resize: First resize the shorter edge to this; 0: do not.
-        rand_crop: Probability of `DetRandomCropAug`, whose arguments are below.
-        rand_pad: Probability of `DetRandomPadAug`, with areas from 1 to the largest of `area_range`.
-        rand_gray: As of `CreateAugmenter`, and so are the arguments that are not named here.
-        pad_val: The colour around padded images.
-    """
-    found: list[DetAugmenter] = []
-    if resize > 0:
-        found.append(DetBorrowAug(ResizeAug(resize, inter_method)))
-    if rand_crop > 0:
-        found.append(
-            CreateMultiRandCropAugmenter(
-                min_object_covered,
-                aspect_ratio_range,
-                area_range,
-                min_eject_coverage,
-                max_attempts,
-                1 - rand_crop,
-            )
-        )
-    if rand_mirror:
-        found.append(DetHorizontalFlipAug(0.5))
-    if rand_pad > 0:
-        padding = DetRandomPadAug(aspect_ratio_range, (1.0, area_range[1]), max_attempts, pad_val)
-        found.append(DetRandomSelectAug([padding], 1 - rand_pad))
-    size = (data_shape[2], data_shape[1])
-    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
-    plain = [ForceResizeAug(size, inter_method), CastAug(), *colours]
-    return [*found, *map(DetBorrowAug, plain)]
 
 
 def _range(who: str, what: str, given: Any) -> tuple[float, float]:

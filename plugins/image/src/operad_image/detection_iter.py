@@ -14,17 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Self, final
 
-import numpy as np
-
 import operad
 from operad.errors import ArgumentError, FormatError, ShapeError
-from operad_image.boxes import Boxes
+from operad_image.boxes import Boxes, split_label
 from operad_image.codec import Image, decode
-from operad_image.detection import CreateDetAugmenter
+from operad_image.create_detection import CreateDetAugmenter
 from operad_image.functions import as_pixels
-from operad_image.image_iter import ImageIter
+from operad_image.image_iter import ImageIter, Lap
 
-_LEAST_WIDTH: Final = 5
 _NO_OBJECT: Final = -1
 
 
@@ -125,11 +122,15 @@ class ImageDetIter(ImageIter):
         self.reshape(label_shape=(rows, self.label_shape[1]))
         return it
 
-    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any) -> None:
-        image, boxes = self.augmentation_transform(decode(content), _boxes(label))
+    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any, lap: Lap) -> None:
+        decoded = decode(content)
+        lap("decode")
+        image, boxes = self.augmentation_transform(decoded, _boxes(label))
+        lap("augment")
         self._put(as_pixels(image).transpose(2, 0, 1), slot)
         label_slot[...] = _NO_OBJECT
         label_slot[0, : len(boxes)] = boxes
+        lap("copy")
 
     def _largest_label(self) -> tuple[int, int]:
         rows = width = 0
@@ -147,15 +148,7 @@ class ImageDetIter(ImageIter):
 
 def _boxes(label: Any) -> Boxes:
     """The objects of an image; those without any area are left out."""
-    numbers = np.asarray(label, np.float32).reshape(-1)
-    header, width = (int(number) for number in numbers[:2]) if len(numbers) > 1 else (0, 0)
-    count, rest = divmod(len(numbers) - header, max(width, 1))
-    if header < 2 or width < _LEAST_WIDTH or count < 1 or rest:
-        raise FormatError(
-            f"its labels are {len(numbers)} numbers that begin with {numbers[:2].tolist()}, expected the "
-            f"length of the header (2 or more), the numbers of an object ({_LEAST_WIDTH} or more), objects"
-        )
-    found = numbers[header:].reshape(count, width)
+    _, found = split_label(label)
     found = found[(found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2])]
     if not len(found):
         raise FormatError("it has no object whose right is behind its left and its bottom below its top")

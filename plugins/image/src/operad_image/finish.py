@@ -23,6 +23,7 @@ class Finisher:
     """Writes images into batches.
 
     Args:
+        who: The iterator, for messages.
         wanted: The parameters.
         shape: Channels, height and width of an image.
         dtype: Of the batch. Only floating types are normalized; of others the pixels stay as they are, and
@@ -32,7 +33,7 @@ class Finisher:
         ShapeError: The mean image has another shape.
     """
 
-    def __init__(self, wanted: Finish, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, who: str, wanted: Finish, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._wanted = wanted
         self.is_random = bool(
             wanted.rand_mirror or wanted.max_random_contrast or wanted.max_random_illumination
@@ -42,21 +43,37 @@ class Finisher:
         deviations = (wanted.std_r, wanted.std_g, wanted.std_b, wanted.std_a)
         self._mean = np.array(means[:channels], np.float32)
         self._std = np.array(deviations[:channels], np.float32)
-        self._image = _mean_image(wanted.mean_img, shape) if wanted.mean_img else None
+        self._image = _mean_image(who, wanted.mean_img, shape) if wanted.mean_img else None
         self._is_floating = dtype.kind == "f"
         self._is_clipped = dtype == np.int8
         self._is_compiled = dtype == np.float32 and channels == 3 and self._image is None
+        self._shape, self._dtype = shape, dtype
+        self._is_ready = not self._is_compiled
         is_normalized = bool(
             any(self._mean) or any(self._std != 1) or wanted.scale != 1 or self._image is not None
         )
         if not all(self._std):
-            raise ParamError(f"ImageRecordIter: std is {self._std.tolist()}, expected none of 0")
+            raise ParamError(f"{who}: std is {self._std.tolist()}, expected none of 0")
         is_normalized |= bool(wanted.max_random_contrast or wanted.max_random_illumination)
         if not self._is_floating and is_normalized:
             raise ParamError(
-                "ImageRecordIter: mean, std, scale, contrast and illumination need a floating dtype, "
-                f"got {dtype}"
+                f"{who}: mean, std, scale, contrast and illumination need a floating dtype, got {dtype}"
             )
+
+    def compile(self) -> bool:
+        """Compile what `write` calls; whether there was anything left to do.
+
+        `write` would do it too, but the time that takes is no part of an image's.
+        """
+        if self._is_ready:
+            return False
+        slot = np.empty(self._shape, self._dtype)
+        is_slow = _LOOPS.pay(slot.size, slot)
+        if is_slow:
+            channels, height, width = self._shape
+            self.write(Part(np.zeros((height, width, channels), np.uint8)), slot, np.random.default_rng(0))
+        self._is_ready = True
+        return is_slow
 
     def write(self, part: Part, slot: np.ndarray[Any, Any], rng: Rng) -> None:
         """Write a part of an image, uint8, into `slot`, (channels, height, width)."""
@@ -91,12 +108,12 @@ class Finisher:
             np.take(table, plane, out=out, mode="clip")
 
 
-def _mean_image(path: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _mean_image(who: str, path: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     from operad import nd  # noqa: PLC0415 - one file in a program's life
 
     loaded = nd.load(path)
     (array,) = loaded.values() if isinstance(loaded, dict) else loaded
     found: np.ndarray[Any, Any] = array.asnumpy()
     if found.shape != shape:
-        raise ShapeError(f"ImageRecordIter: mean_img {path!r} has shape {found.shape}, expected {shape}")
+        raise ShapeError(f"{who}: mean_img {path!r} has shape {found.shape}, expected {shape}")
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,13 +18,17 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of t
 import operad
 from operad import nd
 from operad.errors import ArgumentError, FormatError, ParamError, ShapeError
-from operad_image.augmenters import augment
+from operad.profiler import laps
+from operad_image.augmenters import augment, load_states, states_of
+from operad_image.batches import STAGES
 from operad_image.codec import Image, decode
 from operad_image.create import CreateAugmenter
 from operad_image.functions import as_pixels, imdecode
 from operad_image.samples import Files, Records, Samples, listed, read_list
 
 _TAILS: Final = ("pad", "discard", "roll_over")
+Lap = Callable[[str], None]
+"""Called with the name of a stage at its end; see `operad.profiler.laps`."""
 _LABEL_TYPES: Final = ("int32", "int64", "float32", "float64")
 
 
@@ -113,6 +117,31 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         self._order.rewind()
         self._rows.clear()
 
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator is; see `DataIter.state_dict`.
+
+        What comes from Python's `random` and NumPy's global generator is drawn from wherever these are then.
+        """
+        return {"order": self._order.state(), "augmenters": states_of(self.auglist)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called: the next batch has the images that came next there.
+
+        Raises:
+            FormatError: The state is not one of an iterator that was made alike.
+        """
+        who = type(self).__name__
+        if not {"order", "augmenters"} <= set(state):
+            raise FormatError(f"{who}: expected a state with order and augmenters, got {state!r:.60}")
+        if (state["order"]["order"] is not None) != self.shuffle:
+            raise FormatError(
+                f"{who}: the state is of an iterator with shuffle={not self.shuffle}, and this one has "
+                f"{self.shuffle}"
+            )
+        self._order.go_on(state["order"])
+        load_states(self.auglist, state["augmenters"])
+        self._rows.clear()
+
     def next(self) -> Any:
         """The next batch.
 
@@ -126,15 +155,18 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         data = np.empty((self.batch_size, *self.data_shape), np.float32)
         labels = np.empty(self.provide_label[0].shape, self._label_type)
         self._rows = deque(rows.indices.tolist())
-        for row in range(self.batch_size):
-            label, content = self.next_sample()
-            try:
-                self._write(content, label, data[row], labels[row : row + 1])
-            except FormatError as error:
-                raise FormatError(f"{type(self).__name__}: {self._name}: {error}") from error
+        with laps(*STAGES) as lap:
+            for row in range(self.batch_size):
+                label, content = self.next_sample()
+                lap("read")
+                try:
+                    self._write(content, label, data[row], labels[row : row + 1], lap)
+                except FormatError as error:
+                    raise FormatError(f"{type(self).__name__}: {self._name}: {error}") from error
+            arrays = [nd.array(data)], [nd.array(labels, dtype=labels.dtype)]
+            lap("copy")
         return operad.io.DataBatch(
-            [nd.array(data)],
-            [nd.array(labels, dtype=labels.dtype)],
+            *arrays,
             0 if self._is_rolling else rows.pad,
             rows.indices.astype(np.uint64),
         )
@@ -161,23 +193,26 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         """The image as it stands in a batch, (channels, height, width)."""
         return nd.transpose(datum, axes=(2, 0, 1))
 
-    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any) -> None:
+    def _write(self, content: bytes, label: Any, slot: Image, label_slot: Any, lap: Lap) -> None:
         """Write an image and its labels into their rows of a batch; in NumPy where no subclass has a say."""
         kind = type(self)
         is_plain = all(
             getattr(kind, name) is getattr(ImageIter, name)
             for name in ("imdecode", "augmentation_transform", "postprocess_data")
         )
+        decoded = decode(content) if is_plain else self.imdecode(content)
+        lap("decode")
         if is_plain:
-            image = augment(self.auglist, decode(content)).transpose(2, 0, 1)
+            image = augment(self.auglist, decoded).transpose(2, 0, 1)
         else:
-            found = self.augmentation_transform(self.imdecode(content))
-            image = as_pixels(self.postprocess_data(found))
+            image = as_pixels(self.postprocess_data(self.augmentation_transform(decoded)))
+        lap("augment")
         self._put(image, slot)
         labels = np.asarray(label).reshape(-1)
         if len(labels) != self.label_width:
             raise FormatError(f"it has {len(labels)} labels, expected label_width={self.label_width}")
         label_slot[...] = labels
+        lap("copy")
 
     def _put(self, image: Image, slot: Image) -> None:
         if image.shape != slot.shape:

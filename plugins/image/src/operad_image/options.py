@@ -6,13 +6,8 @@ DefaultImageAugmentParam, src/io/image_aug_default.cc.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from inspect import Parameter, Signature
+from dataclasses import dataclass
 from typing import Any, Final, final
-
-from operad.errors import ParamError
 
 
 @final
@@ -26,7 +21,6 @@ class Source:
         batch_size: Images in a batch.
         path_imgidx: Index of the file; saves reading the heads of its records.
         path_imglist: Labels by the number of an image, instead of those in the records.
-        label_width: Labels of an image.
         shuffle: Visit the images in another random order in each pass.
         seed: Of orders, and of augmentations where there is no `seed_aug`.
         seed_aug: Of augmentations.
@@ -39,7 +33,6 @@ class Source:
         dtype: Of images; None: float32, or that of the iterator's name.
         data_name: Of the images' variable.
         label_name: Of the labels' variable.
-        aug_seq: `aug_default`; there is no other.
         ctx: Accepted and without effect: batches are made on the default context.
         device_id: Likewise.
         verbose: Accepted and without effect: nothing is printed.
@@ -52,7 +45,6 @@ class Source:
     batch_size: int
     path_imgidx: str = ""
     path_imglist: str = ""
-    label_width: int = 1
     shuffle: bool = False
     seed: int = 0
     seed_aug: int | None = None
@@ -64,12 +56,23 @@ class Source:
     dtype: Any = None
     data_name: str = "data"
     label_name: str = "softmax_label"
-    aug_seq: str = "aug_default"
     ctx: str = "gpu"
     device_id: int = 0
     verbose: bool = True
     shuffle_chunk_size: int = 0
     shuffle_chunk_seed: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What an image is labelled with.
+
+    Attributes:
+        label_width: Labels of an image.
+    """
+
+    label_width: int = 1
 
 
 @final
@@ -98,6 +101,7 @@ class Geometry:
         min_crop_size: Its shortest edge.
         rand_crop: Take a part of `data_shape` somewhere, not the middle.
         inter_method: 0 nearest, 1 bilinear, 2 cubic, 3 by area, 4 Lanczos, 9 by the sizes, 10 random.
+        aug_seq: `aug_default`; there is no other.
     """
 
     resize: int = -1
@@ -119,6 +123,7 @@ class Geometry:
     min_crop_size: int = -1
     rand_crop: bool = False
     inter_method: int = 1
+    aug_seq: str = "aug_default"
 
     @property
     def ratios(self) -> tuple[float, float]:
@@ -207,68 +212,4 @@ class Finish:
     max_random_illumination: float = 0.0
 
 
-GROUPS: Final = (Source, Geometry, Colour, Finish)
-
-
-def signature() -> Signature:
-    """Of all parameters together, for `help`."""
-    found = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if _is_required(field) else field.default,
-            annotation=field.type,
-        )
-        for group in GROUPS
-        for field in fields(group)
-    ]
-    return Signature(found)
-
-
-def grouped(who: str, given: Mapping[str, Any]) -> tuple[Source, Geometry, Colour, Finish]:
-    """The parameters by group.
-
-    Raises:
-        ParamError: One is unknown, missing, or of the wrong type.
-    """
-    known = {field.name: field for group in GROUPS for field in fields(group)}
-    for name in given:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ParamError(f"{who}: unknown parameter {name!r}{hint}")
-    missing = [name for name, field in known.items() if _is_required(field) and name not in given]
-    if missing:
-        raise ParamError(f"{who}: missing {', '.join(missing)}")
-    made = [
-        group(**{f.name: _typed(who, f, given[f.name]) for f in fields(group) if f.name in given})
-        for group in GROUPS
-    ]
-    return tuple(made)  # type: ignore[return-value]  # one of each group
-
-
-def _is_required(field: Any) -> bool:
-    return field.name in ("path_imgrec", "data_shape", "batch_size")
-
-
-def _typed(who: str, field: Any, value: Any) -> Any:
-    """A value of the field's type; MXNet reads every value from a text, so texts are read."""
-    kinds: dict[str, Any] = {"int": int, "float": float, "bool": _boolean, "str": str}
-    kind = kinds.get(field.type)
-    if value is None or kind is None:
-        if value is None and kind is not None:
-            raise ParamError(f"{who}: {field.name} is None, expected {field.type}")
-        return value
-    try:
-        return kind(value)
-    except (TypeError, ValueError) as error:
-        raise ParamError(f"{who}: {field.name} is {value!r}, expected {field.type}") from error
-
-
-def _boolean(value: Any) -> bool:
-    words = {"true": True, "1": True, "false": False, "0": False}
-    if isinstance(value, str):
-        if value.lower() not in words:
-            raise ValueError(value)
-        return words[value.lower()]
-    return bool(value)
+GROUPS: Final = (Source, Labels, Geometry, Colour, Finish)

@@ -6,6 +6,7 @@ Source: DefaultImageAugmenter::Process, src/io/image_aug_default.cc.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -85,12 +86,21 @@ def coloured(part: Part, wanted: Colour, height: int, width: int, rng: Rng) -> P
         image = _bytes(image + (_EIGENVECTORS * alpha) @ _EIGENVALUES)
     limits = (wanted.random_h, wanted.random_l, wanted.random_s)
     if any(limits):
-        cv2 = opencv("random_h, random_s or random_l")
-        hls = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2HLS).astype(np.int16)
-        hls += np.array([int(rng.uniform(-limit, limit)) for limit in limits], np.int16)
-        hls = np.clip(hls, 0, [180, 255, 255]).astype(np.uint8)
-        image = np.asarray(cv2.cvtColor(hls, cv2.COLOR_HLS2RGB))
+        image = shifted(image, [int(rng.uniform(-limit, limit)) for limit in limits])
     return _part(image)
+
+
+def shifted(image: Image, shifts: Sequence[int]) -> Image:
+    """The image with numbers added to its hue (0 to 180), lightness and saturation (0 to 255)."""
+    cv2 = opencv("a random hue, lightness or saturation")
+    hls = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2HLS).astype(np.int16)
+    hls = np.clip(hls + np.array(shifts, np.int16), 0, [180, 255, 255]).astype(np.uint8)
+    return np.asarray(cv2.cvtColor(hls, cv2.COLOR_HLS2RGB))
+
+
+def brighter(image: Image, factor: float) -> Image:
+    """The image times a number."""
+    return _bytes(image * np.float32(factor))
 
 
 def _part(image: Image) -> Part:
@@ -167,9 +177,9 @@ def _square(image: Image, wanted: Geometry, height: int, width: int, rng: Rng) -
 
 def _mixed(image: Image, kind: int, factor: float) -> Image:
     """Brighter (0), with more contrast (1), or more saturated (2)."""
-    scaled = image * np.float32(factor)
     if kind == 0:
-        return _bytes(scaled)
+        return brighter(image, factor)
+    scaled = image * np.float32(factor)
     gray = image @ np.array([0.299, 0.587, 0.114], np.float32)
     return _bytes(scaled + np.float32(1 - factor) * (gray.mean() if kind == 1 else gray[:, :, None]))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from operad import NDArray
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, FormatError
 from operad_module.bound_module import BoundModule
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
@@ -206,6 +206,8 @@ class Module(BoundModule):
         Raises:
             FormatError: It is the state of another module.
         """
+        if not {"updates", "contexts"} <= set(state):
+            raise FormatError(f"it has the state of another kind of module, with {sorted(state)}")
         self._ready_updates("load_state_dict").load_state_dict(state["updates"])
         load_context_states(self._exec_group, state["contexts"])
 

@@ -6,11 +6,11 @@ Source: PythonModule and PythonLossModule, python/mxnet/module/python_module.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from operad import NDArray, nd
-from operad.errors import BindError
+from operad.errors import BindError, FormatError
 from operad_module.base_module import BaseModule
 from operad_module.inputs import described
 from operad_module.interface import Params, small_uniform
@@ -128,6 +128,19 @@ class PythonModule(BaseModule):
 
     def update(self) -> None:
         """Nothing to do."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing; a subclass that remembers something from batch to batch gives that."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called.
+
+        Raises:
+            FormatError: It is the state of a module that remembers something.
+        """
+        if state:
+            raise FormatError(f"it has a state of {sorted(state)}, and {type(self).__name__} has none")
 
     def install_monitor(self, mon: Any) -> None:
         """Nothing to watch."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 import operad as od
 from operad import NDArray
-from operad.errors import GraphError
+from operad.errors import FormatError, GraphError
 from operad_module.base_module import BaseModule
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import described
@@ -229,6 +229,24 @@ class SequentialModule(BaseModule):
         for i, module in enumerate(self._modules):
             if self._takes_labels(i):
                 module.update_metric(eval_metric, labels, pre_sliced)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What training needs besides the parameters to go on, of each module."""
+        return {"modules": [module.state_dict() for module in self._modules]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where `state_dict` was called, with the parameters of then.
+
+        Raises:
+            FormatError: It is the state of another chain.
+        """
+        states = state.get("modules", ())
+        if len(states) != len(self._modules):
+            raise FormatError(
+                f"it has states of {len(states)} modules in a chain, expected {len(self._modules)}"
+            )
+        for module, own in zip(self._modules, states, strict=True):
+            module.load_state_dict(own)
 
     def install_monitor(self, mon: Any) -> None:
         """Let a monitor watch the executors of every module."""

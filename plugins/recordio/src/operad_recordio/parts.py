@@ -12,12 +12,12 @@ Source: InputSplitBase::ResetPartition, dmlc-core, src/io/input_split_base.cc.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
-from operad.errors import ParamError
+from operad.errors import FormatError, ParamError
 from operad_recordio.cursor import Cursor, OnError
 from operad_recordio.frames import FIRST, HEAD_BYTES, LENGTH_BITS, MAGIC, MAX_LENGTH, padded, unpack_head
 from operad_recordio.record_file import RecordFile
@@ -69,14 +69,13 @@ class RecordPart:
             self.spans.append((max(first - begin, 0), min(max(last - begin, 0), file.size)))
             begin += file.size
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> PartReader:
+        """An iterator from the first record on, which has `state_dict` and `load_state_dict`."""
         self.skipped = []
-        for file, (first, stop) in zip(self.files, self.spans, strict=True):
-            if first < stop:
-                cursor = Cursor(file, self._on_error, self._skip_limit, file.next_head(first), stop)
-                while (payload := cursor.read()) is not None:
-                    yield payload
-                self.skipped += cursor.skipped
+        spans = [
+            (file, *span) for file, span in zip(self.files, self.spans, strict=True) if span[0] < span[1]
+        ]
+        return PartReader(spans, self._on_error, self._skip_limit, self.skipped)
 
     def offsets(self) -> list[np.ndarray[Any, Any]]:
         """Of each file the offsets, in bytes, at which the records of this part begin.
@@ -89,6 +88,69 @@ class RecordPart:
         """Close the files; may be called twice."""
         for file in self.files:
             file.close()
+
+
+@final
+class PartReader(Iterator[bytes]):
+    """Gives the records of spans of files one after another.
+
+    Args:
+        spans: Files, each with the first byte at which a record may begin, and the byte behind the last one.
+        on_error: As of `RecordPart`.
+        skip_limit: Likewise.
+        skipped: Gets what was wrong at each place that is passed over.
+    """
+
+    def __init__(
+        self,
+        spans: Sequence[tuple[RecordFile, int, int]],
+        on_error: OnError,
+        skip_limit: int | None,
+        skipped: list[str],
+    ) -> None:
+        self._spans, self._on_error, self._skip_limit = spans, on_error, skip_limit
+        self._skipped = skipped
+        self._number = 0  # of the span that `_cursor` reads
+        self._cursor: Cursor | None = None
+
+    def __next__(self) -> bytes:
+        cursor = self._cursor
+        while cursor is None or (payload := cursor.read()) is None:
+            if cursor is not None:
+                self._skipped += cursor.skipped
+                self._number, self._cursor = self._number + 1, None
+            if self._number == len(self._spans):
+                raise StopIteration
+            cursor = self._begin()
+        return payload
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is, for `load_state_dict` of an iterator over the same part of the same files."""
+        offset = None if self._cursor is None else self._cursor.tell()
+        return {"spans": self._lengths(), "number": self._number, "offset": offset}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with the record that came next where `state_dict` was called.
+
+        Raises:
+            FormatError: It is the state of another part, or of other files.
+        """
+        if state.get("spans") != self._lengths():
+            raise FormatError(
+                f"RecordPart: the state is of a part with {state.get('spans')} bytes of its files, "
+                f"and this one has {self._lengths()}"
+            )
+        self._number, self._cursor = int(state["number"]), None
+        if state["offset"] is not None:
+            self._begin().seek(int(state["offset"]))
+
+    def _begin(self) -> Cursor:
+        file, first, stop = self._spans[self._number]
+        self._cursor = Cursor(file, self._on_error, self._skip_limit, file.next_head(first), stop)
+        return self._cursor
+
+    def _lengths(self) -> list[int]:
+        return [stop - first for _, first, stop in self._spans]
 
 
 def _offsets(file: RecordFile, first: int, stop: int) -> np.ndarray[Any, Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from operad.errors import EngineError, ParamError, UnsupportedError
+from operad.errors import EngineError, FormatError, ParamError, UnsupportedError
 from operad_recordio.checksums import SUFFIX, write_checksums
 from operad_recordio.cursor import Cursor, OnError
 from operad_recordio.frames import as_bytes, framed
@@ -156,6 +156,26 @@ class MXRecordIO:
                 f"{type(self).__name__}: seek to byte {offset} of {self.uri!r}, which has {self._file.size}"
             )
         self._cursor.seek(offset)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where a reader is, for `load_state_dict` of another one of the same file."""
+        self._require("state_dict", writable=False)
+        return {"offset": self._cursor.tell(), "size": self._file.size}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with the record that came next where `state_dict` was called.
+
+        Raises:
+            FormatError: It is the state of a file of another size.
+        """
+        self._begin_in_child()
+        self._require("load_state_dict", writable=False)
+        if state.get("size") != self._file.size:
+            raise FormatError(
+                f"{type(self).__name__}: the state is of a file of {state.get('size')} bytes, "
+                f"and {self.uri!r} has {self._file.size}"
+            )
+        self._cursor.seek(int(state["offset"]))
 
     @property
     def skipped(self) -> list[str]:

@@ -1,0 +1,123 @@
+"""`ImageDetRecordIter`: batches of images with boxes around objects out of record files, made by threads.
+
+    a label of a batch := channels | height | width | n | n labels of the image | what fills up
+    labels of an image := k | m | k - 2 numbers that are passed over | m numbers of each object
+    an object          := class | left | top | right | bottom | m - 5 numbers
+
+Boxes are in parts of the image's width and height; `height` and `width` are what the image takes of
+`data_shape`. Objects that a crop loses are not among the n labels.
+
+Source: ImageDetRecordIter, src/io/iter_image_det_recordio.cc. Differs as `ImageRecordIter` does; where
+`label_width` or `label_pad_width` is given the records are not read beforehand, so that an image with more
+labels is an error of its batch; negative means are subtracted too, where MXNet passes over them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.dtypes import as_dtype
+from operad.errors import FormatError, ParamError, ShapeError
+from operad_image.batches import Array, Workspace
+from operad_image.boxes import split_label
+from operad_image.codec import decode
+from operad_image.detection_crops import samplers
+from operad_image.detection_options import GROUPS, DetectionLabels, Normalization
+from operad_image.detection_transform import Changer
+from operad_image.finish import Finisher
+from operad_image.options import Finish
+from operad_image.parameters import grouped, signature
+from operad_image.samples import Samples
+from operad_image.threaded_iter import ThreadedIter, check_source, samples_of
+
+_FRONT: Final = 4
+"""Numbers of a batch's label in front of the image's: channels, height, width, and how many follow."""
+
+
+@final
+class ImageDetRecordIter(ThreadedIter):
+    """Batches of images with boxes around objects out of record files.
+
+    All arguments are given by name; they are those of `operad_image.detection_options`: `path_imgrec`,
+    `data_shape` and `batch_size` must be there.
+
+    Shapes:
+        A label of a batch is (batch_size, 4 + label_pad_width); see the module for what is in it.
+    Raises:
+        ParamError: A parameter is unknown, missing or cannot be used.
+        FormatError: The record file or its index is damaged; an image or its labels are, at its batch.
+    """
+
+    __signature__ = signature(GROUPS)
+
+    def __init__(self, **params: Any) -> None:
+        who = type(self).__name__
+        source, labels, changes, crops, normalization = grouped(who, params, GROUPS)
+        check_source(who, source, (1, 3, 4))
+        changer = Changer(who, changes, crops, samplers(who, crops), source.data_shape)
+        dtype = np.dtype(as_dtype(source.dtype or "float32"))
+        finisher = Finisher(who, _finish(who, normalization), source.data_shape, dtype)
+        samples = samples_of(who, source)
+        width = _label_width(samples, labels)
+        fill = partial(_fill, who, samples, labels, changer, finisher)
+        super().__init__(source, samples, fill, dtype, _FRONT + width)
+
+
+def _fill(
+    who: str,
+    samples: Samples,
+    wanted: DetectionLabels,
+    changer: Changer,
+    finisher: Finisher,
+    number: int,
+    slot: Array,
+    labels: Array,
+    workspace: Workspace,
+) -> None:
+    """Make one image and its label."""
+    channels, room = slot.shape[0], len(labels) - _FRONT
+    try:
+        found, content = samples.read(number)
+        workspace.lap("read")
+        if wanted.label_width > 0 and len(found) != wanted.label_width:
+            raise FormatError(f"it has {len(found)} labels, expected label_width={wanted.label_width}")
+        if len(found) > room:
+            raise FormatError(f"it has {len(found)} labels, expected at most label_pad_width={room}")
+        header, objects = split_label(found)
+        image = decode(content, None if channels == 4 else channels, into=workspace.pixels, is_upright=False)
+        workspace.hold(image.nbytes)
+        workspace.lap("decode")
+        if image.shape[2] != channels:
+            raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
+        part, objects, size = changer.change(image, objects, workspace.rng)
+        workspace.lap("augment")
+        if finisher.compile():
+            workspace.lap("compile")
+        finisher.write(part, slot, workspace.rng)
+        labels[:] = wanted.label_pad_value
+        kept = np.concatenate([header, objects.reshape(-1)])
+        labels[:_FRONT] = channels, *size, len(kept)
+        labels[_FRONT : _FRONT + len(kept)] = kept
+        workspace.lap("copy")
+    except (FormatError, ShapeError) as error:
+        raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
+
+
+def _label_width(samples: Samples, wanted: DetectionLabels) -> int:
+    """How many labels there is room for."""
+    if wanted.label_pad_width > 0 or wanted.label_width > 0:
+        return max(wanted.label_pad_width, wanted.label_width)
+    return max((len(samples.read(number)[0]) for number in range(len(samples))), default=0)
+
+
+def _finish(who: str, wanted: Normalization) -> Finish:
+    """The same, with 1 for divisors of 0."""
+    found = {name: getattr(wanted, name) for name in Normalization.__slots__}
+    for name in ("std_r", "std_g", "std_b", "std_a"):
+        if found[name] < 0:
+            raise ParamError(f"{who}: {name} is {found[name]}, expected 0, which does not divide, or more")
+        found[name] = found[name] or 1.0
+    return Finish(**found)
