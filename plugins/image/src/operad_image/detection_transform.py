@@ -19,6 +19,8 @@ from operad_image.detection_options import Changes, Crops
 from operad_image.transform import Part, Rng, brighter, shifted
 
 _MODES: Final = ("force", "shrink", "fit")
+_LEAST_PADDING: Final = 1.05
+"""Below this scale MXNet leaves an image as it is."""
 
 
 @final
@@ -91,9 +93,11 @@ class Changer:
         return image
 
     def _padded(self, image: Image, objects: Boxes, rng: Rng) -> tuple[Image, Boxes]:
-        """The image somewhere in a larger one."""
+        """The image somewhere in a larger one, if that is larger by enough."""
         height, width = image.shape[:2]
         scale = rng.uniform(1, self._wanted.max_pad_scale)
+        if scale < _LEAST_PADDING:
+            return image, objects
         new_height, new_width = int(scale * height), int(scale * width)
         y, x = int(rng.integers(new_height - height + 1)), int(rng.integers(new_width - width + 1))
         made = pixels.border(
