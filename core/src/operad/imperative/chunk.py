@@ -33,7 +33,7 @@ from operad.context import Context
 from operad.engine import Var
 from operad.storage import Handle, class_bytes
 
-RECYCLED_BYTES: Final = 4096
+RECYCLED_BYTES: Final = 16384
 """The largest blocks that are recycled whole."""
 
 _large: Final[deque[Handle]] = deque()

@@ -83,7 +83,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         mode < RECORDING
         and isinstance(out, Array)
         and out._spec is spec
-        and plan.may_overwrite((first, second, third)[:count], (out,))
+        and plan.may_write((first, second, third)[:count], out)
     ):
         made, var, data = out, out._chunk.var, out._data
     else:

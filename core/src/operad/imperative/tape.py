@@ -156,7 +156,7 @@ def tape_of(heads: Sequence[TapeEntry]) -> list[TapeNode | Marked]:
         node = pending.pop()
         if node.__class__ is Marked:
             continue
-        for entry in node.inputs:
+        for entry in node.inputs:  # type: ignore[union-attr]  # it is a node
             if entry is not None and entry[0] not in found:
                 found[entry[0]] = None
                 pending.append(entry[0])

@@ -2,15 +2,16 @@
 
 The backward pass of a tape runs the same calls at every step of a training loop, on other arrays. So what
 depends on the program alone is worked out once: the functions, where each takes its arrays from, and which
-entries the engine must know of. A `Binding` turns that into calls: the arrays of all entries in one table, out
-of which every call picks its own.
+entries the engine must know of. A `Binding` turns that into calls: the arrays of all entries make one table,
+and every call picks its own out of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
-from operator import call, itemgetter
+from operator import call as call_with
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, final
 
 from operad import engine, resource
@@ -54,7 +55,7 @@ class SegmentCode:
         is_light: Whether the calling thread may run it.
         is_parallel: Whether its first step is worth several threads.
         uses_blas_threads: Whether it must be told how many threads BLAS may use.
-        reads: Entries read that no step of these wrote before; one for each place in memory.
+        reads: Entries read that no step of these wrote before; one for each block.
         writes: Entries written, each with whether it is added to; likewise.
         states: Entries of auxiliary states.
         label: What errors call it.
@@ -96,15 +97,15 @@ class SegmentCode:
                 if entry not in own:
                     reads.setdefault(self._home(entry), entry)
             for target, request in zip(call.outs, call.req, strict=True):
+                adds = request is OpReq.ADD
                 if target is not None:
-                    adds = request is OpReq.ADD
                     writes.setdefault((self._home(target), adds), (target, adds))
             own.update(call.outs)
             kept[call.operator] = kept.get(call.operator, True) and step == call.operator
-            for entry in call.slots:
-                if entry is not None and self._key(entry) not in self._numbers:
-                    self._numbers[self._key(entry)] = len(self._entries)
-                    self._entries.append(entry)
+            for slot in call.slots:
+                if slot is not None and self._key(slot) not in self._numbers:
+                    self._numbers[self._key(slot)] = len(self._entries)
+                    self._entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
 
@@ -126,7 +127,7 @@ class SegmentCode:
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
         table = [*binding.data_of(self._entries), *compiled.constants]
-        return [*map(call, compiled.picks, repeat(table))], compiled.steps
+        return [*map(call_with, compiled.picks, repeat(table))], compiled.steps
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
@@ -143,17 +144,16 @@ class SegmentCode:
                 constants.append(value)  # which keeps it, and so its id
             return found
 
-        def add(step: int, template: CallTemplate, slots: Sequence[int | None]) -> None:
-            places = [number(template.function)]
+        def add(step: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
+            found = [number(template.function)]
             for arg in template.args:
                 entry = slots[arg] if arg.__class__ is Place else None
-                is_array = entry is not None
-                value = None if arg.__class__ is Place else arg
-                places.append(self._numbers[self._key(entry)] if is_array else number(value))  # type: ignore[arg-type]
-            # A call of one thing only is a list, since `itemgetter` would give the thing.
-            picks.append(
-                itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
-            )
+                if entry is not None:
+                    found.append(self._numbers[self._key(entry)])
+                else:
+                    found.append(number(None if arg.__class__ is Place else arg))
+            # Of one number, `itemgetter` would give the value and no sequence.
+            picks.append(itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1)))
             steps.append(step)
 
         was_parallel = self.is_parallel
@@ -161,7 +161,7 @@ class SegmentCode:
             is_parallel = self._is_parallel(step)
             if is_parallel != was_parallel and self.program.costs[step] >= BLAS_COST:
                 was_parallel = is_parallel
-                add(step, CallTemplate(_use_threads, (is_parallel,)), ())
+                add(step, CallTemplate(_use_threads, (is_parallel,)))
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
             for template in self._templates(step, operator, op_ctx):
                 add(step, template, call.slots)

@@ -35,7 +35,9 @@ class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
     A forward function whose attribute `only_ufuncs` is true does nothing but call ufuncs of the array module,
-    so that on few elements it may run while the engine's lock is held, as a ufunc itself may.
+    so that on few elements it may run while the engine's lock is held, as a ufunc itself may. One that has a
+    method `fitted(in_shapes, in_types)` gives by that what is called instead for arrays of those, with the
+    same arguments.
 
     Attributes:
         xp: The array module of its arrays.
@@ -57,6 +59,8 @@ class BoundOperator(Operator):
     ) -> None:
         self.xp = ctx.xp
         self._prop = prop
+        only_ufuncs = getattr(forward.function, "only_ufuncs", False)
+        forward = forward.fitted(in_shapes, in_types)
         self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
@@ -91,7 +95,7 @@ class BoundOperator(Operator):
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
-        self.is_brief = is_ufunc or getattr(forward.function, "only_ufuncs", False)
+        self.is_brief = is_ufunc or only_ufuncs
         is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]

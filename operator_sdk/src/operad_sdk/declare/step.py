@@ -132,8 +132,9 @@ class Step:
 
     def _widened(self, req: Sequence[OpReq], types: Sequence[DType | None]) -> dict[DType, DType]:
         """The types that are computed in others: those declared, and integers that have gradients."""
-        targets = {types[self._first + place] for place in self.targets if req[place] is not OpReq.NULL}
-        found = targets.union(types[place] for place, _ in self._reads)
+        given = [self._first + place for place in self.targets if req[place] is not OpReq.NULL]
+        targets = {dtype for place in given if (dtype := types[place]) is not None}
+        found = targets.union(dtype for place, _ in self._reads if (dtype := types[place]) is not None)
         wide = {dtype: self._wide[dtype] for dtype in found if dtype in self._wide}
         if self._layout.group == IN_GRAD:
             wide |= {dtype: _DOUBLE for dtype in targets if dtype.kind in "iu"}
