@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from operad import engine
 from operad.engine import Var
-from operad.graph import OpNode
+from operad.graph import Block, OpNode
 from operad.imperative import Array, Chunk, new_chunk
 from operad.operator import Operator
 from operad.program.program import Program
@@ -92,7 +92,7 @@ class Binding:
         free = sorted(pool, key=_capacity)
         chunks = {}
         for block in sorted(self.program.plan.blocks, key=lambda block: -block.size_bytes):
-            fits = [c for c in free if c.ctx is block.ctx and _capacity(c) >= block.size_bytes]
+            fits = [chunk for chunk in free if _fits(chunk, block)]
             if fits:
                 free.remove(fits[0])
             chunks[block.id] = fits[0] if fits else new_chunk(block.ctx, block.size_bytes)
@@ -158,6 +158,11 @@ def _new_state_vars(program: Program, steps: Iterable[int]) -> dict[int, Var]:
         for step in steps
         if isinstance(node := nodes[step], OpNode) and node.op.is_stateful
     }
+
+
+def _fits(chunk: Chunk, block: Block) -> bool:
+    handle = chunk.handle
+    return handle is not None and handle.ctx is block.ctx and handle.capacity_bytes >= block.size_bytes
 
 
 def _capacity(chunk: Chunk) -> int:
