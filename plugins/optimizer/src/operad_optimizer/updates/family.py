@@ -90,8 +90,9 @@ class Blockwise:
 
     def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Rule:
         """The rule itself where all is one block of one type: a small update costs its Python calls."""
-        is_plain = not self.in_place and prod(in_shapes[0]) <= BLOCK and in_types[0] == in_types[1]
-        return self.rule if is_plain else self
+        # A copy of the weight, which a mixed form moves, is of another type than the gradient.
+        is_alike = self.names[0] == "weight" and in_types[0] == in_types[1]
+        return self.rule if is_alike and prod(in_shapes[0]) <= BLOCK else self
 
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""
