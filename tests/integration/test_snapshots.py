@@ -91,7 +91,7 @@ def test_a_change_before_the_call_shows(call: Call, arguments: Callable[[], list
 
 
 SHARED = {
-    "nd.from_dlpack", "nd.over", "nd.to_dlpack_for_read", "nd.to_dlpack_for_write", "nd.wrap",
+    "nd.from_dlpack", "nd.over", "nd.to_dlpack_for_read", "nd.to_dlpack_for_write",
     "NDArray.detach", "NDArray.grad", "autograd.record_copy",
 }  # fmt: skip
 """Whose purpose is to share memory, or to say what shares it."""

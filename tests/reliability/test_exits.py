@@ -36,9 +36,9 @@ PROGRAMS = {
     "operations that push": "def push(n):\n"
     "    return lambda _: e.push_sync(push(n - 1) if n else say('ran'), ctx, (), (var,))\n"
     "e.push_sync(push(50), ctx, (), (var,))",
-    "deferred deletions": "for _ in range(50):\n"
+    "deletions": "for _ in range(50):\n"
     "    gone = e.new_variable(); e.push_sync(lambda _: None, ctx, (), (gone,))\n"
-    "    e.defer_delete(lambda _: None, ctx, gone)\n"
+    "    e.delete_variable(lambda _: None, ctx, gone)\n"
     "e.push_sync(say('ran'), ctx, (), (var,))",
     "a thread that pushes": "started = threading.Event()\n"
     "def work():\n"

@@ -75,18 +75,6 @@ class Context(metaclass=_Defaulting):
         return cls._interned.setdefault(key, context)
 
     @property
-    def device_type_id(self) -> int:
-        """MXNet's number for the device type, as written in `.params` files."""
-        return self.devstr2type[self.device_type]
-
-    @classmethod
-    def from_type_id(cls, type_id: int, device_id: int) -> Context:
-        """The context that a `.params` file calls `(type_id, device_id)`."""
-        if type_id not in cls.devtype2str:
-            raise ContextError(f"unknown device type number {type_id}; expected one of 1, 2, 3")
-        return cls(cls.devtype2str[type_id], device_id)
-
-    @property
     def is_gpu(self) -> bool:
         """Whether arrays of this context live in GPU memory."""
         return self.device_type == "gpu"

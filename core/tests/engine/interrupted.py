@@ -70,7 +70,7 @@ def work(engine: Engine, variables: list[Var]) -> None:
     engine.wait_for_var(a)
     gone = engine.new_variable()
     engine.push_sync(nothing, CTX, (), (gone,))
-    engine.defer_delete(nothing, CTX, gone)
+    engine.delete_variable(nothing, CTX, gone)
     engine.wait_for_all()
 
 

@@ -206,21 +206,6 @@ def test_deletion_runs_after_every_operation_and_closes_the_variable(engine: Eng
     assert not engine.run_inline(log.append, ("never",), CTX, (), (var,), None)
 
 
-def test_deferred_deletions_are_carried_out_by_the_next_wait(engine: Engine) -> None:
-    var, log = engine.new_variable(), []
-    engine.push_sync(lambda _: log.append("used"), CTX, (), (var,))
-    engine.defer_delete(lambda _: log.append("deleted"), CTX, var)
-    engine.wait_for_all()
-    assert log == ["used", "deleted"]
-
-
-def test_deferred_deletions_are_carried_out_by_the_next_inline_call(engine: Engine) -> None:
-    var, log = engine.new_variable(), []
-    engine.defer_delete(lambda _: log.append("deleted"), CTX, var)
-    assert engine.run_inline(log.append, ("inline",), CTX, (), (), None)
-    assert log == ["deleted", "inline"]
-
-
 @pytest.mark.parametrize("wrong", [{"ctx": "cpu"}, {"ctx": CTX, "priority": "high"}])
 def test_a_push_to_no_context_or_of_no_priority_is_refused_and_leaves_no_trace(
     engine: Engine, wrong: dict

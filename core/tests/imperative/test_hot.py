@@ -345,7 +345,7 @@ class TestRecycledBlocks:
         assert od.storage.get().stats(context).pooled_bytes == 0
 
     def test_large_blocks_are_given_back_at_the_next_array(self):
-        x = nd.empty((300, 7))
+        x = nd.empty((chunk.RECYCLED_BYTES // 4 + 1,))
         handle = x._chunk.handle
         del x
         self.new()

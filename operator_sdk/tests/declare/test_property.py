@@ -377,3 +377,26 @@ def test_a_function_that_fills_gets_memory_where_nothing_is_wanted():
     op = made((2, 2), spec="data:(N, D) -> output:(N, D), hidden mask:uint8(N)", forward=forward)
     op.forward(OpContext(cpu(), True), [X], [OpReq.WRITE, OpReq.NULL], [np.empty((2, 2)), None], [])
     assert given == [((2,), np.uint8)]
+
+
+def test_a_forward_function_may_be_fitted_to_its_arrays():
+    def doubled(data, output):
+        np.multiply(data, 2, output)
+
+    class Fitted:
+        """Doubles four elements or less, and says so; more are left as they are."""
+
+        names = ("data", "output")
+
+        def fitted(self, in_shapes, in_types):
+            return doubled if in_shapes[0][0] <= 4 else self
+
+        def __call__(self, data, output):
+            np.copyto(output, data)
+
+    prop = type("FittedOp", (OperatorProperty,), {"spec": "data:(N) -> output:(N)", "forward": Fitted()})()
+    for count, factor in ((4, 2), (5, 1)):
+        data, out = np.ones(count), np.empty(count)
+        made = prop.create_operator(cpu(), [(count,)], [data.dtype])
+        made.prepare_forward(OpContext(cpu(), True), [data], [OpReq.WRITE], [out], [])()
+        np.testing.assert_array_equal(out, factor * data)

@@ -154,7 +154,7 @@ def _run(
 def _refuse_freed(nodes: Sequence[TapeNode | Marked]) -> None:
     """Raise GradientError if what a gradient reads is there no more."""
     for node in nodes:
-        if isinstance(node, TapeNode) and node.saved is None:
+        if node.__class__ is TapeNode and node.saved is None:
             raise GradientError(
                 f"backward of {node.plan.name}: what was recorded has been freed by an earlier backward; "
                 "pass retain_graph=True there"
@@ -163,7 +163,7 @@ def _refuse_freed(nodes: Sequence[TapeNode | Marked]) -> None:
 
 def _free(nodes: Sequence[TapeNode | Marked]) -> None:
     for node in nodes:
-        if isinstance(node, TapeNode):
+        if node.__class__ is TapeNode:
             node.saved = None
 
 
@@ -184,10 +184,9 @@ def _results_apart(
                 f"backward: {found[0]} shares memory with {found[1]}, so one would overwrite the other; "
                 "mark each variable with a gradient of its own"
             )
-    read = {id(grad._chunk) for grad in head_grads}
-    for node in nodes:
-        if isinstance(node, TapeNode):
-            read.update([id(array._chunk) for array in node.saved or ()])
+    calls = [node for node in nodes if node.__class__ is TapeNode]
+    read = {id(array._chunk) for node in calls for array in node.saved or ()}
+    read.update([id(grad._chunk) for grad in head_grads])
     if written.isdisjoint(read):
         return results
     return [x._filled(0) if id(x._chunk) in read else x for x in results]

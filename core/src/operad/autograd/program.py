@@ -33,9 +33,9 @@ from operad.graph import (
     insert_copies,
     planned,
 )
-from operad.imperative import Array, Marked, Plan, Spec, TapeEntry, TapeNode, copy_into, execute
+from operad.imperative import Array, Marked, Plan, Spec, TapeEntry, TapeNode, copy_into, execute, version_of
 from operad.operator import OpReq
-from operad.program import Binding, compile_graph, segments
+from operad.program import Binding, SegmentCode, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256
 
@@ -183,40 +183,42 @@ class BackwardProgram:
         steps = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._parts = [*self._cut({step: number for number, step in enumerate(steps)})]
         read = {program.forward_step(s) for s in program.backward if _is_gradient(program.graph.nodes[s])}
-        self._reads = [
-            self._read(number, tape[number], step) for number, step in enumerate(steps) if step in read
-        ]
+        self._read = [number for number, step in enumerate(steps) if step in read]
+        self._steps = [steps[number] for number in self._read]
+        self._saved: list[int] = []  # the entries of what the nodes read kept
+        self._aux: list[int] = []  # the entries of their states
+        for number, step in zip(self._read, self._steps, strict=True):
+            self._note_read(tape[number], step)
         self._apart = self._read_by_functions()
 
-    def _cut(self, numbers: Mapping[int, int]) -> Iterator[tuple[list[int], int]]:
-        """Steps to run as segments, and -1; or the step of a function, and its number on the tape."""
+    def _cut(self, numbers: Mapping[int, int]) -> Iterator[tuple[list[SegmentCode], int, int]]:
+        """Segments, -1 and -1; or none, the step of a function, and its number on the tape."""
         part: list[int] = []
         for step in self._program.backward:
             node = self._program.graph.nodes[step]
             if _is_function(node):
-                yield part, -1
-                yield [step], numbers[self._program.forward_step(step)]
+                yield codes(self._program, part), -1, -1
+                yield [], step, numbers[self._program.forward_step(step)]
                 part = []
             elif not isinstance(node, Variable):
                 part.append(step)
-        yield part, -1
+        yield codes(self._program, part), -1, -1
 
-    def _read(self, number: int, node: TapeNode | Marked, step: int) -> tuple[int, int, list[int], list[int]]:
-        """For a node on the tape: its number, step, and the entries of what it saved and of its states."""
+    def _note_read(self, node: TapeNode | Marked, step: int) -> None:
         assert isinstance(node, TapeNode)
         graph = self._program.graph
         saved = node.plan.recipe(node.wanted).entries if isinstance(node.plan, Plan) else ()
         first, inputs = graph.first_entries[step], graph.input_ids[step]
-        entries = [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
+        self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
         applied = graph.nodes[step]
         assert isinstance(applied, OpNode)
-        return number, step, entries, inputs[applied.num_args :]
+        self._aux += inputs[applied.num_args :]
 
     def _read_by_functions(self) -> list[int]:
         """The entries bound to arrays that this program makes, because functions read them."""
         graph, bound = self._program.graph, self._program.plan.bound
         known = {*self._program.gradients.values(), *self._heads}
-        entries = [graph.input_ids[part[0]] for part, number in self._parts if number >= 0]
+        entries = [graph.input_ids[step] for _, step, _ in self._parts if step >= 0]
         return list(
             dict.fromkeys(bound[e] for ids in entries for e in ids if e in bound and bound[e] not in known)
         )
@@ -230,31 +232,42 @@ class BackwardProgram:
             GradientError: An array that is read was overwritten since it was recorded.
         """
         program = self._program
+        nodes: list[Any] = [tape[number] for number in self._read]
+        saved = _kept(nodes)
         arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
-        operators = dict(self._primitives)
-        state_vars: dict[int, Var] = {}
-        for number, step, saved, aux in self._reads:
-            node = tape[number]
-            assert isinstance(node, TapeNode)
-            node.check_unchanged()
-            arrays.update(zip(saved, node.saved or (), strict=True))
-            arrays.update(zip(aux, node.aux, strict=True))
-            if isinstance(node.plan, Plan):
-                operators[step] = node.plan.operator
-                if node.plan.state_var is not None:
-                    state_vars[step] = node.plan.state_var
+        arrays.update(zip(self._saved, saved, strict=True))
+        arrays.update(zip(self._aux, [x for node in nodes for x in node.aux], strict=True))
         arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
         arrays.update((entry, head_grads[0]._new(program.spec(entry))) for entry in self._apart)
+        operators = dict(self._primitives)
+        state_vars: dict[int, Var] = {}
+        for step, plan in zip(self._steps, [node.plan for node in nodes], strict=True):
+            if plan.__class__ is Plan:
+                operators[step] = plan.operator
+                if plan.state_var is not None:
+                    state_vars[step] = plan.state_var
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         started: Collection[Var] = ()
-        for steps, number in self._parts:
-            if number >= 0:
-                _run_function(tape[number], steps[0], binding, type(head_grads[0]))
-                continue
-            made = segments(binding, steps, started)
-            for segment in made:
-                segment.push(train_mode, alone=len(made) == 1)
+        for part, step, number in self._parts:
+            if step >= 0:
+                _run_function(tape[number], step, binding, type(head_grads[0]))
+            for segment in (made := segments(binding, part, started)):
+                is_last = segment is made[-1]
+                segment.push(train_mode, len(made) == 1, binding.size_bytes if is_last else 0)
                 started = segment.started
+
+
+def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
+    """The arrays that the nodes kept, all as they were when they were recorded.
+
+    Raises:
+        GradientError: One was overwritten since.
+    """
+    found = [x for node in nodes for x in node.saved or ()]
+    if [*map(version_of, found)] != [version for node in nodes for version in node.versions]:
+        for node in nodes:
+            node.check_unchanged()
+    return found
 
 
 def _is_gradient(node: Node) -> bool:
@@ -333,13 +346,17 @@ def _structure(
     number = {node: i for i, node in enumerate(tape)}
     parts: list[Any] = []
     for node in tape:
-        if isinstance(node, TapeNode):
+        if node.__class__ is TapeNode:
             plan = node.plan
-            if not isinstance(plan, Plan):
+            if plan.__class__ is not Plan:
                 return None
             parts.append(plan.structure)
-            parts += [None if entry is None else (number[entry[0]], entry[1]) for entry in node.inputs]
+            for entry in node.inputs:
+                if entry is None:
+                    parts.append(None)
+                else:
+                    parts += (number[entry[0]], entry[1])
         else:
-            parts.append(node.grad._spec)
+            parts.append(node.grad._spec)  # type: ignore[union-attr]  # it is marked
     ends = [(number[node], index) for node, index in (*heads, *wanted)]
     return (len(heads), *ends, *requests, *parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Sequence
 from functools import partial
 
@@ -14,7 +13,7 @@ from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.grouping import Bulk, open_groups
 from operad.engine.inline import InlinePath
-from operad.engine.lock import BULK, DELETION, PROFILER, STOP
+from operad.engine.lock import BULK, PROFILER, STOP
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
 from operad.engine.run_ahead import MAX_NOTES, RunAhead
 from operad.engine.standstill import StandStill
@@ -59,11 +58,10 @@ class Engine:
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        self._inline = inline = InlinePath(self._dispatcher, self._delete_deferred)
+        self._inline = inline = InlinePath(self._dispatcher)
         self.run_inline, self.run_nested, self.fail_inline = inline.run, inline.run_nested, inline.fail
         self.use_threads = budget.use
         self.parallel = budget.parallel
-        self._deferred: deque[tuple[SyncFn, Context, Var]] = deque()
         self._profiles_all = False
         self._is_stopped = False
         self._successor: Engine | None = None
@@ -203,7 +201,6 @@ class Engine:
 
     def _admits(self, block: OprBlock) -> bool:
         """See to what stands in the way of a push; False if another engine has taken it."""
-        self._delete_deferred()
         self._stand_still.gate.pass_through()
         if self._successor is not None:
             self._successor._push(block)
@@ -256,24 +253,6 @@ class Engine:
             block.opr.fn(RunContext(block.ctx))
         except BaseException as error:  # noqa: BLE001 - waits raise it
             engine._dispatcher.record_apart(block, error)
-
-    def defer_delete(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
-        """`delete_variable` for finalizers, which may interrupt any thread anywhere.
-
-        Takes no lock and runs nothing: it notes the request, and the next push, wait or `run_inline`
-        of any thread carries it out.
-        """
-        self._deferred.append((delete_fn, ctx, var))
-        self.lock.blockers.append(DELETION)
-
-    def _delete_deferred(self) -> None:
-        while self._deferred:
-            try:
-                request = self._deferred.popleft()
-            except IndexError:  # another thread took the last one
-                return
-            self.lock.blockers.remove(DELETION)
-            self.delete_variable(*request)
 
     # Waiting.
 
@@ -335,7 +314,6 @@ class Engine:
                 "variable in const_vars and use its data, and wait in no finalizer or signal handler"
             )
         if self.lock.blockers:
-            self._delete_deferred()
             local.state.flush()
 
     # Profiling.

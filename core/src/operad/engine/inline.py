@@ -26,14 +26,12 @@ class InlinePath:
 
     Args:
         dispatcher: Has the queue and its lock.
-        delete_deferred: Carries out what `Engine.defer_delete` noted.
     """
 
-    __slots__ = ("_delete_deferred", "_dispatcher")
+    __slots__ = ("_dispatcher",)
 
-    def __init__(self, dispatcher: Dispatcher, delete_deferred: Callable[[], None]) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._delete_deferred = delete_deferred
 
     @calls_operations
     def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -59,7 +57,6 @@ class InlinePath:
         lock, queue = dispatcher.lock, dispatcher.queue
         seq, failure, start_s = 0, None, 0.0
         if lock.blockers:
-            self._delete_deferred()
             if any(word != PROFILER for word in lock.blockers):
                 return False
             start_s = time.perf_counter()

@@ -60,7 +60,6 @@ from typing import Any, Final, final
 from operad.engine.thread import STEP, local
 
 BULK: Final = "bulk"
-DELETION: Final = "deletion"
 GATE: Final = "gate"
 PROFILER: Final = "profiler"
 STOP: Final = "stop"
@@ -83,8 +82,7 @@ class CombiningLock:
         inbox: Steps that others left for the holder.
         has_after: Whether a step left something to do after the release.
         blockers: Why there is no fast path now, one word each: an open bulk scope, a closed gate, the
-            profiler, a stop, an object whose deletion a finalizer asked for. Appending and removing
-            are atomic, so no lock guards it.
+            profiler, a stop. Appending and removing are atomic, so no lock guards it.
     """
 
     __slots__ = ("_after", "_waits", "blockers", "has_after", "inbox", "mutex")

@@ -26,7 +26,7 @@ from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
 from operad.operator import PartialShape
-from operad.program import Binding, Pool, Program, Segment, compile_graph, segments
+from operad.program import Binding, Pool, Program, Segment, codes, compile_graph, segments
 from operad.resource import ResourceRequest
 
 
@@ -121,8 +121,8 @@ class Executor(registry.Extensible):
         self._outputs = [bound[entry] for entry in program.outputs]
         steps = [*program.forward, *program.backward]
         self._binding = Binding(program, bound, program.operators(steps), pool)
-        self._forward = segments(self._binding, program.forward)
-        self._backward = segments(self._binding, program.backward, self._started_forward())
+        self._forward = segments(self._binding, codes(program, program.forward))
+        self._backward = segments(self._binding, codes(program, program.backward), self._started_forward())
         self._versions = Versions([bound[entry] for entry in program.read_by_backward])
 
     def _started_forward(self) -> Collection[Var]:

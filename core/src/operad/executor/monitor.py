@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from operad import registry
 from operad.engine import Var
 from operad.graph import BackwardNode, Entry, OpNode, Variable
-from operad.ndarray import NDArray, wrap
-from operad.program import Binding, segments
+from operad.ndarray import NDArray
+from operad.program import Binding, codes, segments
 
 MonitorCallback = Callable[[str, NDArray], object]
 
@@ -28,7 +28,7 @@ def run_monitored(
         monitor_all: Whether to show the inputs of every node as well.
     """
     graph = binding.program.graph
-    for segment in segments(binding, steps, started, by_node=True):
+    for segment in segments(binding, codes(binding.program, steps, by_node=True), started):
         (step,) = segment.steps
         node = graph.nodes[step]
         assert isinstance(node, (OpNode, BackwardNode))
@@ -46,7 +46,7 @@ def run_monitored(
 def _array(binding: Binding, entry: int) -> NDArray:
     bound = binding.array_of(entry)
     if bound is None:
-        return wrap(binding.data(entry), binding.chunk(entry))
+        return NDArray(binding.chunk(entry), binding.data(entry), binding.program.spec(entry))
     assert isinstance(bound, NDArray)
     return bound
 

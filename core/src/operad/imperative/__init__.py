@@ -34,5 +34,6 @@ from operad.imperative.tape import TapeEntry as TapeEntry
 from operad.imperative.tape import TapeNode as TapeNode
 from operad.imperative.tape import record as record
 from operad.imperative.tape import tape_of as tape_of
+from operad.imperative.tape import version_of as version_of
 from operad.imperative.versions import Versions as Versions
 from operad.imperative.versions import overwritten as overwritten

@@ -49,7 +49,6 @@ class Array:
         # What the constructors do, for every call makes an array.
         handle = lend(spec.limbo, spec.ctx, spec.nbytes)
         chunk = _made(Chunk)
-        chunk.ctx = spec.ctx
         chunk.var = handle.var
         chunk.handle = handle
         chunk.owner = chunk.note = None

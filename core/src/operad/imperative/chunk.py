@@ -33,7 +33,7 @@ from operad.context import Context
 from operad.engine import Var
 from operad.storage import Handle, class_bytes
 
-RECYCLED_BYTES: Final = 4096
+RECYCLED_BYTES: Final = 16384
 """The largest blocks that are recycled whole."""
 
 _large: Final[deque[Handle]] = deque()
@@ -47,15 +47,13 @@ class Chunk:
     Attributes:
         handle: The block; None where the memory is somebody else's (DLPack, an executor's plan).
         var: Names the block to the engine.
-        ctx: Device the block lies on.
         owner: Whatever keeps foreign memory alive.
         note: That a recorded call wrote the block; None if none did. See `aliases`.
     """
 
-    __slots__ = ("ctx", "handle", "note", "owner", "var")
+    __slots__ = ("handle", "note", "owner", "var")
 
-    def __init__(self, ctx: Context, var: Var, handle: Handle | None, owner: Any = None) -> None:
-        self.ctx = ctx
+    def __init__(self, var: Var, handle: Handle | None, owner: Any = None) -> None:
         self.var = var
         self.handle = handle
         self.owner = owner
@@ -82,7 +80,7 @@ class Export:
 def new_chunk(ctx: Context, size_bytes: int) -> Chunk:
     """Memory of at least `size_bytes` on `ctx`, with undefined contents."""
     handle = lend(limbo_of(ctx, size_bytes), ctx, size_bytes)
-    return Chunk(ctx, handle.var, handle)
+    return Chunk(handle.var, handle)
 
 
 def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:

@@ -70,7 +70,6 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if shape is not spec.shape or dtype is not spec.dtype:
             data = handle.array(spec.shape, spec.dtype)
         chunk = _new(Chunk)
-        chunk.ctx = spec.ctx
         chunk.var = var
         chunk.handle = handle
         chunk.owner = chunk.note = None
@@ -83,7 +82,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         mode < RECORDING
         and isinstance(out, Array)
         and out._spec is spec
-        and plan.may_overwrite((first, second, third)[:count], (out,))
+        and plan.may_write((first, second, third)[:count], out)
     ):
         made, var, data = out, out._chunk.var, out._data
     else:

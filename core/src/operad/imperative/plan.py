@@ -213,11 +213,14 @@ class Plan(Recordable):
         """Whether every output that shares memory with an input does so in a way the operator declared."""
         if len(outputs) > _FEW:
             return self._may_overwrite_many(inputs, outputs)
-        for j, out in enumerate(outputs):
-            chunk = out._chunk
-            for i, x in enumerate(inputs):
-                if x._chunk is chunk and not (x._data is out._data and (i, j) in self._inplace):
-                    return False
+        return all(self.may_write(inputs, out, j) for j, out in enumerate(outputs))
+
+    def may_write(self, inputs: Sequence[Array], out: Array, number: int = 0) -> bool:
+        """The same of the output of that number."""
+        chunk = out._chunk
+        for place, x in enumerate(inputs):
+            if x._chunk is chunk and not (x._data is out._data and (place, number) in self._inplace):
+                return False
         return True
 
     def _may_overwrite_many(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:

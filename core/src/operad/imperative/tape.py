@@ -24,10 +24,12 @@ from operad.imperative.plan import Plan, Recordable
 from operad.imperative.versions import overwritten
 
 _numbers: Final = count()
+_number_of: Final = attrgetter("number")
 _entry_of: Final = attrgetter("_autograd")
 _ONE: Final = (True,)
 _new: Final = object.__new__
-_version_of: Final = attrgetter("_chunk.var.version")
+version_of: Final = attrgetter("_chunk.var.version")
+"""How often an array's memory was written."""
 
 
 @final
@@ -75,7 +77,7 @@ class TapeNode:
         self.plan = plan
         self.inputs = inputs
         self.saved: Sequence[Array] | None = saved
-        self.versions = list(map(_version_of, saved))
+        self.versions = list(map(version_of, saved))
         self.aux = aux
 
     def check_unchanged(self) -> None:
@@ -152,10 +154,10 @@ def tape_of(heads: Sequence[TapeEntry]) -> list[TapeNode | Marked]:
     pending = list(found)
     while pending:
         node = pending.pop()
-        if isinstance(node, Marked):
+        if node.__class__ is Marked:
             continue
-        for entry in node.inputs:
+        for entry in node.inputs:  # type: ignore[union-attr]  # it is a node
             if entry is not None and entry[0] not in found:
                 found[entry[0]] = None
                 pending.append(entry[0])
-    return sorted(found, key=lambda node: node.number)
+    return sorted(found, key=_number_of)

@@ -21,7 +21,6 @@ from operad.ndarray.ndarray import array as array
 from operad.ndarray.ndarray import check_dense as check_dense
 from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import waitall as waitall
-from operad.ndarray.ndarray import wrap as wrap
 from operad.ndarray.nested import nested as nested
 from operad.ndarray.serialize import dumps as dumps
 from operad.ndarray.serialize import load as load

@@ -53,8 +53,9 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             key, values = float, (float(other),)
         else:
             return other_way(self, other, out)
-        plan = plans.get((thread.mode, self._spec, key))
-        if plan is None:
+        try:
+            plan = plans[thread.mode, self._spec, key]
+        except KeyError:
             return other_way(self, other, out)
         if plan.is_small:
             made = apply_small(plan, thread, self, other, None, values, out)

@@ -11,9 +11,10 @@ import numpy as np
 
 from operad import engine
 from operad.context import Context, cpu, current_context
+from operad.dtypes import as_dtype
 from operad.errors import ArgumentError
-from operad.imperative import Chunk
-from operad.ndarray.ndarray import NDArray, wrap
+from operad.imperative import Chunk, spec_of
+from operad.ndarray.ndarray import NDArray
 
 _DLPACK_CPU: Final = 1
 _DLPACK_CUDA: Final = 2
@@ -69,7 +70,8 @@ class _Writable:
 
 def over(data: Any, ctx: Context) -> NDArray:
     """An array over the memory of a plain array of `ctx`, which nothing else may change meanwhile."""
-    return wrap(data, Chunk(ctx, engine.get().new_variable(), None, owner=data))
+    spec = spec_of(data.shape, as_dtype(data.dtype), ctx)
+    return NDArray(Chunk(engine.get().new_variable(), None, owner=data), data, spec)
 
 
 def _context_of(device_type: int, device_id: int) -> Context:

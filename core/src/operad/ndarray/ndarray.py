@@ -24,7 +24,6 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
     Array,
-    Chunk,
     Export,
     Marked,
     Origin,
@@ -369,11 +368,6 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
     # A fresh array has no pending operations, so the values can go in without the engine.
     target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)
     return target
-
-
-def wrap(data: Any, chunk: Chunk) -> NDArray:
-    """An array over `data`, a plain array inside the memory of `chunk`."""
-    return NDArray(chunk, data, spec_of(data.shape, as_dtype(data.dtype), chunk.ctx))
 
 
 @boundary

@@ -10,19 +10,19 @@ from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
 from operad.operator.kernel import candidates as candidates
 from operad.operator.kernel import select_kernel as select_kernel
+from operad.operator.operator import Array as Array
+from operad.operator.operator import Arrays as Arrays
+from operad.operator.operator import Operator as Operator
+from operad.operator.operator import Requests as Requests
+from operad.operator.operator import SomeArrays as SomeArrays
 from operad.operator.params import REQUIRED as REQUIRED
 from operad.operator.params import Param as Param
 from operad.operator.params import ParamSet as ParamSet
 from operad.operator.params import param as param
-from operad.operator.property import Array as Array
-from operad.operator.property import Arrays as Arrays
 from operad.operator.property import BackwardEntry as BackwardEntry
 from operad.operator.property import InferredShapes as InferredShapes
 from operad.operator.property import InferredTypes as InferredTypes
-from operad.operator.property import Operator as Operator
 from operad.operator.property import OperatorProperty as OperatorProperty
-from operad.operator.property import Requests as Requests
-from operad.operator.property import SomeArrays as SomeArrays
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
 from operad.operator.shapes import PartialShape as PartialShape
@@ -32,6 +32,9 @@ from operad.operator.shapes import is_known as is_known
 from operad.operator.shapes import is_np_shape as is_np_shape
 from operad.operator.shapes import set_np_shape as set_np_shape
 from operad.operator.shapes import unify_shapes as unify_shapes
+from operad.operator.template import CallTemplate as CallTemplate
+from operad.operator.template import Place as Place
+from operad.operator.template import filled as filled
 
 
 def __getattr__(name: str) -> _Any:

@@ -17,7 +17,8 @@ from operad.dtypes import DType
 from operad.errors import OperadError
 
 if TYPE_CHECKING:
-    from operad.operator.property import Operator, OperatorProperty
+    from operad.operator.operator import Operator
+    from operad.operator.property import OperatorProperty
 
 Shapes = Sequence[tuple[int, ...]]
 Types = Sequence[DType]

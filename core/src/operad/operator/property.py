@@ -5,38 +5,26 @@ shapes and types follow from one another, what its gradient reads, and where buf
 It is consulted while graphs are built, inferred, planned and bound. `Operator` computes: it sees
 plain NumPy or CuPy arrays and writes what it is asked for.
 
-Operators are shared between nodes and called from several engine workers, so they keep no state
-between calls; what backward needs from forward is an output (hidden if need be) or an auxiliary
-state. A property that sets `is_stateful` gets one operator for each node instead.
-
-Source: OperatorProperty and Operator, include/mxnet/operator.h. Differs: kernels are separate from
-the property; gradients that are not requested release the buffers only they need.
+Source: OperatorProperty, include/mxnet/operator.h. Differs: kernels are separate from the property;
+gradients that are not requested release the buffers only they need.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import DTypeError, GradientError, ParamError
-from operad.operator.context import OpContext
 from operad.operator.counts import check_counts
 from operad.operator.kernel import Kernel, select_kernel
+from operad.operator.operator import Arrays, Operator
 from operad.operator.params import Param, ParamSet
-from operad.operator.req import OpReq
 from operad.operator.shapes import PartialShape, Shape
 from operad.resource import ResourceRequest
-
-Array = Any
-"""A `numpy.ndarray` or `cupy.ndarray`."""
-Arrays = Sequence[Array]
-SomeArrays = Sequence[Array | None]
-Requests = Sequence[OpReq]
 
 InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
@@ -47,89 +35,6 @@ class BackwardEntry(NamedTuple):
 
     kind: str
     index: int  # type: ignore[assignment]  # hides tuple.index, which no entry needs
-
-
-class Operator(ABC):
-    """Computes an operator on plain arrays.
-
-    Attributes:
-        direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
-            takes the input arrays and then the output arrays, and needs no context; None if there
-            is no such callable. Hot loops call it without a Python frame of ours in between.
-        direct_with_values: `direct` for any values of the run-time parameters: it takes what
-            `run_time_values` gives behind the arrays.
-        is_brief: Whether these do nothing but call ufuncs of the array module, so that on few elements they
-            may run while the engine's lock is held.
-    """
-
-    direct: Callable[..., object] | None = None
-    direct_with_values: Callable[..., object] | None = None
-    is_brief: bool = False
-
-    @abstractmethod
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        """Compute the outputs.
-
-        Args:
-            in_data: One array an argument, in `list_arguments` order. Never written to.
-            req: One request an output.
-            out_data: One array an output; undefined contents unless its request is `ADD`.
-            aux_states: One array an auxiliary state; read and written in place.
-        """
-
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
-        """Compute the gradients of the arguments.
-
-        Arrays that `declare_backward_dependency` left out are None, and so are gradients whose
-        request is `NULL`.
-        """
-        raise GradientError(
-            f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
-        )
-
-    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Values of all run-time parameters, valid and in declared order, as `direct_with_values` takes them.
-
-        Raises:
-            ParamError: A value does not fit the arrays' types.
-        """
-        return values
-
-    def rebound(self, prop: Any) -> Operator | None:
-        """The same for other values of run-time parameters, which `prop` has; None: it must be made anew."""
-        return None
-
-    def prepare_forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> Callable[[], object]:
-        """`forward` with its arguments fixed, as something to call many times."""
-        if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
-            return partial(self.direct, *in_data, *out_data)
-        return partial(self.forward, op_ctx, in_data, req, out_data, aux_states)
-
-    def prepare_backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> Callable[[], object]:
-        """`backward` with its arguments fixed."""
-        return partial(self.backward, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
 
 
 class OperatorProperty(ABC):

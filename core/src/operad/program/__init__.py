@@ -2,7 +2,9 @@
 
 from operad.program.binding import Binding as Binding
 from operad.program.binding import Pool as Pool
+from operad.program.code import SegmentCode as SegmentCode
 from operad.program.program import Program as Program
 from operad.program.program import compile_graph as compile_graph
 from operad.program.segment import Segment as Segment
+from operad.program.segment import codes as codes
 from operad.program.segment import segments as segments

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from operad import engine
 from operad.engine import Var
-from operad.graph import OpNode
+from operad.graph import Block, OpNode
 from operad.imperative import Array, Chunk, new_chunk
 from operad.operator import Operator
 from operad.program.program import Program
@@ -66,7 +66,7 @@ class Binding:
         self.operators = operators
         self.state_vars = _new_state_vars(program, operators) if state_vars is None else state_vars
         self._arrays = dict(arrays)
-        for entry, home in program.plan.bound.items():
+        for entry, home in program.homes:
             if home in arrays:
                 self._arrays[entry] = arrays[home]
         self._views: dict[int, Any] = {}
@@ -92,29 +92,39 @@ class Binding:
         free = sorted(pool, key=_capacity)
         chunks = {}
         for block in sorted(self.program.plan.blocks, key=lambda block: -block.size_bytes):
-            fits = [c for c in free if c.ctx is block.ctx and _capacity(c) >= block.size_bytes]
+            fits = [chunk for chunk in free if _fits(chunk, block)]
             if fits:
                 free.remove(fits[0])
             chunks[block.id] = fits[0] if fits else new_chunk(block.ctx, block.size_bytes)
         return chunks
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the planned blocks."""
+        return sum([block.size_bytes for block in self.program.plan.blocks])
+
     def array_of(self, entry: int) -> Array | None:
         """The array that the caller bound the entry to, if any."""
         return self._arrays.get(entry)
 
+    def data_of(self, entries: Iterable[int]) -> list[Any]:
+        """The plain arrays of entries."""
+        arrays, views = self._arrays, self._views
+        return [
+            arrays[e]._data if e in arrays else views[e] if e in views else self._view(e) for e in entries
+        ]
+
     def data(self, entry: int) -> Any:
         """The plain array of an entry."""
-        bound = self._arrays.get(entry)
-        if bound is not None:
-            return bound._data
-        view = self._views.get(entry)
-        if view is None:
-            place, spec = self.program.plan.places[entry], self.program.spec(entry)
-            assert place is not None
-            handle = self.chunks[place.block].handle
-            assert handle is not None
-            part = handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
-            view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
+        return self.data_of((entry,))[0]
+
+    def _view(self, entry: int) -> Any:
+        place, spec = self.program.plan.places[entry], self.program.spec(entry)
+        assert place is not None
+        handle = self.chunks[place.block].handle
+        assert handle is not None
+        part = handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
+        view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
         return view
 
     def is_part(self, entry: int) -> bool:
@@ -125,6 +135,11 @@ class Binding:
     def var(self, entry: int) -> Var:
         """The engine variable of the memory an entry lies in."""
         return self.chunk(entry).var
+
+    def vars_of(self, entries: Iterable[int]) -> list[Var]:
+        """The engine variables of entries."""
+        arrays = self._arrays
+        return [arrays[e]._chunk.var if e in arrays else self.var(e) for e in entries]
 
     def chunk(self, entry: int) -> Chunk:
         """The chunk that an entry lies in."""
@@ -143,6 +158,11 @@ def _new_state_vars(program: Program, steps: Iterable[int]) -> dict[int, Var]:
         for step in steps
         if isinstance(node := nodes[step], OpNode) and node.op.is_stateful
     }
+
+
+def _fits(chunk: Chunk, block: Block) -> bool:
+    handle = chunk.handle
+    return handle is not None and handle.ctx is block.ctx and handle.capacity_bytes >= block.size_bytes
 
 
 def _capacity(chunk: Chunk) -> int:

@@ -59,7 +59,7 @@ class Call(NamedTuple):
 
     Attributes:
         operator: The step of the operator that is applied or differentiated.
-        slots: Forward: the arguments. Backward: all out_grads, arguments and outputs.
+        slots: All that the operator is given, in the order of its templates' places.
         reads: The entries whose values are read, sums that gradients are added to among them.
         outs: The entries written.
         req: One request per output.
@@ -119,6 +119,11 @@ class Program:
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
 
     @cached_property
+    def homes(self) -> list[tuple[int, int]]:
+        """Entries that lie in an array bound to another entry, with that one."""
+        return [(entry, home) for entry, home in self.plan.bound.items() if entry != home]
+
+    @cached_property
     def specs(self) -> dict[str, Spec]:
         """Shape, type and context of every variable, by name."""
         return {name: self.spec(entry) for name, entry in self.variables.items()}
@@ -147,13 +152,13 @@ class Program:
         if not isinstance(node, BackwardNode):
             # An operator that looks at shapes only may find the memory of its inputs gone.
             ins = tuple(inputs[: applied.num_args]) if reads_values(node) else ()
-            return Call(forward, ins, ins, outs, req, aux)
-        firsts = {"out_grad": 0, "in_data": applied.num_outputs}
-        firsts["out_data"] = firsts["in_data"] + applied.num_args
-        slots: list[int | None] = [None] * (firsts["out_data"] + applied.num_outputs)
+            return Call(forward, (*ins, *outs, *aux), ins, outs, req, aux)
+        firsts = {"in_data": 0, "out_data": applied.num_args}
+        firsts["out_grad"] = firsts["out_data"] + applied.num_outputs
+        slots: list[int | None] = [None] * (firsts["out_grad"] + applied.num_outputs)
         for (kind, index), entry in zip(node.reads, inputs, strict=False):
             slots[firsts[kind] + index] = entry
-        return Call(forward, tuple(slots), tuple(inputs), outs, req, aux)
+        return Call(forward, (*slots, *outs, *aux), tuple(inputs), outs, req, aux)
 
     def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
         """Operators for the nodes that apply one: one for all that are alike and keep no state."""

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import Array, OpContext, Operator, OpReq, Shape
+from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
-from operad_sdk.declare.step import Call, Layout, Step, widened_types
+from operad_sdk.declare.step import Layout, Step, widened_types
 from operad_sdk.declare.targets import store
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
     A forward function whose attribute `only_ufuncs` is true does nothing but call ufuncs of the array module,
-    so that on few elements it may run while the engine's lock is held, as a ufunc itself may.
+    so that on few elements it may run while the engine's lock is held, as a ufunc itself may. One that has a
+    method `fitted(in_shapes, in_types)` gives by that what is called instead for arrays of those, with the
+    same arguments.
 
     Attributes:
         xp: The array module of its arrays.
@@ -57,6 +59,8 @@ class BoundOperator(Operator):
     ) -> None:
         self.xp = ctx.xp
         self._prop = prop
+        only_ufuncs = getattr(forward.function, "only_ufuncs", False)
+        forward = forward.fitted(in_shapes, in_types)
         self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
@@ -91,7 +95,7 @@ class BoundOperator(Operator):
         functions = [bound.function for bound in (forward, *(gradients or ()))]
         self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
-        self.is_brief = is_ufunc or getattr(forward.function, "only_ufuncs", False)
+        self.is_brief = is_ufunc or only_ufuncs
         is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
@@ -132,17 +136,12 @@ class BoundOperator(Operator):
         """Call the forward function."""
         self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
 
-    def prepare_forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> Call:
-        """The forward function with its values; at best nothing but that."""
-        values = [*in_data, *out_data, *aux_states, *self._extras(op_ctx, req, self._forward)]
-        return self._forward.prepare(values, req, out_data)
+    def forward_templates(
+        self, op_ctx: OpContext, req: Sequence[OpReq], num_inputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """The forward function; at best nothing but that."""
+        ins, outs, states = self._types
+        return [self._forward.template(req, [*ins, *outs, *states], self._extras(op_ctx, req, self._forward))]
 
     def backward(
         self,
@@ -157,45 +156,36 @@ class BoundOperator(Operator):
         """Call each gradient of which something is wanted; arguments without one get zeros."""
         self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
 
-    def prepare_backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> Call:
-        """The calls of `backward`; the one call where there is only one."""
+    def backward_templates(
+        self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """The gradients of which something is wanted, and what zeroes the others."""
         if self._gradients is None:
             assert self._fallback is not None
-            return self._fallback.prepare_backward(
-                op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states
-            )
-        heads = [*out_grad, *[None] * (len(out_data) - len(out_grad))]
-        arrays = [*in_data, *out_data, *heads, *in_grad, *aux_states]
-        calls: list[Call] = [
-            step.prepare([*arrays, *self._extras(op_ctx, req, step)], req, in_grad)
+            return self._fallback.backward_templates(op_ctx, req, num_outputs, num_states)
+        ins, outs, states = self._types
+        types = [*ins, *outs, *outs, *ins, *states]
+        templates = [
+            step.template(req, types, self._extras(op_ctx, req, step))
             for step in self._gradients
             if any(req[place] is not OpReq.NULL for place in step.targets)
         ]
-        calls += [partial(store, in_grad[place], 0) for place in self._zero if req[place] in _OVERWRITES]
-        return calls[0] if len(calls) == 1 else partial(_call_all, calls)
+        first = len(ins) + 2 * len(outs)
+        zero = [Place(first + place) for place in self._zero if req[place] in _OVERWRITES]
+        return [*templates, *[CallTemplate(store, (place, 0)) for place in zero]]
 
     def like(self, group: str, place: int) -> tuple[Shape, DType]:
         """Shape and type of a target, also where there is no array for it."""
         if group == IN_GRAD:
             return self._in[place]
         shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]
-        types: Any = self._prop.infer_type([dtype for _, dtype in self._in])[1]
-        return shapes[place], types[place]
+        return shapes[place], self._types[1][place]
+
+    @cached_property
+    def _types(self) -> Any:
+        """The types of arguments, outputs and states."""
+        return self._prop.infer_type([dtype for _, dtype in self._in])
 
     def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], step: Step) -> tuple[Any, ...]:
         """The values of the group `EXTRA`, in the order of its slots."""
         return (op_ctx, op_ctx.is_train, step.wanted(req), self._prop, None, *self._params)
-
-
-def _call_all(calls: Sequence[Call]) -> None:
-    for call in calls:
-        call()

@@ -14,12 +14,14 @@ import dis
 import inspect
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.operator import BackwardEntry
+from operad.dtypes import DType
+from operad.operator import BackwardEntry, Shape
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.errors import DeclarationError
 
@@ -134,6 +136,15 @@ class Bound:
             _check_fills(
                 declared, [name for name, slot in zip(own, self.slots, strict=True) if name in named]
             )
+
+    def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Bound:
+        """The same, with what the function offers for arrays of these shapes and types."""
+        fit = getattr(self.function, "fitted", None)
+        if fit is None:
+            return self
+        made = copy(self)
+        made.function = fit(in_shapes, in_types)
+        return made
 
     def _pairs(
         self, text: str, names: Mapping[str, Slot], targets: Mapping[str, Slot], computed: Sequence[str]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
+from itertools import islice
 from types import ModuleType
 from typing import Any, Final, NamedTuple, Protocol, final
 
 import numpy as np
 
 from operad.dtypes import DType
-from operad.operator import Array, OpReq, Shape
+from operad.operator import Array, CallTemplate, OpReq, Place, Shape
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, IS_TRAIN, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.targets import add, store, sum_to, truncated
 from operad_sdk.errors import DeclarationError
 
-Call = Callable[[], object]
 Values = list[Any]
 """The value of everything that a function can name, in one list."""
 
@@ -68,7 +67,10 @@ class Step:
         targets: Places of what it computes.
     """
 
-    __slots__ = ("_around", "_bound", "_head", "_layout", "_pick", "_reads", "_wide", "targets")
+    __slots__ = (
+        "_around", "_bound", "_first", "_function", "_head", "_layout", "_places", "_reads", "_wide",
+        "targets",
+    )  # fmt: skip
 
     def __init__(
         self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
@@ -77,7 +79,11 @@ class Step:
         self._bound = bound
         self._layout = layout
         self._wide = wide
-        self._pick = _picker(bound.slots, layout.firsts)
+        self._first = layout.firsts[layout.group]
+        self._places = [layout.firsts[slot.group] + place for slot in bound.slots for place in slot.places]
+        lengths = [None if isinstance(slot.place, int) else len(slot.place) for slot in bound.slots]
+        is_flat = all(length is None for length in lengths)
+        self._function = bound.function if is_flat else partial(_call_grouped, bound.function, lengths)
         # Each place among the values that holds an array which is read, and whether its type is its own.
         self._reads = [
             (layout.firsts[slot.group] + place, slot.group == "in_data" and place in layout.typed)
@@ -93,51 +99,54 @@ class Step:
         """Names of the targets that are asked for."""
         return frozenset(self._layout.names[place] for place in self.targets if req[place] is not OpReq.NULL)
 
-    def prepare(self, values: Values, req: Sequence[OpReq], targets: Sequence[Array | None]) -> Call:
-        """The function with its values, as something to call many times.
+    def template(
+        self, req: Sequence[OpReq], types: Sequence[DType | None], extras: Sequence[Any]
+    ) -> CallTemplate:
+        """The function as a call that lacks nothing but arrays.
 
         Args:
-            values: Everything it may name.
             req: One request for each array of the targets' group.
-            targets: The arrays of that group; None where nothing is asked for.
+            types: The type of each array among the values.
+            extras: The values of the group `EXTRA`, which are the last.
         """
         bound = self._bound
-        widened = self._widened(values, targets)
-        if not widened and not bound.accumulate:
+        wide = self._widened(req, types)
+        places = list(map(Place, range(len(types))))
+        args = self._picked([*places, *extras])
+        if not wide and not bound.accumulate:
             if not bound.returned and all(req[place] in _OVERWRITES for place in bound.filled):
-                return partial(bound.function, *self._pick(values))
+                return CallTemplate(self._function, args)
             if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].place, int):
                 place = bound.returned[0].place
                 if bound.returned[0] is not ABSENT and req[place] in _OVERWRITES and not self._sums(place):
-                    return partial(_store_result, bound.function, self._pick(values), targets[place])
-        return partial(self._run, values, widened, req, targets)
+                    target = places[self._first + place]
+                    return CallTemplate(_store_result, (self._function, target, *args))
+        return CallTemplate(self._run, (wide, req, extras, *places))
+
+    def _picked(self, values: Values) -> tuple[Any, ...]:
+        """What the function takes, in its order and without groups, out of all values."""
+        return tuple([values[place] for place in self._places])
 
     def _sums(self, place: int) -> bool:
         return place in self._layout.broadcast
 
-    def _widened(self, values: Values, targets: Sequence[Array | None]) -> dict[DType, DType]:
+    def _widened(self, req: Sequence[OpReq], types: Sequence[DType | None]) -> dict[DType, DType]:
         """The types that are computed in others: those declared, and integers that have gradients."""
-        found = [targets[place] for place in self.targets] + [values[place] for place, _ in self._reads]
-        types = {array.dtype for array in found if array is not None}
-        wide = {dtype: self._wide[dtype] for dtype in types if dtype in self._wide}
+        given = [self._first + place for place in self.targets if req[place] is not OpReq.NULL]
+        targets = {dtype for place in given if (dtype := types[place]) is not None}
+        found = targets.union(dtype for place, _ in self._reads if (dtype := types[place]) is not None)
+        wide = {dtype: self._wide[dtype] for dtype in found if dtype in self._wide}
         if self._layout.group == IN_GRAD:
-            wide |= {
-                target.dtype: _DOUBLE
-                for place in self.targets
-                if (target := targets[place]) is not None and target.dtype.kind in "iu"
-            }
+            wide |= {dtype: _DOUBLE for dtype in targets if dtype.kind in "iu"}
         return wide
 
     def _run(
-        self,
-        values: Values,
-        wide: Mapping[DType, DType],
-        req: Sequence[OpReq],
-        targets: Sequence[Array | None],
+        self, wide: Mapping[DType, DType], req: Sequence[OpReq], extras: Sequence[Any], *arrays: Array | None
     ) -> None:
         """The general case: conversions before, and sums, conversions and additions after."""
-        bound, first = self._bound, self._layout.firsts[self._layout.group]
-        values = list(values)
+        bound, first = self._bound, self._first
+        values = [*arrays, *extras]
+        targets = arrays[first : first + len(req)]
         head = None
         if self._head is not None and getattr(values[self._head], "dtype", _DOUBLE).kind in "iu":
             # Slopes are rounded to integers before they meet the head gradient, as in MXNet.
@@ -152,7 +161,7 @@ class Step:
         scratch: dict[int, Array] = {}
         for place in bound.filled:
             values[first + place] = self._target(place, req[place], targets[place], wide, scratch)
-        result = bound.function(*self._pick(values))
+        result = self._function(*self._picked(values))
         for state, value in states:
             state[...] = value
         for place, value in scratch.items():
@@ -259,7 +268,7 @@ def _described(value: Any) -> str:
     return f"a tuple of {len(value)}" if isinstance(value, (tuple, list)) else type(value).__name__
 
 
-def _store_result(function: Callable[..., Any], values: Iterable[Any], target: Array) -> None:
+def _store_result(function: Callable[..., Any], target: Array, *values: Any) -> None:
     value = function(*values)
     if value is None:
         raise DeclarationError(
@@ -268,16 +277,7 @@ def _store_result(function: Callable[..., Any], values: Iterable[Any], target: A
     store(target, value)
 
 
-def _picker(slots: Sequence[Slot], firsts: Mapping[str, int]) -> Callable[[Values], Sequence[Any]]:
-    """Takes a function's values, in its own order, out of the list of all."""
-    places = [
-        firsts[slot.group] + slot.place
-        if isinstance(slot.place, int)
-        else tuple(firsts[slot.group] + place for place in slot.place)
-        for slot in slots
-    ]
-    if len(places) > 1 and all(isinstance(place, int) for place in places):
-        return itemgetter(*places)
-    return lambda values: [
-        values[place] if isinstance(place, int) else tuple(values[i] for i in place) for place in places
-    ]
+def _call_grouped(function: Callable[..., Any], lengths: Sequence[int | None], *values: Any) -> Any:
+    """Call a function some of whose arguments are tuples of so many values."""
+    rest = iter(values)
+    return function(*[next(rest) if n is None else tuple(islice(rest, n)) for n in lengths])

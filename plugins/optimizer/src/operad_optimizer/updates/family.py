@@ -25,11 +25,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any, Final, final
 
 import numpy as np
 
-from operad.operator import Param
+from operad.dtypes import DType
+from operad.operator import Param, Shape
 from operad_sdk import Array, Contract, OperatorProperty, define, param
 
 Declared = type[OperatorProperty]
@@ -86,12 +88,15 @@ class Blockwise:
         self._count = len(moved)
         self._is_split = is_split
 
+    def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Rule:
+        """The rule itself where all is one block of one type: a small update costs its Python calls."""
+        # A copy of the weight, which a mixed form moves, is of another type than the gradient.
+        is_alike = self.names[0] == "weight" and in_types[0] == in_types[1]
+        return self.rule if is_alike and prod(in_shapes[0]) <= BLOCK else self
+
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""
-        weight, grad = values[0], values[1]
-        if not self.in_place and weight.size <= BLOCK and weight.dtype is grad.dtype:
-            self.rule(*values)
-            return None
+        weight = values[0]
         arrays, given = values[: self._count], values[self._count :]
         arrays = (*arrays, weight) if self.in_place else arrays
         if self._is_split:

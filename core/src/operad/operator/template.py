@@ -1,0 +1,59 @@
+"""Calls that are worked out before their arrays are there.
+
+What a call is depends on an operator, on requests and on where it runs; which arrays it gets may change at
+every run. So an operator names functions and where each takes its values from, and whoever runs them fills
+the arrays in: an executor once, a backward pass of a tape at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, final
+
+
+@final
+class Place(int):
+    """Stands for an array, by its number among all that an operator is given."""
+
+
+@final
+class CallTemplate(NamedTuple):
+    """A function with its arguments.
+
+    Attributes:
+        function: What to call.
+        args: Its arguments, in order: a `Place` for an array, anything else for itself.
+    """
+
+    function: Callable[..., object]
+    args: tuple[Any, ...]
+
+
+def filled(templates: Sequence[CallTemplate], arrays: Sequence[Any]) -> Callable[[], object]:
+    """The calls with their arrays, as one thing to call many times."""
+    calls = [
+        partial(function, *[arrays[arg] if arg.__class__ is Place else arg for arg in args])
+        for function, args in templates
+    ]
+    return calls[0] if len(calls) == 1 else partial(_call_all, calls)
+
+
+def grouped(function: Callable[..., object], counts: Sequence[int], *fixed: Any) -> CallTemplate:
+    """A function that takes its arrays in groups, of so many each, behind arguments that are fixed."""
+    return CallTemplate(_call_grouped, (function, counts, fixed, *map(Place, range(sum(counts)))))
+
+
+def _call_grouped(
+    function: Callable[..., object], counts: Sequence[int], fixed: Sequence[Any], *arrays: Any
+) -> None:
+    groups, first = [], 0
+    for count in counts:
+        groups.append(arrays[first : first + count])
+        first += count
+    function(*fixed, *groups)
+
+
+def _call_all(calls: Sequence[Callable[[], object]]) -> None:
+    for call in calls:
+        call()

@@ -1,0 +1,181 @@
+"""What a segment computes, but for its arrays.
+
+The backward pass of a tape runs the same calls at every step of a training loop, on other arrays. So what
+depends on the program alone is worked out once: the functions, where each takes its arrays from, and which
+entries the engine must know of. A `Binding` turns that into calls: the arrays of all entries make one table,
+and every call picks its own out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from itertools import repeat
+from operator import call as call_with
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, final
+
+from operad import engine, resource
+from operad.config import settings
+from operad.graph import BackwardNode, estimated_us
+from operad.operator import CallTemplate, OpContext, Operator, OpReq, Place
+from operad.program.binding import Binding
+from operad.program.program import Program
+
+INLINE_US: Final = 200.0
+"""A segment estimated below this may run in the calling thread; handing it over costs about 14 us."""
+
+BLAS_COST: Final = 1 << 18
+"""Below this cost a BLAS product uses one thread anyhow, so nobody need say how many it may use."""
+
+
+class _Compiled(NamedTuple):
+    """The calls for some operators in one mode.
+
+    Attributes:
+        operators: Those that were asked for the calls.
+        picks: For each call, what takes its function and arguments out of the table.
+        constants: What stands in the table behind the arrays.
+        steps: The step of each call.
+    """
+
+    operators: Sequence[Operator]
+    picks: Sequence[Callable[[Any], Any]]
+    constants: Sequence[Any]
+    steps: Sequence[int]
+
+
+@final
+class SegmentCode:
+    """The calls of some steps of a program, all on one context.
+
+    Attributes:
+        program: The program.
+        steps: What is run, in order.
+        ctx: Where.
+        is_light: Whether the calling thread may run it.
+        is_parallel: Whether its first step is worth several threads.
+        uses_blas_threads: Whether it must be told how many threads BLAS may use.
+        reads: Entries read that no step of these wrote before; one for each block.
+        writes: Entries written, each with whether it is added to; likewise.
+        states: Entries of auxiliary states.
+        label: What errors call it.
+        kept: Steps of the operators whose own state is used, each with whether that is written anew.
+        resources: For each step that asked for some, what it got.
+    """
+
+    def __init__(self, program: Program, steps: Sequence[int]) -> None:
+        self.program = program
+        self.steps = steps
+        self.ctx = program.contexts[steps[0]]
+        manager = resource.get()
+        self.resources: dict[int, tuple[Any, ...]] = {
+            step: manager.request_all(self.ctx, kinds) for step in steps if (kinds := program.resources(step))
+        }
+        costs = [program.costs[step] for step in steps]
+        self.is_light = not self.ctx.is_gpu and settings().inline_cost > 0 and estimated_us(costs) < INLINE_US
+        self.is_parallel = self._is_parallel(steps[0])
+        self.uses_blas_threads = max(costs) >= BLAS_COST
+        nodes = program.graph.nodes
+        first, last = nodes[steps[0]].name, nodes[steps[-1]].name
+        self.label = first if len(steps) == 1 else f"{first}..{last}"
+        self._calls = [program.call(step) for step in steps]
+        self._operators = [call.operator for call in self._calls]
+        self._compiled: dict[bool, _Compiled] = {}
+        self._entries: list[int] = []
+        self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
+        self._note_entries()
+
+    def _note_entries(self) -> None:
+        reads: dict[int, int] = {}
+        writes: dict[tuple[int, bool], tuple[int, bool]] = {}
+        states: dict[int, None] = {}
+        kept: dict[int, bool] = {}
+        own: set[int | None] = set()
+        for step, call in zip(self.steps, self._calls, strict=True):
+            states.update(dict.fromkeys(call.aux))
+            for entry in call.reads:
+                if entry not in own:
+                    reads.setdefault(self._home(entry), entry)
+            for target, request in zip(call.outs, call.req, strict=True):
+                adds = request is OpReq.ADD
+                if target is not None:
+                    writes.setdefault((self._home(target), adds), (target, adds))
+            own.update(call.outs)
+            kept[call.operator] = kept.get(call.operator, True) and step == call.operator
+            for slot in call.slots:
+                if slot is not None and self._key(slot) not in self._numbers:
+                    self._numbers[self._key(slot)] = len(self._entries)
+                    self._entries.append(slot)
+        self.reads, self.writes = list(reads.values()), list(writes.values())
+        self.states, self.kept = list(states), kept
+
+    def _home(self, entry: int) -> int:
+        """The same for entries in one block."""
+        place = self.program.plan.places[entry]
+        return entry if place is None else -1 - place.block
+
+    def _key(self, entry: int) -> Hashable:
+        """The same for entries that are the same view of the same memory."""
+        place = self.program.plan.places[entry]
+        return entry if place is None else (place, self.program.spec(entry))
+
+    def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
+        """The calls, each a function and its arguments, and the step of each."""
+        operators = [binding.operators[step] for step in self._operators]
+        compiled = self._compiled.get(is_train)
+        if compiled is None or compiled.operators != operators:
+            # One tuple, replaced whole, so that threads that share a program agree on what they see.
+            compiled = self._compiled[is_train] = self._compile(operators, is_train)
+        table = [*binding.data_of(self._entries), *compiled.constants]
+        return [*map(call_with, compiled.picks, repeat(table))], compiled.steps
+
+    def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
+        """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
+        first = len(self._entries)
+        constants: list[Any] = [None]
+        numbers: dict[int, int] = {id(None): first}
+        picks: list[Callable[[Any], Any]] = []
+        steps: list[int] = []
+
+        def number(value: Any) -> int:
+            found = numbers.get(id(value))
+            if found is None:
+                found = numbers[id(value)] = first + len(constants)
+                constants.append(value)  # which keeps it, and so its id
+            return found
+
+        def add(step: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
+            found = [number(template.function)]
+            for arg in template.args:
+                entry = slots[arg] if arg.__class__ is Place else None
+                if entry is not None:
+                    found.append(self._numbers[self._key(entry)])
+                else:
+                    found.append(number(None if arg.__class__ is Place else arg))
+            # Of one number, `itemgetter` would give the value and no sequence.
+            picks.append(itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1)))
+            steps.append(step)
+
+        was_parallel = self.is_parallel
+        for step, operator, call in zip(self.steps, operators, self._calls, strict=True):
+            is_parallel = self._is_parallel(step)
+            if is_parallel != was_parallel and self.program.costs[step] >= BLAS_COST:
+                was_parallel = is_parallel
+                add(step, CallTemplate(_use_threads, (is_parallel,)))
+            op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
+            for template in self._templates(step, operator, op_ctx):
+                add(step, template, call.slots)
+        return _Compiled(operators, picks, constants, steps)
+
+    def _templates(self, step: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
+        node, found = self.program.graph.nodes[step], self.program.call(step)
+        if isinstance(node, BackwardNode):
+            return operator.backward_templates(op_ctx, found.req, node.forward.num_outputs, len(found.aux))
+        return operator.forward_templates(op_ctx, found.req, len(found.reads), len(found.aux))
+
+    def _is_parallel(self, step: int) -> bool:
+        return self.program.costs[step] >= settings().parallel_cost
+
+
+def _use_threads(is_worth: bool) -> None:
+    engine.get().use_threads(is_worth)
