@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.operator import Operator, assign
+from operad.operator import CallTemplate, Operator, Place, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
@@ -375,19 +375,20 @@ class _Direct(_Copy):
         super().forward(op_ctx, [np.exp(in_data[0])], req, out_data, aux_states)
 
 
-class TooEarly(Direct):
-    """A square that is computed when the call is prepared."""
+class OtherTemplate(Direct):
+    """A square, of which the templates take the absolute value for graphs."""
 
-    name = "zoo_too_early"
+    name = "zoo_other_template"
 
     def create_operator(self, ctx, in_shapes, in_types):
-        return _TooEarly()
+        return _OtherTemplate()
 
 
-class _TooEarly(_Copy):
-    def prepare_forward(self, op_ctx, in_data, req, out_data, aux_states):
-        value = in_data[0] * in_data[0]
-        return lambda: _Copy.forward(self, op_ctx, [value], req, out_data, aux_states)
+class _OtherTemplate(_Copy):
+    def forward_templates(self, op_ctx, req, num_inputs, num_states):
+        if int(req[0]) == 3:
+            return super().forward_templates(op_ctx, req, num_inputs, num_states)
+        return [CallTemplate(np.absolute, (Place(0), Place(1)))]
 
     def forward(self, op_ctx, in_data, req, out_data, aux_states):
         super().forward(op_ctx, [in_data[0] * in_data[0]], req, out_data, aux_states)
@@ -517,7 +518,7 @@ ZOO = without_gradients(
         Fault("F214", AlwaysWrites, "ADD is ignored"),
         Fault("F214", Quotient, "the second output ignores its request"),
         Fault("F215", Direct, "the direct call is an approximation", also=("R503",)),
-        Fault("F215", TooEarly, "the prepared call computes before its inputs are there"),
+        Fault("F215", OtherTemplate, "the templates compute something else", also=("R503",)),
         Fault("F216", MovingMean, "a moving mean moves in predictions"),
         Fault("F216", PredictionCounter, "a counter counts predictions"),
     ]

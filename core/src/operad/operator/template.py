@@ -49,7 +49,8 @@ def _call_grouped(
 ) -> None:
     groups, first = [], 0
     for count in counts:
-        groups.append(arrays[first : first + count])
+        # lists, in which `out_data[0] += 1` may be written
+        groups.append(list(arrays[first : first + count]))
         first += count
     function(*fixed, *groups)
 

@@ -50,7 +50,7 @@ class Call(Enum):
     """The ways an executor may call an operator."""
 
     PLAIN = "forward"
-    PREPARED = "prepare_forward"
+    PREPARED = "forward_templates"
     DIRECT = "direct"
 
 

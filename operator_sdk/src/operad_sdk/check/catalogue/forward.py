@@ -112,7 +112,7 @@ FORWARD: Final = (
     ),
     Check(
         "F215",
-        "all ways to call the operator give the same: forward, prepare_forward, direct",
+        "all ways to call the operator give the same: forward, forward_templates, direct",
         "An executor takes the fastest one there is.",
         "class Fast(Operator):\n    direct = staticmethod(np.tanh)    # and forward is an approximation",
         "Have all of them end in one function.",

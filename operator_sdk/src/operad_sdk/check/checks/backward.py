@@ -155,7 +155,7 @@ def deterministic(trial: Trial) -> Evidence:
     trial.backward(inputs=others, outputs=result.outputs, operator=operator)
     trial.forward(operator=operator)
     found = trial.backward(operator=operator, prepared=True)
-    return expect_same(_names(trial), found, first, "when run again, by prepare_backward", is_exact=exact)
+    return expect_same(_names(trial), found, first, "when run again, by backward_templates", is_exact=exact)
 
 
 def _expect_no_memory(trial: Trial, first: Sequence[Any], exact: bool) -> None:

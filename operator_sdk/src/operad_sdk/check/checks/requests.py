@@ -14,7 +14,7 @@ from operad_sdk.check.checks.values import beside_each_other
 from operad_sdk.check.closeness import expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Array, Call, Trial, poisoned, raising
+from operad_sdk.check.trial import Array, Call, Trial, poisoned
 from operad_sdk.check.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
@@ -130,33 +130,18 @@ def _nan(like: Array) -> Array:
 
 @check("F215", ORDINARY, LARGE)
 def ways_to_call(trial: Trial) -> Evidence:
-    """The prepared call, prepared before its inputs are there, and the direct one."""
+    """The call that its templates make, and the direct one."""
     trial.expect_repeatable()
     compared = 0
     exact = not trial.subject.contract.nondeterministic
     found = {
-        "by prepare_forward": trial.forward(call=Call.PREPARED).outputs,
-        "by what prepare_forward gave before the inputs were there": _prepared_early(trial),
+        "by forward_templates": trial.forward(call=Call.PREPARED).outputs,
     }
     if trial.operator.direct is not None and not trial.states:
         found["by direct"] = trial.forward(call=Call.DIRECT).outputs
     for when, outputs in found.items():
         compared += expect_same(trial.outputs, outputs, trial.result.outputs, when, is_exact=exact)
     return compared
-
-
-def _prepared_early(trial: Trial) -> list[Array]:
-    """The outputs of a call that was prepared on arrays which are filled later, as an executor does."""
-    inputs = [poisoned(array.shape, array.dtype) for array in trial.inputs]
-    outputs, states = trial.poisoned_outputs(), [array.copy() for array in trial.aux]
-    op_ctx = trial.context(trial.prop.forward_resource(trial.in_shapes))
-    with raising("prepare_forward"):
-        run = trial.operator.prepare_forward(op_ctx, inputs, [OpReq.WRITE] * len(outputs), outputs, states)
-    for array, values in zip(inputs, trial.inputs, strict=True):
-        array[...] = values
-    with raising("the prepared call"):
-        run()
-    return outputs
 
 
 @check("F216", ORDINARY)
