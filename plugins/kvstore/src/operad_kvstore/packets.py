@@ -28,12 +28,14 @@ class Packet(NamedTuple):
         payload: The values, one-dimensional; or words of 16 values each.
         threshold: Of compressed values; else None.
         home: The number of the server that stores the keys.
+        clocks: By key the number of the round that this push belongs to; None where rounds have no numbers.
     """
 
     bucket: Bucket
     payload: Array
     threshold: float | None = None
     home: int = 0
+    clocks: Mapping[Key, int] | None = None
 
     def parts(self) -> Iterator[tuple[Piece, Array]]:
         """Each piece with its values, decompressed."""

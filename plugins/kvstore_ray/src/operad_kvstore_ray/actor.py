@@ -26,6 +26,8 @@ WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
+_ARRIVAL_S: Final = 1.0
+"""Messages that a wait overtook are here after so many seconds, or the server has lost some."""
 
 
 @final
@@ -48,27 +50,44 @@ class ServerActor:
             self._server.restore(unpickled(self._file.read_bytes()))
 
     @ray.method(concurrency_group=CALLS)
-    def handle(self, rank: int, number: int, message: tuple[Any, ...]) -> tuple[int, int]:
+    def join(self, rank: int, life: str) -> Any:
+        """See `Server.join`."""
+        return self._server.join(rank, life)
+
+    @ray.method(concurrency_group=CALLS)
+    def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str) -> tuple[int, int]:
         """See `Server.handle`; optimizers and updaters come pickled."""
         what, *values = message
         if what in {"optimizer", "updater"}:
             values = [unpickled(values[0])]
-        seen, durable = self._server.handle(rank, number, (what, *values))
+        seen, durable = self._server.handle(rank, number, (what, *values), life)
         return seen, durable
 
     @ray.method(concurrency_group=WAITS)
     def wait(self, rank: int, number: int, clocks: Mapping[Any, int], barrier: int = 0) -> tuple[int, Any]:
         """Up to which number the worker's messages are here, and if all are, the keys' values.
 
-        Many bytes come as a list of one reference.
+        Many bytes come as a list of one reference. It may be called before the messages are here.
         """
-        seen = self._server.wait(rank, number, clocks, barrier).seen
+        seen = self._server.wait(rank, number, clocks, barrier, arrival_s=_ARRIVAL_S).seen
         return (seen, self._reply(tuple(clocks))) if seen >= number else (seen, None)
 
     @ray.method(concurrency_group=WAITS)
-    def check_shapes(self, rank: int, shapes: Mapping[Any, Any]) -> None:
+    def counts(self, rank: int) -> dict[Any, int]:
+        """See `Server.counts`."""
+        counts: dict[Any, int] = self._server.counts(rank)
+        return counts
+
+    @ray.method(concurrency_group=WAITS)
+    def entries(self, keys: Sequence[Any]) -> dict[Any, Any]:
+        """See `Server.entries`."""
+        entries: dict[Any, Any] = self._server.entries(keys)
+        return entries
+
+    @ray.method(concurrency_group=WAITS)
+    def check_shapes(self, rank: int, expected: Mapping[Any, Any]) -> None:
         """See `Server.check_shapes`."""
-        self._server.check_shapes(rank, shapes)
+        self._server.check_shapes(rank, expected)
 
     @ray.method(concurrency_group=WAITS)
     def states(self, dump_optimizer: bool) -> bytes:
@@ -83,10 +102,15 @@ class ServerActor:
         return lost
 
     @ray.method(concurrency_group=BEATS)
-    def lose(self, rank: int, why: str) -> bool:
-        """See `Server.lose`; whether no worker is left."""
+    def lose(self, rank: int, why: str) -> None:
+        """See `Server.lose`."""
         self._server.lose(rank, why)
-        return not self._server.live
+
+    @ray.method(concurrency_group=BEATS)
+    def leave(self, rank: int) -> bool:
+        """See `Server.leave`."""
+        is_last: bool = self._server.leave(rank)
+        return is_last
 
     @ray.method(concurrency_group=BEATS)
     def process_id(self) -> int:
