@@ -46,6 +46,16 @@ def test_gathered_keys_are_whole_and_spread_by_their_bytes() -> None:
     assert placement.gather() == {}
 
 
+def test_who_comes_back_adopts_what_the_servers_have() -> None:
+    placement, adopted = placed({"w": LARGE, "v": 2}), Placement(2)
+    for home in (0, 1):
+        adopted.adopt(home, placement.described(home, placement.by_home(["w", "v"]).get(home, [])))
+    for one in (placement, adopted):
+        one.add("next", np.empty(1, np.float32), may_cut=True)
+    for key in ("w", "v", "next"):
+        assert adopted.parts(key) == placement.parts(key)
+
+
 def test_an_extent_is_stored_flat_unless_it_is_all() -> None:
     assert Extent.of_all((2, 3)).stored_shape == (2, 3)
     assert Extent((2, 3), 2, 6).stored_shape == (4,)

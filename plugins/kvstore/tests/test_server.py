@@ -246,7 +246,7 @@ def test_a_process_that_takes_over_repeats_what_the_former_one_began_with_and_pa
     for rank, number in ((0, 3), (1, 1)):
         server.handle(rank, number, ("barrier", 1), f"first of {rank}")
     standing = server.join(0, "second of 0")
-    assert standing == (True, 1, 1, frozenset({"w"}))
+    assert standing == (True, 1, 1, {"w": (Extent.of_all((2,)), "float32")})
     server.handle(0, 1, ("barrier", 1), "second of 0")
     assert server.wait(0, 1, {}, barrier=1).seen == 1
     assert server.join(0, "second of 0") == standing  # sent again

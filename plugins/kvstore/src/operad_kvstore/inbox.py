@@ -9,7 +9,12 @@ keys that it had stored and what it had configured are known here, so none of it
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, final
+
+from operad_kvstore.keys import Key
+from operad_kvstore.placement import Extent
 
 
 @final
@@ -33,13 +38,13 @@ class Standing(NamedTuple):
         is_back: Another process had its rank before.
         barriers: How many barriers that process had called.
         configured: How often it had set an optimizer, an updater or states here.
-        keys: Which keys have a value.
+        keys: Which elements of keys are here, and their types.
     """
 
     is_back: bool = False
     barriers: int = 0
     configured: int = 0
-    keys: frozenset[int | str] = frozenset()
+    keys: Mapping[Key, tuple[Extent, str]] = MappingProxyType({})
 
 
 @final

@@ -89,6 +89,14 @@ class Placement:
         else:
             self._assign(key, [Part(self._least, 0, value.size)])
 
+    def adopt(self, home: int, described: Mapping[Key, tuple[Extent, str]]) -> None:
+        """Take over what a server has; see `described`. Called for every server, before anything is added."""
+        for key, (extent, dtype) in described.items():
+            self._shapes[key], self._dtypes[key] = extent.shape, np.dtype(dtype)
+            part = Part(home, extent.start, extent.stop)
+            self._parts[key] = (*self._parts.get(key, ()), part)
+            self._bytes[home] += self._num_bytes(key, part)
+
     def parts(self, key: Key) -> tuple[Part, ...]:
         """Where a key is, in the order of its elements."""
         return self._parts[key]

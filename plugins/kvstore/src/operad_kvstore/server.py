@@ -73,7 +73,7 @@ class Server:
             if self._inbox.begin(rank, life):
                 self._keep()
             barriers, configured = self._inbox.barriers[rank], self._inbox.configured[rank]
-            return Standing(self._inbox.is_back(rank), barriers, configured, self._shard.keys)
+            return Standing(self._inbox.is_back(rank), barriers, configured, self._shard.described())
 
     def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str = "") -> Receipt:
         """Take in a worker's message, unless it is known or one before it is missing.

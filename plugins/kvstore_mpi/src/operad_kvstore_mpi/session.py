@@ -21,7 +21,7 @@ def connect(name: str) -> MpiTransport:
         name: The store's type.
     Raises:
         PluginError: mpi4py or an MPI library is missing.
-        UnsupportedError: The store is asynchronous, which needs servers.
+        UnsupportedError: The store is asynchronous, which needs servers; or a lost worker is to be replaced.
     """
     if "async" in name:
         raise UnsupportedError(
@@ -38,6 +38,11 @@ def connect(name: str) -> MpiTransport:
     except (ImportError, RuntimeError) as error:
         raise PluginError(f"create: the engine 'mpi' cannot be used: {error}; {_INSTALL}") from error
     settings = od.kvstore.StoreSettings.from_environment()
+    if settings.on_loss != "raise":
+        raise UnsupportedError(
+            f"create: OPERAD_KV_ON_LOSS is {settings.on_loss!r}, and under MPI the loss of a worker is "
+            "always an error; leave it out, or start with `operad launch` and create(..., engine='ray')"
+        )
     _end_all_with_this_process(MPI)
     transport = MpiTransport(MPI.COMM_WORLD.Dup(), settings.timeout_s)
     atexit.register(_finalize, MPI, transport)

@@ -43,6 +43,9 @@ class RayTransport:
             Link(server, i, settings.rank, life, settings.timeout_s) for i, server in enumerate(servers)
         ]
         self._placement: Any = od.kvstore.Placement(len(servers))
+        for home, link in enumerate(self._links):
+            if link.standing.is_back:
+                self._placement.adopt(home, link.standing.keys)
         self._barriers = 0
         self._lost: list[int] = []
         self._pool = ThreadPoolExecutor(len(servers), "kvstore-pull")
