@@ -60,3 +60,12 @@ def test_nobody_waits_for_those_that_have_finished() -> None:
     members.lose(1, "was killed by signal 9")
     members.leave(2)
     assert list(members.gone) == [2]
+
+
+@pytest.mark.parametrize(("on_loss", "is_over"), [("raise", True), ("shrink", True), ("wait", False)])
+def test_the_job_is_not_over_while_a_worker_may_come_back(on_loss: str, is_over: bool) -> None:
+    members = Members(2, 10.0, on_loss)
+    members.lose(1, "was killed by signal 9")
+    assert not members.is_over
+    members.leave(0)
+    assert members.is_over == is_over

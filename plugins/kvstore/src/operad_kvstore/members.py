@@ -107,6 +107,11 @@ class Members:
         return [rank for rank in range(self.num_workers) if rank not in self.lost]
 
     @property
+    def is_over(self) -> bool:
+        """Whether nobody is left, nor may come back."""
+        return not self.present and (self._on_loss != "wait" or len(self.finished) == self.num_workers)
+
+    @property
     def expected(self) -> list[int]:
         """Those without whom no round is complete: all, or where the others go on those that take part."""
         if self._on_loss != "shrink":

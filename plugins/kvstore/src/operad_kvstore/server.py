@@ -187,11 +187,11 @@ class Server:
             self._drop(rank)
 
     def leave(self, rank: int) -> bool:
-        """A worker has done all it has to; whether none is left."""
+        """A worker has done all it has to; whether that ends the job."""
         with self._changed:
             self._members.leave(rank)
             self._drop(rank)
-            return not self._members.present
+            return self._members.is_over
 
     def states(self, dump_optimizer: bool) -> bytes:
         """The optimizer's states."""

@@ -73,11 +73,6 @@ class Shard:
                     [0, rank],
                 )
 
-    @property
-    def keys(self) -> frozenset[Key]:
-        """The keys that have a value."""
-        return frozenset(self._values)
-
     def get(self, keys: Iterable[Key]) -> dict[Key, Array]:
         """Copies of values."""
         return {key: self._values[key].asnumpy() for key in keys}

@@ -26,6 +26,7 @@ _TRIES: Final = 3
 _ALONE: Final = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use the loopback device, on any system
     "RAY_AUTH_MODE": "token",
+    "RAY_worker_niceness": "0",  # workers wait for servers; Ray would let every other process go first
     "RAY_agent_register_timeout_ms": "100000",  # a busy machine may need longer than Ray's own limit
 }
 _numbers: Final = count(1)
