@@ -63,6 +63,10 @@ class Alone:
             of_home[home] = self.servers[home].values(keys)[1]
         return {key: self._placement.joined(key, of_home) for key in clocks}
 
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
+        self.push(packets)
+        return self.pull(clocks)
+
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         for key, parts in (self._placement.gather() if gathers else {}).items():
             arrays, rounds = zip(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -204,7 +204,19 @@ class DistStore(KVStore):
                 )
         return groups
 
+    def _exchange(self, values: Groups, outs: Groups) -> None:
+        packets = self._packed(values)
+        self._write(outs, lambda clocks: self._transport.pushpull(packets(), clocks))
+
     def _take_in(self, groups: Groups) -> None:
+        packets = self._packed(groups)
+        self._courier.send(lambda: self._transport.push(packets()))
+
+    def _copy_out(self, groups: Groups) -> None:
+        self._write(groups, self._transport.pull)
+
+    def _packed(self, groups: Groups) -> Callable[[], Sequence[Packet]]:
+        """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
         self._enter()
         totals: dict[Key, NDArray] = {}
         for name in groups:
@@ -226,7 +238,7 @@ class DistStore(KVStore):
                     pack(bucket, mine, flat)
                     filled.append((bucket, flat, home, clocks))
         codec = self._codec
-        self._courier.send(lambda: self._transport.push([self._packet(codec, *one) for one in filled]))
+        return lambda: [self._packet(codec, *one) for one in filled]
 
     def _by_home(self, arrays: Mapping[Key, NDArray]) -> dict[int, dict[Key, NDArray]]:
         """What each server gets of arrays, by its number; flat where an array is spread."""
@@ -241,7 +253,7 @@ class DistStore(KVStore):
     def _packet(
         self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int, clocks: Mapping[Key, int]
     ) -> Packet:
-        """Waits for the values; the courier's thread calls it."""
+        """Waits for the values."""
         # Nobody else has `flat`, so its memory is sent without a copy.
         values = np.from_dlpack(flat)
         clocks = {piece.key: clocks[piece.key] for piece in bucket.pieces}
@@ -258,9 +270,9 @@ class DistStore(KVStore):
         (part,) = (part for part in self._transport.parts(key) if part.home == home)
         return self._residuals[key][part.start : part.stop]
 
-    def _copy_out(self, groups: Groups) -> None:
+    def _write(self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Array]]) -> None:
         clocks = {name: self._clocks[name] for name in groups}
-        found = self._courier.ask(lambda: self._transport.pull(clocks))
+        found = self._courier.ask(lambda: pull(clocks))
         with autograd.pause():
             for name, outs in groups.items():
                 stored = as_ndarray(found[name].reshape(self._table.get("pull", name).shape))

@@ -37,6 +37,13 @@ class Packet(NamedTuple):
     home: int = 0
     clocks: Mapping[Key, int] | None = None
 
+    def is_after(self, round_number: int, key: Key) -> bool:
+        """Whether it belongs to a later round of a key than that.
+
+        It may not where a process was killed between its messages to two servers, and another repeats them.
+        """
+        return self.clocks is None or self.clocks[key] > round_number
+
     def parts(self) -> Iterator[tuple[Piece, Array]]:
         """Each piece with its values, decompressed."""
         if self.threshold is None:

@@ -207,8 +207,8 @@ class Server:
         with self._changed:
             for name in _KEPT:
                 setattr(self, name, state[name])
-            self._inbox.outlast()
             self._members.restore(state["members"], self._inbox.ranks)
+            self._inbox.outlast()
 
     def _take_in(self, rank: int, what: str, value: Any = None, more: Any = None) -> None:
         if what == "push":
@@ -249,7 +249,7 @@ class Server:
             if self._is_async:
                 if rounds.add(rank, piece, values):
                     self._apply(piece.key, rounds.take_one(rank))
-            elif _is_new(packet, piece.key, rounds.count(rank)) and rounds.add(rank, piece, values):
+            elif packet.is_after(rounds.count(rank), piece.key) and rounds.add(rank, piece, values):
                 self._complete(piece.key)
 
     def _complete(self, key: Key) -> None:
@@ -294,8 +294,3 @@ class Server:
         for key in clocks:
             if key in self._failed:
                 raise UpdateFailedError(f"the updater failed on key {key!r}: {self._failed[key]}")
-
-
-def _is_new(packet: Packet, key: Key, count: int) -> bool:
-    """Whether a push is not one that a former process had sent here, and not to another server."""
-    return packet.clocks is None or packet.clocks[key] > count

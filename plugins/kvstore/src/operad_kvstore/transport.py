@@ -57,6 +57,9 @@ class Transport(Protocol):
             UpdateFailedError: The updater failed in the key's last round.
         """
 
+    def pushpull(self, packets: Sequence[Packet], clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
+        """`push`, then `pull`, in one message where that can be."""
+
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         """Set rank 0's `optimizer`, `updater` or `states` where values are stored; every worker calls.
 

@@ -115,6 +115,11 @@ class MpiTransport:
         found: Mapping[Any, Array] = self._shard.get(clocks)
         return found
 
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Array]:
+        """`push`, then `pull`."""
+        self.push(packets)
+        return self.pull(clocks)
+
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         """Set this worker's optimizer or updater, or rank 0's states."""
         self._agree(f"set {what} {type(value).__name__}")

@@ -27,8 +27,6 @@ WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
-_ARRIVAL_S: Final = 1.0
-"""Messages that a wait overtook are here after so many seconds, or the server has lost some."""
 
 
 @final
@@ -66,13 +64,28 @@ class ServerActor:
         return seen, durable
 
     @ray.method(concurrency_group=WAITS)
-    def wait(self, rank: int, number: int, clocks: Mapping[Any, int], barrier: int = 0) -> tuple[int, Any]:
-        """Up to which number the worker's messages are here, and if all are, the keys' values.
+    def wait(
+        self,
+        rank: int,
+        number: int,
+        clocks: Mapping[Any, int],
+        barrier: int,
+        arrival_s: float,
+        message: tuple[Any, ...],
+        life: str,
+    ) -> tuple[int, int, Any]:
+        """See `Server.wait`; the worker's last message may come with it.
 
-        Many bytes come as a list of one reference. It may be called before the messages are here.
+        Returns:
+            Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
+            values of the keys. Many bytes come as a list of one reference.
         """
-        seen = self._server.wait(rank, number, clocks, barrier, arrival_s=_ARRIVAL_S).seen
-        return (seen, self._reply(tuple(clocks))) if seen >= number else (seen, None)
+        if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
+            self._server.handle(rank, number, message, life)
+        seen, durable = self._server.wait(
+            rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
+        )
+        return seen, durable, self._reply(tuple(clocks)) if seen >= number else None
 
     @ray.method(concurrency_group=WAITS)
     def counts(self, rank: int) -> dict[Any, int]:

@@ -23,6 +23,8 @@ import operad as od
 
 _GRACE_S: Final = 30.0
 _TRIES: Final = 20
+_ARRIVAL_S: Final = 1.0
+"""Messages that a question overtook are there after so many seconds, or the server has lost some."""
 
 
 @final
@@ -74,15 +76,24 @@ class Link:
             if seen < number:
                 self._send_again(seen)
 
-    def wait(self, clocks: Mapping[Any, int], barrier: int = 0) -> Any:
+    def wait(self, clocks: Mapping[Any, int], barrier: int = 0, message: tuple[Any, ...] = ()) -> Any:
         """The values of keys after rounds, or nothing after a barrier; see `Server.wait`.
 
-        It is asked for at once, so that one way to the server and back is enough for a push and its pull.
+        The question is on its way while earlier messages are, and may carry one itself, so that one way to
+        the server and back is enough for a push and its pull.
         """
+        if message:
+            self._last += 1
+            self._kept[self._last] = message
         for _ in range(_TRIES):
-            reply = self.server.wait.remote(self._rank, self._last, dict(clocks), barrier)
+            arrival_s = _ARRIVAL_S if self._under_way else 0.0
+            reply = self.server.wait.remote(
+                self._rank, self._last, dict(clocks), barrier, arrival_s, message, self._life
+            )
+            message = ()  # from now on it is one of those that are kept
             self.settle()
-            seen, values = self.answer(reply)
+            seen, durable, values = self.answer(reply)
+            self._forget(durable)
             if seen < self._last:
                 self._send_again(seen)
             elif isinstance(values, list):

@@ -1,7 +1,7 @@
 """The transport of stores with servers: values live in actors, each of which has some of the keys.
 
 Where a key is, whole or in parts, `operad.kvstore.Placement` says. Pushes to all servers are under way at
-once, and pulls from all servers are; the pull of a key is under way while its push is.
+once, and pulls from all servers are; a push and the pull that follows it in one call are one message.
 """
 
 from __future__ import annotations
@@ -81,10 +81,22 @@ class RayTransport:
 
     def pull(self, clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
         """Values after rounds."""
+        return self._pulled(clocks, {})
+
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
+        """Send packets, and get values after rounds; the last packet for a server goes with the question."""
+        last = {packet.home: packet for packet in packets}
+        self.push([packet for packet in packets if packet is not last[packet.home]])
+        return self._pulled(clocks, last)
+
+    def _pulled(self, clocks: Mapping[Any, int], packets: Mapping[int, Any]) -> Mapping[Any, Any]:
+        def wait(home: int) -> Any:
+            message = ("push", [packets[home]]) if home in packets else ()
+            return self._links[home].wait({key: clocks[key] for key in homes[home]}, message=message)
+
         homes = self._placement.by_home(clocks)
         apply = self._pool.map if len(homes) > 1 else map  # another thread costs more than it saves
-        found = apply(lambda home: self._links[home].wait({key: clocks[key] for key in homes[home]}), homes)
-        of_home = dict(zip(homes, found, strict=True))
+        of_home = dict(zip(homes, apply(wait, homes), strict=True))
         return {key: self._placement.joined(key, of_home) for key in clocks}
 
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
@@ -120,8 +132,7 @@ class RayTransport:
         for link in self._links:
             link.settle()
         self._barriers += 1
-        self._links[0].send("barrier", self._barriers)
-        self._links[0].wait({}, self._barriers)
+        self._links[0].wait({}, self._barriers, ("barrier", self._barriers))
 
     def lost(self) -> Sequence[int]:
         """The workers that the first server knew to be lost a second ago."""
