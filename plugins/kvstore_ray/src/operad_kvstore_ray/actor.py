@@ -10,6 +10,7 @@ waited for. A large answer is put into Ray's object store once, for all workers 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,6 +44,7 @@ class ServerActor:
     def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
         self._file = Path(folder) / f"{name}.pickle"
         self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
+        self._replying = threading.Lock()
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
         if self._file.exists():
             # Written by this actor in its own folder.
@@ -132,18 +134,21 @@ class ServerActor:
         """Of the actor's process."""
         return os.getpid()
 
-    def _reply(self, keys: Sequence[Any]) -> Any:
-        """Values of keys: themselves, or a list of one reference."""
-        versions = self._server.versions(keys)
-        known = self._replies.get(tuple(keys))
-        if known is not None and known[0] == versions:
-            return known[1]
-        versions, values = self._server.values(keys)
-        if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
-            return values
-        reply = [ray.put(values)]
-        self._replies[tuple(keys)] = versions, reply
-        return reply
+    def _reply(self, keys: tuple[Any, ...]) -> Any:
+        """Values of keys: themselves, or a list of one reference.
+
+        All workers ask when a round is complete; those that come second get what was made for the first.
+        """
+        with self._replying:
+            known = self._replies.get(keys)
+            if known is not None and known[0] == self._server.versions(keys):
+                return known[1]
+            versions, values = self._server.values(keys)
+            if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
+                return values
+            reply = [ray.put(values)]
+            self._replies[keys] = versions, reply
+            return reply
 
     def _write(self, state: dict[str, Any]) -> None:
         write_atomically(self._file, pickled(state))
