@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
-import numpy as np
 import ray
 
 import operad as od
@@ -49,7 +48,6 @@ class ServerActor:
         if self._file.exists():
             # Written by this actor in its own folder.
             self._server.restore(unpickled(self._file.read_bytes()))
-            keep_spare()
 
     @ray.method(concurrency_group=CALLS)
     def join(self, rank: int, life: str) -> Any:
@@ -172,31 +170,10 @@ def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> lis
         "num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "lifetime": "detached",
         "namespace": settings.job, "get_if_exists": True,
     }  # fmt: skip
-    servers = [
+    return [
         made.options(name=name, **options).remote(name, tuple(settings), is_async, folder)
         for name in _names(settings, store)
     ]
-    keep_spare()
-    return servers
-
-
-def keep_spare() -> None:
-    """Have an idle process of Ray's at hand that has imported what a server needs.
-
-    Ray takes an idle process for an actor that it starts again, where there is one, and keeps at least one of
-    those that have done a task. Else a killed server takes as long to come back as a process takes to start
-    and to import: 1.4 s of processor time for Ray, and 0.4 s for operad.
-    """
-    mark: Any = ray.remote
-    mark(num_cpus=0, max_retries=0)(_import_all).remote()
-
-
-def _import_all() -> None:
-    """Do what a server does first; importing this module is the rest of it."""
-    shard = od.kvstore.Shard()
-    shard.set_optimizer(od.optimizer.SGD())
-    shard.put({"spare": np.zeros(1, np.float32)})
-    shard.apply("spare", np.zeros(1, np.float32))
 
 
 def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:

@@ -72,7 +72,7 @@ def launch(
             )
     job = f"job-{secrets.token_hex(4)}"
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
-    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20)
+    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20, servers)
     ray = imported_ray()
     snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
     shared = {

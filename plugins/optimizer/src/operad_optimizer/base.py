@@ -47,8 +47,7 @@ class Optimizer(metaclass=Suggesting):
         param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
 
     Attributes:
-        elementwise: Whether `step` moves every element of a weight as if it were alone. Who defines `step`
-            says so; a subclass with a `step` of its own says it again.
+        elementwise: Whether `step` moves every element as if it were alone; a class with a `step` says so.
         aggregate_num: How many weights one call of `step_several` moves; below 2: `step` moves each.
         num_update: The largest number of updates any weight has had.
         opt_registry: Classes by their names in lower case.
@@ -191,12 +190,8 @@ class Optimizer(metaclass=Suggesting):
     @property
     def is_elementwise(self) -> bool:
         """Whether a weight may be moved in parts, each with its part of the state: the same bits come out."""
-        for cls in type(self).__mro__:
-            if "elementwise" in vars(cls):
-                return bool(vars(cls)["elementwise"])
-            if vars(cls).keys() & _MOVING:
-                return False
-        return False
+        of = next(cls for cls in type(self).__mro__ if vars(cls).keys() & {*_MOVING, "elementwise"})
+        return bool(vars(of).get("elementwise", False))
 
     def update_multi_precision(
         self,
