@@ -59,6 +59,7 @@ def test_with_shrink_the_others_go_on(run_ray: Run) -> None:
     assert len(ended.lines("sum 2.0")) == 2, ended.output
 
 
+@slow
 def test_a_worker_that_is_started_again_goes_on_and_all_sums_are_exact(run_ray: Run, tmp_path: Path) -> None:
     options = ("-s", "2", "--restart", "1")
     ended = run_ray(2, "failures", "restarted", "dist_sync", str(tmp_path / "mark"), options=options)
