@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sys.executable).parent
-LIMIT_S = 200
+LIMIT_S = 400
 """For one program. Where the machine is idle one takes some seconds; Ray starts many processes."""
 
 collect_ignore_glob = ["programs/*.py"]  # they run in workers
@@ -100,6 +102,33 @@ def run_ray(cluster: dict[str, str]) -> Run:
         return _ended(command, _environment(cluster | extra))
 
     return run
+
+
+def interrupted_after(command: list[Any], environ: dict[str, str], word: str) -> tuple[float, int]:
+    """How many seconds a program takes to end after Ctrl-C, and its exit code.
+
+    Args:
+        command: What starts the workers.
+        environ: Their variables.
+        word: Comes in the line of output after which Ctrl-C is sent.
+    """
+    # What a shell runs in the background ignores Ctrl-C, and so do its children, unless somebody listens.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    started = subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    signal.signal(signal.SIGINT, before)
+    try:
+        assert started.stdout is not None
+        for line in started.stdout:
+            if word in line:
+                break
+        start = time.monotonic()
+        os.kill(started.pid, signal.SIGINT)
+        started.communicate(timeout=LIMIT_S / 2)
+        return time.monotonic() - start, started.returncode
+    finally:
+        started.kill()
 
 
 @pytest.fixture

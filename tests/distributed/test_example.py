@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.distributed.conftest import Run
+from tests.distributed.conftest import LIMIT_S, Run
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(LIMIT_S + 60)
 EXAMPLE = "../../../examples/distributed"
 
 

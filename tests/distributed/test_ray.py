@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import time
+from pathlib import Path
 
 import pytest
 
-from tests.distributed.conftest import Run, _environment, ray_command
+from tests.distributed.conftest import LIMIT_S, Run, _environment, interrupted_after, ray_command
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(LIMIT_S + 60)
 slow = pytest.mark.slow
 
 
@@ -62,6 +60,34 @@ def test_with_shrink_the_others_go_on(run_ray: Run) -> None:
 
 
 @slow
+def test_a_worker_that_is_started_again_goes_on_and_all_sums_are_exact(run_ray: Run, tmp_path: Path) -> None:
+    options = ("-s", "2", "--restart", "1")
+    ended = run_ray(2, "failures", "restarted", "dist_sync", str(tmp_path / "mark"), options=options)
+    assert ended.code == 0, ended.output
+    assert len(ended.lines("rank 1 was killed by signal 9; starting it again, 1 of 1")) == 1
+    assert sorted(ended.lines("exact")) == ["[0] exact from step 0 on", "[1] exact from step 5 on"]
+
+
+@slow
+def test_with_shrink_a_worker_that_is_started_again_takes_part_from_the_next_round_on(
+    run_ray: Run, tmp_path: Path
+) -> None:
+    words = ("failures", "rejoined", "dist_sync", str(tmp_path / "mark"))
+    ended = run_ray(3, *words, options=("--restart", "1"), OPERAD_KV_ON_LOSS="shrink")
+    assert ended.code == 0, ended.output
+    assert len(ended.lines("rounds [2, 3], the last of 3")) == 2, ended.output
+    assert len(ended.lines("[2] rounds [3], the last of 3")) == 1, ended.output
+
+
+@slow
+def test_with_wait_the_wait_ends_with_the_rank_that_has_not_come_back(run_ray: Run) -> None:
+    limits = {"OPERAD_KV_ON_LOSS": "wait", "OPERAD_KV_TIMEOUT_S": "15"}
+    ended = run_ray(3, "failures", "waited_in_vain", "dist_sync", options=("--grace", "60"), **limits)
+    assert len(ended.lines("timeout [2]: rank")) == 2, ended.output
+    assert len(ended.lines("rank 2 was killed by signal 9 and has not come back")) == 2
+
+
+@slow
 def test_a_worker_that_does_not_push_is_named_when_the_time_is_over(run_ray: Run) -> None:
     ended = run_ray(3, "failures", "silent_worker", "dist_sync", OPERAD_KV_TIMEOUT_S="30")
     assert len(ended.lines("timeout [2]: rank")) == 2, ended.output
@@ -76,14 +102,6 @@ def test_the_loss_of_a_server_for_good_is_raised(run_ray: Run) -> None:
 @slow
 def test_ctrl_c_ends_all_workers_within_seconds(cluster: dict[str, str]) -> None:
     command = ray_command(2, "failures", "interrupted", "dist_sync")
-    with subprocess.Popen(
-        command, env=_environment(cluster), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as started:
-        assert started.stdout is not None
-        while "waiting" not in started.stdout.readline():
-            pass
-        start = time.monotonic()
-        os.kill(started.pid, signal.SIGINT)
-        started.communicate(timeout=100)
-        assert time.monotonic() - start < 40
-    assert started.returncode == 128 + signal.SIGINT
+    seconds, code = interrupted_after(command, _environment(cluster), "waiting")
+    assert code == 128 + signal.SIGINT
+    assert seconds < 40

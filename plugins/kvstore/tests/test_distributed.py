@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,46 +13,80 @@ import pytest
 import operad as od
 from operad.errors import ArgumentError, DTypeError, ShapeError
 from operad_kvstore.distributed import DistStore
+from operad_kvstore.placement import Placement
+from operad_kvstore.rounds import KeyRounds
 from operad_kvstore.server import Server
 from operad_kvstore.settings import StoreSettings
 
+LARGE = 1_500_001
+
 
 class Alone:
-    """A worker and its server in one process."""
+    """A worker and its servers in one process."""
 
     rank, num_workers = 0, 1
 
-    def __init__(self, is_async: bool = False) -> None:
-        self.server, self._number = Server(StoreSettings(timeout_s=1), is_async), 0
+    def __init__(self, is_async: bool = False, num_servers: int = 1) -> None:
+        self.servers = [Server(StoreSettings(timeout_s=1), is_async) for _ in range(num_servers)]
+        self._numbers = [0] * num_servers
+        self._placement = Placement(num_servers)
         self.pushed: list[int] = []
+        self.counts: dict[Any, int] = {}
         self.is_closed = False
 
-    def send(self, *message: Any) -> None:
-        self._number += 1
-        self.server.handle(0, self._number, message)
+    def send(self, home: int, *message: Any) -> None:
+        self._numbers[home] += 1
+        self.servers[home].handle(0, self._numbers[home], message)
 
-    def home(self, key: Any, num_bytes: int) -> int:
-        return 0
+    def place(self, key: Any, value: Any, *, may_cut: bool) -> None:
+        self._placement.add(key, value, may_cut=may_cut)
+
+    def parts(self, key: Any) -> Sequence[Any]:
+        return self._placement.parts(key)
 
     def init(self, values: Mapping[Any, Any]) -> None:
-        self.send("init", values)
+        for home, keys in self._placement.by_home(values).items():
+            extents = self._placement.extents(home, keys)
+            flat = {key: values[key].reshape(-1)[one.start : one.stop] for key, one in extents.items()}
+            stored = {key: flat[key].reshape(one.stored_shape) for key, one in extents.items()}
+            self.send(home, "init", stored, extents)
 
     def push(self, packets: Sequence[Any]) -> None:
         self.pushed.append(len(packets))
-        self.send("push", packets)
+        for packet in packets:
+            self.send(packet.home, "push", [packet])
 
     def pull(self, clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
-        self.server.wait(0, self._number, clocks)
-        return self.server.values(list(clocks))[1]
+        of_home = {}
+        for home, keys in self._placement.by_home(clocks).items():
+            self.servers[home].wait(0, self._numbers[home], {key: clocks[key] for key in keys})
+            of_home[home] = self.servers[home].values(keys)[1]
+        return {key: self._placement.joined(key, of_home) for key in clocks}
 
-    def configure(self, what: str, value: Any) -> None:
-        self.send(what, value)
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
+        self.push(packets)
+        return self.pull(clocks)
+
+    def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
+        for key, parts in (self._placement.gather() if gathers else {}).items():
+            arrays, rounds = zip(
+                *(self.servers[part.home].entries([key])[key] for part in parts), strict=True
+            )
+            (whole,) = self._placement.parts(key)
+            for part in parts:
+                self.send(part.home, "drop", [key])
+            self.send(whole.home, "move", {key: np.concatenate(arrays)}, {key: KeyRounds.joined(rounds)})
+        for home in range(len(self.servers)):
+            self.send(home, what, deepcopy(value))  # as a way between processes would
+
+    def enter(self) -> Mapping[Any, int]:
+        return self.counts
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
-        return [self.server.states(dump_optimizer)]
+        return [server.states(dump_optimizer) for server in self.servers]
 
     def barrier(self) -> None:
-        self.send("barrier")
+        pass
 
     def lost(self) -> Sequence[int]:
         return []
@@ -59,8 +95,8 @@ class Alone:
         self.is_closed = True
 
 
-def made(kind: str = "dist_sync") -> tuple[DistStore, Alone]:
-    transport = Alone("async" in kind)
+def made(kind: str = "dist_sync", num_servers: int = 1) -> tuple[DistStore, Alone]:
+    transport = Alone("async" in kind, num_servers)
     return DistStore(kind, transport), transport
 
 
@@ -69,6 +105,111 @@ def pulled(store: DistStore, key: Any, size: int = 2) -> list[float]:
     store.pull(key, out=out)
     values: list[float] = out.asnumpy().tolist()
     return values
+
+
+def trained(optimizer: Any, num_servers: int, states: Path) -> Any:
+    """A large weight after three pushes, with its states in a file."""
+    store, transport = made(num_servers=num_servers)
+    draw = np.random.default_rng(7)
+    shape = (LARGE, 1)
+    store.set_optimizer(optimizer())
+    store.init("w", od.nd.array(draw.standard_normal(shape, np.float32)))
+    for _ in range(3):
+        store.push("w", od.nd.array(draw.standard_normal(shape, np.float32)))
+    out = od.nd.zeros(shape)
+    store.pull("w", out=out)
+    store.save_optimizer_states(states)
+    return out.asnumpy(), len(transport.parts("w"))
+
+
+@pytest.mark.parametrize("name", ["sgd", "nag", "adam", "rmsprop", "ftrl", "adagrad"])
+def test_a_large_weight_on_three_servers_has_the_bits_of_one_and_so_do_its_saved_states(
+    name: str, tmp_path: Path
+) -> None:
+    def optimizer() -> Any:
+        momentum = {"momentum": 0.9} if name in {"sgd", "nag"} else {}
+        return od.optimizer.create(name, learning_rate=0.1, wd=0.01, **momentum)
+
+    one, parts_of_one = trained(optimizer, 1, tmp_path / "one")
+    three, parts_of_three = trained(optimizer, 3, tmp_path / "three")
+    assert (parts_of_one, parts_of_three) == (1, 3)
+    assert np.array_equal(one, three)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "three").read_bytes()
+
+
+def test_saved_states_of_a_whole_weight_are_taken_over_in_parts(tmp_path: Path) -> None:
+    def moved_on(num_servers: int) -> Any:
+        store, _ = made(num_servers=num_servers)
+        store.set_optimizer(od.optimizer.SGD(learning_rate=0.1, momentum=0.5))
+        store.init("w", od.nd.zeros(LARGE))
+        store.load_optimizer_states(tmp_path / "states")
+        store.push("w", od.nd.array(np.arange(LARGE)))
+        return np.array(pulled(store, "w", LARGE))
+
+    trained(lambda: od.optimizer.SGD(learning_rate=0.1, momentum=0.5), 1, tmp_path / "states")
+    content = (tmp_path / "states").read_bytes()
+    updater = od.optimizer.get_updater(od.optimizer.SGD(momentum=0.5))
+    updater.set_states(content)
+    updater.states = {"w": updater.states["w"].reshape((LARGE,))}
+    (tmp_path / "states").write_bytes(updater.get_states())
+    assert np.array_equal(moved_on(1), moved_on(3))
+
+
+@pytest.mark.parametrize("name", ["lars", "lamb"])
+def test_an_optimizer_of_whole_weights_keeps_a_large_key_on_one_server(name: str, tmp_path: Path) -> None:
+    def optimizer() -> Any:
+        return od.optimizer.create(name, learning_rate=0.1)
+
+    one, _ = trained(optimizer, 1, tmp_path / "one")
+    three, parts = trained(optimizer, 3, tmp_path / "three")
+    assert parts == 1
+    assert np.array_equal(one, three)
+
+
+def test_a_spread_key_comes_together_with_its_pushes_when_a_function_is_set_that_sees_it_whole() -> None:
+    store, transport = made(num_servers=2)
+    store.init("w", od.nd.zeros(LARGE))
+    store.push("w", od.nd.ones(LARGE))
+    assert len(transport.parts("w")) == 2
+    sizes: list[int] = []
+
+    def update(key: Any, gradient: Any, weight: Any) -> None:
+        sizes.append(weight.size)
+        weight += gradient
+
+    store.set_updater(update)
+    store.push("w", od.nd.ones(LARGE))
+    assert np.array_equal(pulled(store, "w", LARGE), np.full(LARGE, 2))
+    assert sizes == [LARGE]
+
+
+def test_compression_of_a_spread_key_keeps_what_each_server_did_not_get() -> None:
+    stores = [made(num_servers=count)[0] for count in (1, 3)]
+    gradient = np.random.default_rng(3).uniform(-1, 1, LARGE)
+    for store in stores:
+        store.init("w", od.nd.zeros(LARGE))
+        store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+    for _ in range(3):
+        for store in stores:
+            store.push("w", od.nd.array(gradient))
+        assert pulled(stores[0], "w", LARGE) == pulled(stores[1], "w", LARGE)
+
+
+def test_a_process_that_takes_over_a_rank_goes_on_with_the_first_step_that_lacks_one_of_its_pushes() -> None:
+    store, transport = made()
+    store.init(["a", "b"], [od.nd.zeros(2), od.nd.zeros(2)])
+    store.set_updater(lambda key, gradient, weight: weight.__iadd__(gradient))
+    for key in ("a", "a", "b"):
+        store.push(key, od.nd.ones(2))
+    store.barrier()
+
+    successor = DistStore("dist_sync", transport)
+    transport.counts = {"a": 2, "b": 1}
+    successor._table = store._table
+    assert successor.resume() == 1
+    successor.push(["a", "b"], [od.nd.ones(2) * 10, od.nd.ones(2) * 10])
+    assert (pulled(successor, "a"), pulled(successor, "b")) == ([2, 2], [11, 11])
+    assert successor.resume("a") == 2
 
 
 def test_small_arrays_of_one_call_go_in_one_packet() -> None:

@@ -70,7 +70,7 @@ def test_a_local_type_has_no_engine() -> None:
         ({"OPERAD_KV_RANK": "one"}, "OPERAD_KV_RANK is 'one', expected a number"),
         ({"OPERAD_KV_RANK": "2"}, "OPERAD_KV_RANK is 2, expected one of the 1 workers"),
         ({"OPERAD_KV_TIMEOUT_S": "0"}, r"OPERAD_KV_TIMEOUT_S is 0.0, expected more than 0"),
-        ({"OPERAD_KV_ON_LOSS": "cry"}, "OPERAD_KV_ON_LOSS is 'cry', expected 'raise' or 'shrink'"),
+        ({"OPERAD_KV_ON_LOSS": "cry"}, "OPERAD_KV_ON_LOSS is 'cry', expected 'raise', 'shrink' or 'wait'"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_an_error(variables: dict[str, str], problem: str) -> None:

@@ -54,3 +54,16 @@ def test_those_are_lacking_without_whom_a_round_cannot_be_complete() -> None:
     assert made.lacking([0, 1, 2], 3) == [0, 1, 2]
     made.take_round([0, 1])
     assert made.lacking([0, 1, 2], 1) == []
+
+
+def test_rounds_of_parts_are_joined_with_the_pushes_that_belong_to_no_round_yet() -> None:
+    parts = [KeyRounds(2, np.dtype("float32")), KeyRounds(1, np.dtype("float32"))]
+    for number, (part, values) in enumerate(zip(parts, ([1, 2], [3]), strict=True)):
+        for rank in (0, 1, 0):
+            part.add(rank, Piece("w", 0, len(values), 0), np.array(values, np.float32))
+        assert part.take_round([0, 1]) is not None, number
+    whole = KeyRounds.joined(parts)
+    assert (whole.count(0), whole.count(1)) == (2, 1)
+    total = whole.take_round([0])
+    assert total is not None
+    assert total.tolist() == [1, 2, 3]

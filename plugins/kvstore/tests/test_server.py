@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,23 @@ from operad_kvstore.errors import (
     WorkerLostError,
 )
 from operad_kvstore.packets import Packet
+from operad_kvstore.placement import Extent
 from operad_kvstore.server import Server
 from operad_kvstore.settings import StoreSettings
 
 TWO = StoreSettings(num_workers=2, timeout_s=0.05, snapshot_every=1)
 
 
-def push(*values: float, key: str = "w") -> tuple[str, list[Packet]]:
+def push(*values: float, key: str = "w", clock: int | None = None) -> tuple[str, list[Packet]]:
     (bucket,) = plan_buckets([Sized(key, len(values), np.dtype("float32"))])
-    return "push", [Packet(bucket, np.array(values, np.float32))]
+    clocks = None if clock is None else {key: clock}
+    return "push", [Packet(bucket, np.array(values, np.float32), clocks=clocks)]
 
 
 def serving(settings: StoreSettings = TWO, is_async: bool = False, **more: Any) -> Server:
     server = Server(settings, is_async, **more)
     server.handle(0, 1, ("init", {"w": np.zeros(2, np.float32)}))
-    server.handle(1, 1, ("barrier",))
+    server.handle(1, 1, ("barrier", 1))
     return server
 
 
@@ -88,9 +91,10 @@ def test_a_restored_server_gets_the_rest_again_and_comes_to_the_same_values() ->
 def test_what_is_durable_is_what_the_last_picture_has() -> None:
     pictures: list[Any] = []
     server = serving(TWO._replace(snapshot_every=2), write=pictures.append)
-    assert server.handle(0, 2, push(1, 1)).durable == 0
+    assert server.handle(0, 2, push(1, 1)).durable == 1
+    assert len(pictures) == 1  # of what rank 0 initialised, before the first push
     assert server.handle(1, 2, push(1, 1)) == (2, 2)
-    assert len(pictures) == 1
+    assert len(pictures) == 2
 
 
 def test_a_timeout_names_those_who_are_waited_for_the_key_and_the_round() -> None:
@@ -161,8 +165,151 @@ def test_an_asynchronous_push_needs_an_optimizer() -> None:
 
 def test_other_shapes_than_those_of_rank_0_are_refused() -> None:
     server = serving()
-    server.check_shapes(1, {"w": ((2,), "float32")})
+    server.check_shapes(1, {"w": (Extent.of_all((2,)), "float32")})
     with pytest.raises(RoundMismatchError, match=r"is \(2,\) of float32 in rank 0, and \(3,\) of float32"):
-        server.check_shapes(1, {"w": ((3,), "float32")})
+        server.check_shapes(1, {"w": (Extent.of_all((3,)), "float32")})
     with pytest.raises(RoundMismatchError, match="rank 1 has key 'v', rank 0 has not"):
-        server.check_shapes(1, {"v": ((2,), "float32")})
+        server.check_shapes(1, {"v": (Extent.of_all((2,)), "float32")})
+    with pytest.raises(
+        RoundMismatchError, match="ranks 0 and 1 spread key 'w' over the servers in different"
+    ):
+        server.check_shapes(1, {"w": (Extent((2,), 0, 1), "float32")})
+
+
+def adding(on_loss: str) -> Server:
+    """A server of two workers that have joined, whose updater adds."""
+    server = Server(TWO._replace(on_loss=on_loss), False)
+    server.join(0, "first of 0")
+    server.join(1, "first of 1")
+    server.handle(0, 1, ("init", {"w": np.zeros(2, np.float32)}), "first of 0")
+    server.handle(0, 2, ("updater", lambda key, gradient, weight: weight.__iadd__(gradient)), "first of 0")
+    return server
+
+
+def test_a_lost_worker_is_never_left_out_of_a_round_in_silence() -> None:
+    for on_loss in ("raise", "wait"):
+        server = serving(TWO._replace(on_loss=on_loss))
+        server.lose(1, "was killed by signal 9")
+        server.handle(0, 2, push(1, 1))
+        assert stored(server) == [0, 0]
+
+
+def test_with_wait_a_round_is_complete_once_another_process_has_pushed_in_the_lost_ones_place() -> None:
+    server = adding("wait")
+    server.handle(1, 1, push(10, 10, clock=1), "first of 1")
+    server.handle(0, 3, push(1, 1, clock=1), "first of 0")
+    server.lose(1, "was killed by signal 9")
+    server.handle(0, 4, push(2, 2, clock=2), "first of 0")
+    with pytest.raises(
+        StoreTimeoutError, match="rank 1 was killed by signal 9 and has not come back"
+    ) as caught:
+        server.wait(0, 4, {"w": 2})
+    assert caught.value.ranks == (1,)
+    assert server.join(1, "second of 1").is_back
+    server.handle(1, 1, ("enter",), "second of 1")
+    assert server.counts(1) == {"w": 1}
+    server.handle(1, 2, push(20, 20, clock=2), "second of 1")
+    server.wait(0, 4, {"w": 2})
+    assert stored(server) == [33, 33]
+
+
+def test_what_the_former_process_had_pushed_counts_once() -> None:
+    server = adding("wait")
+    server.handle(1, 1, push(10, 10, clock=1), "first of 1")
+    server.join(1, "second of 1")
+    assert server.counts(1) == {"w": 1}
+    server.handle(1, 1, push(10, 10, clock=1), "second of 1")
+    server.handle(0, 3, push(1, 1, clock=1), "first of 0")
+    server.handle(0, 4, push(1, 1, clock=2), "first of 0")
+    assert stored(server) == [11, 11]
+
+
+def test_a_push_of_which_the_former_process_sent_only_a_part_is_sent_again_whole() -> None:
+    server = adding("wait")
+    (bucket,) = plan_buckets([Sized("w", 1, np.dtype("float32"))])
+    server.handle(1, 1, ("push", [Packet(bucket, np.ones(1, np.float32), clocks={"w": 1})]), "first of 1")
+    server.join(1, "second of 1")
+    server.handle(1, 1, push(10, 20, clock=1), "second of 1")
+    server.handle(0, 3, push(1, 1, clock=1), "first of 0")
+    assert stored(server) == [11, 21]
+
+
+def test_a_message_of_the_former_process_that_comes_late_is_refused() -> None:
+    server = adding("wait")
+    server.join(1, "second of 1")
+    with pytest.raises(WorkerLostError, match="rank 1 was given up: another process has its place"):
+        server.handle(1, 1, push(1, 1), "first of 1")
+
+
+def test_a_process_that_takes_over_repeats_what_the_former_one_began_with_and_passes_at_once() -> None:
+    server = adding("wait")
+    for rank, number in ((0, 3), (1, 1)):
+        server.handle(rank, number, ("barrier", 1), f"first of {rank}")
+    standing = server.join(0, "second of 0")
+    assert standing == (True, 1, 1, {"w": (Extent.of_all((2,)), "float32")})
+    server.handle(0, 1, ("barrier", 1), "second of 0")
+    assert server.wait(0, 1, {}, barrier=1).seen == 1
+    assert server.join(0, "second of 0") == standing  # sent again
+
+
+def test_with_wait_nobody_waits_for_a_worker_that_has_finished() -> None:
+    server = adding("wait")
+    server.leave(1)
+    server.handle(0, 3, push(1, 1), "first of 0")
+    with pytest.raises(WorkerLostError, match="rank 1 has finished; lost in round 1"):
+        server.wait(0, 3, {"w": 1})
+
+
+def test_with_shrink_who_comes_back_takes_part_from_the_next_round_on() -> None:
+    server = adding("shrink")
+    server.lose(1, "was killed by signal 9")
+    server.handle(0, 3, push(1, 1, clock=1), "first of 0")
+    server.join(1, "second of 1")
+    server.handle(0, 4, push(2, 2, clock=2), "first of 0")
+    assert stored(server) == [3, 3]  # it has arrived, and takes no part yet
+    server.handle(1, 1, ("enter",), "second of 1")
+    assert server.counts(1) == {"w": 2}
+    server.handle(0, 5, push(4, 4, clock=3), "first of 0")
+    assert stored(server) == [3, 3]
+    server.handle(1, 2, push(100, 100, clock=3), "second of 1")
+    assert stored(server) == [107, 107]
+
+
+def test_without_a_policy_another_process_cannot_take_over_a_rank() -> None:
+    server = adding("raise")
+    with pytest.raises(WorkerLostError, match="rank 1 has ended and cannot come back; set OPERAD_KV_ON_LOSS"):
+        server.join(1, "second of 1")
+
+
+def test_who_has_taken_over_a_rank_is_known_after_a_crash_of_the_server() -> None:
+    pictures: list[bytes] = []
+    server = Server(TWO._replace(on_loss="wait"), False, lambda state: pictures.append(pickle.dumps(state)))
+    server.join(1, "first of 1")
+    server.join(1, "second of 1")
+    back = Server(TWO._replace(on_loss="wait"), False)
+    back.restore(pickle.loads(pictures[-1]))
+    assert back.join(1, "second of 1").is_back
+    with pytest.raises(WorkerLostError, match="another process has its place"):
+        back.handle(1, 1, push(1, 1), "first of 1")
+
+
+def test_an_optimizer_outlasts_a_crash_before_anything_that_it_moves_is_taken_in() -> None:
+    pictures: list[bytes] = []
+    server = serving(
+        TWO._replace(snapshot_every=100), write=lambda state: pictures.append(pickle.dumps(state))
+    )
+    server.handle(0, 2, ("optimizer", od.optimizer.SGD(learning_rate=1)))
+    server.handle(0, 3, push(1, 1))
+    back = Server(TWO, False)
+    back.restore(pickle.loads(pictures[-1]))
+    assert back.handle(1, 2, push(1, 1)).seen == 2
+    back.handle(0, 3, push(1, 1))
+    assert stored(back) == [-2, -2]
+
+
+def test_a_wait_may_overtake_the_message_that_it_is_for() -> None:
+    server = serving(TWO._replace(num_workers=1, timeout_s=60))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(server.wait, 0, 2, {"w": 1}, arrival_s=60)
+        server.handle(0, 2, push(1, 1))
+        assert waiting.result().seen == 2

@@ -17,3 +17,10 @@ def test_without_mpi4py_the_error_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(PluginError, match=r'engine \'mpi\' cannot be used: .*operad-kvstore-mpi\[openmpi\]"'):
         od.kv.create("dist_sync", engine="mpi")
+
+
+@pytest.mark.parametrize("on_loss", ["shrink", "wait"])
+def test_going_on_without_a_lost_worker_is_refused(monkeypatch: pytest.MonkeyPatch, on_loss: str) -> None:
+    monkeypatch.setenv("OPERAD_KV_ON_LOSS", on_loss)
+    with pytest.raises(UnsupportedError, match=f"OPERAD_KV_ON_LOSS is '{on_loss}', and under MPI"):
+        od.kv.create("dist_sync", engine="mpi")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +14,11 @@ from operad_kvstore_ray.launch import Workers, launch
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
 
 
-def run(body: str, grace_s: float = 20.0, **env: str) -> tuple[int, list[str], list[Any]]:
+def run(body: str, grace_s: float = 20.0, restarts: int = 0, **env: str) -> tuple[int, list[str], list[Any]]:
     lines: list[str] = []
     lost: list[Any] = []
-    workers = Workers([sys.executable, "-c", PROGRAM + body, "word"], {**os.environ, **env}, 2, lines.append)
+    command = [sys.executable, "-c", PROGRAM + body, "word"]
+    workers = Workers(command, {**os.environ, **env}, 2, lines.append, restarts)
     code = workers.wait(grace_s, lambda rank, why: lost.append((rank, why)))
     workers.end()
     return code, sorted(lines), lost
@@ -38,6 +40,28 @@ def test_a_worker_killed_by_a_signal_is_told_to_the_servers_and_the_others_end_a
     assert code == 128 + signal.SIGKILL
     assert lines == ["operad launch: ending rank 0", "operad launch: rank 1 was killed by signal 9"]
     assert lost == [(1, "was killed by signal 9")]
+
+
+def test_a_worker_that_fails_is_started_again_and_the_code_is_that_of_its_last_life(tmp_path: Path) -> None:
+    body = f"path = {str(tmp_path)!r} + f'/{{rank}}'; lives = os.path.exists(path); open(path, 'w').close(); "
+    code, lines, lost = run(body + "sys.exit(0 if lives else 7 * rank)", restarts=2)
+    assert (code, lines) == (0, ["operad launch: rank 1 exited with 7; starting it again, 1 of 2"])
+    assert lost == [(1, "exited with 7")]
+
+
+def test_a_worker_that_fails_more_often_than_it_may_ends_the_job() -> None:
+    code, lines, _ = run("sys.exit(7 * rank)", restarts=1)
+    assert code == 7
+    assert lines == [
+        "operad launch: rank 1 exited with 7",
+        "operad launch: rank 1 exited with 7; starting it again, 1 of 1",
+    ]
+
+
+def test_starting_again_what_nobody_waits_for_is_refused() -> None:
+    words = ["-n", "2", "--restart", "1", "--env", "OPERAD_KV_ON_LOSS=raise", "x.py"]
+    done = CliRunner().invoke(launch, words)
+    assert (done.exit_code, "OPERAD_KV_ON_LOSS is 'raise'" in done.output) == (2, True)
 
 
 @pytest.mark.parametrize("words", [["-n", "2", "--env", "COLOUR", "x.py"], ["x.py"], ["-n", "0", "x.py"]])

@@ -1,6 +1,7 @@
 """Every worker runs this: something fails in the middle of a training. Prints what each worker sees.
 
-Usage: failures.py WHAT TYPE, where WHAT is one of the functions below.
+Usage: failures.py WHAT TYPE [MARK], where WHAT is one of the functions below, and MARK a file that a worker
+makes before it kills itself, so that it does not when it was started again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,60 @@ def shrunk() -> None:
         kv.push("w", od.nd.ones(3))
         value = pulled("w")
     print("sum", value[0], flush=True)
+
+
+def dies_once() -> None:
+    """This worker kills itself, unless it was started again."""
+    mark = Path(sys.argv[3])
+    if not mark.exists():
+        mark.touch()
+        kv._courier.ask(lambda: None)  # what was pushed is on its way
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def restarted() -> None:
+    """The last rank kills itself between the keys of a step; it comes back, and all sums are exact."""
+    sizes = {"a": 3, "large": 1_200_000, "z": 2}
+    kv.init(list(sizes), [od.nd.zeros(size) for size in sizes.values()])
+    kv.set_updater(lambda key, gradient, weight: weight.__iadd__(gradient))
+    first = kv.resume()
+    for step in range(first, 12):
+        for key, size in sizes.items():
+            if rank == last and (step, key) == (5, "z"):
+                dies_once()
+            kv.push(key, od.nd.ones(size) * (step + 1))
+        expected = workers * (step + 1) * (step + 2) / 2
+        for key, size in sizes.items():
+            assert (pulled(key, size) == expected).all(), (step, key, pulled(key, size), expected)
+    kv.barrier()
+    print(f"exact from step {first} on", flush=True)
+
+
+def rejoined() -> None:
+    """The last rank kills itself, the others go on, and it comes back; a value is how many have pushed."""
+    kv.init("w", od.nd.zeros(3))
+    seen = [workers]
+    while len(set(seen)) == 1 or seen[-1] != workers:
+        if rank == last and len(seen) == 4:
+            dies_once()
+        kv.push("w", od.nd.ones(3))
+        seen.append(int(pulled("w")[0]))
+        if rank == last and Path(sys.argv[3]).exists():
+            break
+        time.sleep(0.01)
+    print(f"rounds {sorted(set(seen))}, the last of {seen[-1]}", flush=True)
+
+
+def waited_in_vain() -> None:
+    """The last rank kills itself, and nobody starts it again."""
+    kv.init("w", od.nd.zeros(3))
+    if rank == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    kv.push("w", od.nd.ones(3))
+    try:
+        pulled("w")
+    except od.kv.StoreTimeoutError as error:
+        print(f"timeout {list(error.ranks)}: {error}", flush=True)
 
 
 def silent_worker() -> None:

@@ -22,9 +22,14 @@ from operad_kvstore.errors import StoreError as StoreError
 from operad_kvstore.errors import StoreTimeoutError as StoreTimeoutError
 from operad_kvstore.errors import UpdateFailedError as UpdateFailedError
 from operad_kvstore.errors import WorkerLostError as WorkerLostError
+from operad_kvstore.inbox import Receipt as Receipt
+from operad_kvstore.inbox import Standing as Standing
 from operad_kvstore.keys import KeyTable as KeyTable
 from operad_kvstore.packets import Packet as Packet
-from operad_kvstore.server import Receipt as Receipt
+from operad_kvstore.placement import Extent as Extent
+from operad_kvstore.placement import Part as Part
+from operad_kvstore.placement import Placement as Placement
+from operad_kvstore.rounds import KeyRounds as KeyRounds
 from operad_kvstore.server import Server as Server
 from operad_kvstore.settings import StoreSettings as StoreSettings
 from operad_kvstore.shard import Shard as Shard

@@ -1,10 +1,10 @@
 """Stores whose values several processes share, whatever carries them.
 
-A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, and returns;
-a thread sends them once they are computed. So an array may be written again as soon as it has been pushed.
-A pull waits for that thread, and raises what went wrong on the way. In a synchronous store a round of a key
-is one push of each worker: whoever pushes twice waits for the others, in its pull. In an asynchronous one
-every push changes the stored value, which needs an optimizer.
+A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, one row of
+buckets for each server, and returns; a thread sends them once they are computed. So an array may be written
+again as soon as it has been pushed. A pull waits for that thread, and raises what went wrong on the way. In a
+synchronous store a round of a key is one push of each worker: whoever pushes twice waits for the others, in
+its pull. In an asynchronous one every push changes the stored value, which needs an optimizer.
 
 Source: KVStoreDist, src/kvstore/kvstore_dist.h. Differs: rounds count workers and not requests; keys of a
 call share messages; every wait ends, and its error names ranks; errors of an updater are raised.
@@ -13,8 +13,9 @@ call share messages; every wait ends, and its error names ranks; errors of an up
 from __future__ import annotations
 
 import atexit
+import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -40,12 +41,10 @@ class Remote(NamedTuple):
     Attributes:
         shape: Of its value.
         dtype: Likewise.
-        home: The number of the server that has it.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    home: int
 
 
 @final
@@ -65,6 +64,7 @@ class DistStore(KVStore):
         self._clocks: defaultdict[Key, int] = defaultdict(int)
         self._codec: TwoBit | None = None
         self._residuals: dict[Key, Array] = {}
+        self._has_entered = False
         self._is_open = True
         atexit.register(self.close)
 
@@ -101,14 +101,17 @@ class DistStore(KVStore):
         It runs where values are stored, so it must work in another process. Every worker calls this.
         """
         self._updates.set_function(updater)
-        self._courier.ask(lambda: self._transport.configure("updater", updater))
+        self._configure("updater", updater)
 
     _set_updater = set_updater
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Let rank 0's optimizer move the values where they are stored. Every worker calls this."""
+        """Let rank 0's optimizer move the values where they are stored. Every worker calls this.
+
+        Large weights are spread over the servers where the optimizer `is_elementwise`.
+        """
         self._updates.set_optimizer(optimizer)
-        self._courier.ask(lambda: self._transport.configure("optimizer", optimizer))
+        self._configure("optimizer", optimizer)
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
         """Compress what is sent to two bits per element, with error feedback; float32 only.
@@ -126,13 +129,35 @@ class DistStore(KVStore):
         of_shards = self._courier.ask(lambda: self._transport.states(dump_optimizer))
         if len(of_shards) == 1:
             write_atomically(fname, of_shards[0])
-        else:
-            write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer))
+            return
+        places = {
+            name: (known.shape, [part.home for part in self._transport.parts(name)])
+            for name, known in self._table.items()
+        }
+        write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer, places))
 
     def load_optimizer_states(self, fname: str | Path) -> None:
         """Take over the file that rank 0 has. Every worker calls this."""
-        states = Path(fname).read_bytes() if self.rank == 0 else b""
-        self._courier.ask(lambda: self._transport.configure("states", states))
+        self._configure("states", Path(fname).read_bytes() if self.rank == 0 else b"")
+
+    def resume(self, key: Any = None) -> int:
+        """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.
+
+        A program that may be started again (`operad launch --restart`) calls this once all keys have values,
+        and goes on with that step. Some keys may have got further than others when the process ended; what
+        is pushed to those again counts once. Without this call each key goes on where it stands.
+
+        Args:
+            key: A key, or a list of those that are pushed in every step; None: all.
+        """
+        self._enter()
+        given = list(key) if isinstance(key, (list, tuple)) else [key]
+        keys = list(self._table) if key is None else given
+        for name in keys:
+            self._table.get("resume", name)
+        step = min((self._clocks[name] for name in keys), default=0)
+        self._clocks.update(dict.fromkeys(keys, step))
+        return step
 
     def close(self) -> None:
         """Take leave of the other workers; a process does so when it ends."""
@@ -148,11 +173,19 @@ class DistStore(KVStore):
             if len(values) > 1:
                 raise ArgumentError(f"{call}: key {name!r} has {len(values)} values, expected one")
         values_of = {name: array.asnumpy() for name, (array,) in groups.items()}
-        homes = {name: self._transport.home(name, value.nbytes) for name, value in values_of.items()}
+        for name, array in values_of.items():
+            self._transport.place(name, array, may_cut=self._updates.is_elementwise)
         self._courier.ask(lambda: self._transport.init(values_of))
-        self._table.add(
-            {name: Remote(value.shape, value.dtype, homes[name]) for name, value in values_of.items()}
-        )
+        self._table.add({name: Remote(array.shape, array.dtype) for name, array in values_of.items()})
+
+    def _configure(self, what: str, value: Any) -> None:
+        gathers = not self._updates.is_elementwise
+        self._courier.ask(lambda: self._transport.configure(what, value, gathers=gathers))
+
+    def _enter(self) -> None:
+        if not self._has_entered:
+            self._clocks.update(self._courier.ask(self._transport.enter))
+            self._has_entered = True
 
     def _checked(self, call: str, what: str, key: Any, arrays: Any) -> Groups:
         groups = super()._checked(call, what, key, arrays)
@@ -171,43 +204,77 @@ class DistStore(KVStore):
                 )
         return groups
 
-    def _take_in(self, groups: Groups) -> None:
-        totals: dict[Key, NDArray] = {}
-        by_home: defaultdict[int, list[Sized]] = defaultdict(list)
-        with autograd.pause():
-            for name, values in groups.items():
-                known = self._table.get("push", name)
-                parts = [value.as_in_context(cpu()).astype(known.dtype, copy=False) for value in values]
-                totals[name] = parts[0] if len(parts) == 1 else nd.add_n(*parts)
-                by_home[known.home].append(Sized(name, totals[name].size, known.dtype))
-                self._clocks[name] += 1
-            filled = []
-            for home, arrays in by_home.items():
-                for bucket in plan_buckets(arrays):
-                    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
-                    pack(bucket, totals, flat)
-                    filled.append((bucket, flat, home))
-        codec = self._codec
-        self._courier.send(lambda: self._transport.push([self._packet(codec, *one) for one in filled]))
+    def _exchange(self, values: Groups, outs: Groups) -> None:
+        packets = self._packed(values)
+        self._write(outs, lambda clocks: self._transport.pushpull(packets(), clocks))
 
-    def _packet(self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int) -> Packet:
-        """Waits for the values; the courier's thread calls it."""
-        # Nobody else has `flat`, so its memory is sent without a copy.
-        values = np.from_dlpack(flat)
-        if codec is None:
-            return Packet(bucket, values, None, home)
-        for piece in bucket.pieces:
-            if piece.key not in self._residuals:
-                size = int(np.prod(self._table.get("push", piece.key).shape))
-                self._residuals[piece.key] = np.zeros(size, np.float32)
-        words = compressed(bucket, values, self._residuals, codec)
-        return Packet(bucket, words, codec.threshold, home)
+    def _take_in(self, groups: Groups) -> None:
+        packets = self._packed(groups)
+        self._courier.send(lambda: self._transport.push(packets()))
 
     def _copy_out(self, groups: Groups) -> None:
+        self._write(groups, self._transport.pull)
+
+    def _packed(self, groups: Groups) -> Callable[[], Sequence[Packet]]:
+        """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
+        self._enter()
+        totals: dict[Key, NDArray] = {}
+        for name in groups:
+            self._clocks[name] += 1
         clocks = {name: self._clocks[name] for name in groups}
-        found = self._courier.ask(lambda: self._transport.pull(clocks))
+        with autograd.pause():
+            for name, values in groups.items():
+                dtype = self._table.get("push", name).dtype
+                parts = [value.as_in_context(cpu()).astype(dtype, copy=False) for value in values]
+                totals[name] = parts[0] if len(parts) == 1 else nd.add_n(*parts)
+            filled = []
+            for home, mine in self._by_home(totals).items():
+                sized = [
+                    Sized(name, array.size, self._table.get("push", name).dtype)
+                    for name, array in mine.items()
+                ]
+                for bucket in plan_buckets(sized):
+                    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
+                    pack(bucket, mine, flat)
+                    filled.append((bucket, flat, home, clocks))
+        codec = self._codec
+        return lambda: [self._packet(codec, *one) for one in filled]
+
+    def _by_home(self, arrays: Mapping[Key, NDArray]) -> dict[int, dict[Key, NDArray]]:
+        """What each server gets of arrays, by its number; flat where an array is spread."""
+        found: defaultdict[int, dict[Key, NDArray]] = defaultdict(dict)
+        for name, array in arrays.items():
+            parts = self._transport.parts(name)
+            for part in parts:
+                is_whole = len(parts) == 1
+                found[part.home][name] = array if is_whole else array.reshape((-1,))[part.start : part.stop]
+        return found
+
+    def _packet(
+        self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int, clocks: Mapping[Key, int]
+    ) -> Packet:
+        """Waits for the values."""
+        # Nobody else has `flat`, so its memory is sent without a copy.
+        values = np.from_dlpack(flat)
+        clocks = {piece.key: clocks[piece.key] for piece in bucket.pieces}
+        if codec is None:
+            return Packet(bucket, values, None, home, clocks)
+        residuals = {name: self._residual(name, home) for name in clocks}
+        words = compressed(bucket, values, residuals, codec)
+        return Packet(bucket, words, codec.threshold, home, clocks)
+
+    def _residual(self, key: Key, home: int) -> Array:
+        """What compression has held back of the elements of a key that a server has."""
+        if key not in self._residuals:
+            self._residuals[key] = np.zeros(math.prod(self._table.get("push", key).shape), np.float32)
+        (part,) = (part for part in self._transport.parts(key) if part.home == home)
+        return self._residuals[key][part.start : part.stop]
+
+    def _write(self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Array]]) -> None:
+        clocks = {name: self._clocks[name] for name in groups}
+        found = self._courier.ask(lambda: pull(clocks))
         with autograd.pause():
             for name, outs in groups.items():
-                stored = as_ndarray(found[name])
+                stored = as_ndarray(found[name].reshape(self._table.get("pull", name).shape))
                 for out in outs:
                     stored.copyto(out)

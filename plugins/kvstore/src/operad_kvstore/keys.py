@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar, final
 
 import numpy as np
@@ -45,6 +45,14 @@ class KeyTable(Generic[Entry]):
                 f"{call}: key {key!r} was never initialised (there are: {known}); call init first"
             )
         return self._entries[key]
+
+    def items(self) -> Iterable[tuple[Key, Entry]]:
+        """Every key with its entry, in the order in which they were added."""
+        return self._entries.items()
+
+    def __iter__(self) -> Iterator[Key]:
+        """Every key, likewise."""
+        return iter(self._entries)
 
     def check_new(self, call: str, keys: Sequence[Key]) -> None:
         """Pass keys that can be added.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, final
+
+from operad_kvstore.errors import WorkerLostError
 
 
 @final
@@ -14,25 +16,82 @@ class Members:
     Args:
         num_workers: How many there are at the start.
         silence_s: Who was heard of once, and then not for so many seconds, is lost.
+        on_loss: `raise`, `shrink` or `wait`; see `StoreSettings`.
         now: A clock, in seconds.
 
     Attributes:
         lost: Why, by rank.
+        finished: Those of the lost that took leave; no other process will have their rank.
+        arriving: Those that came back, and do not take part in rounds yet.
     """
 
-    def __init__(self, num_workers: int, silence_s: float, now: Callable[[], float] = time.monotonic) -> None:
-        self.num_workers = num_workers
+    def __init__(
+        self,
+        num_workers: int,
+        silence_s: float,
+        on_loss: str = "raise",
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.num_workers, self._on_loss = num_workers, on_loss
         self._silence_s, self._now = silence_s, now
         self._heard: dict[int, float] = {}
         self.lost: dict[int, str] = {}
+        self.finished: set[int] = set()
+        self.arriving: set[int] = set()
 
     def hear(self, rank: int) -> None:
-        """A worker lives. One that is lost stays lost."""
+        """A worker lives. One that is lost stays lost; see `come_back`."""
         self._heard[rank] = self._now()
 
     def lose(self, rank: int, why: str) -> None:
         """A worker has ended; the first reason stays."""
         self.lost.setdefault(rank, why)
+        self.arriving.discard(rank)
+
+    def leave(self, rank: int) -> None:
+        """A worker has done all it has to."""
+        if rank not in self.lost:
+            self.lose(rank, "has finished")
+            self.finished.add(rank)
+
+    def speak(self, rank: int) -> None:
+        """A worker wants something. Where lost ones are waited for, one that was only silent is back.
+
+        Raises:
+            WorkerLostError: It is lost, and the others go on without it.
+        """
+        if rank in self.lost:
+            if self._on_loss != "wait":
+                why = f"it {self.lost[rank]}"
+                raise WorkerLostError(f"rank {rank} was given up: {why}; start the job again", [rank])
+            self.come_back(rank, is_arriving=False)
+        self.hear(rank)
+
+    def check_may_return(self, rank: int) -> None:
+        """Pass where another process may take over a rank.
+
+        Raises:
+            WorkerLostError: Settings do not let it.
+        """
+        if self._on_loss == "raise":
+            raise WorkerLostError(
+                f"rank {rank} has ended and cannot come back; set OPERAD_KV_ON_LOSS to 'wait' or 'shrink' "
+                "before the job starts, or start the whole job again",
+                [rank],
+            )
+
+    def come_back(self, rank: int, *, is_arriving: bool) -> None:
+        """There is a worker of a rank that was lost; rounds need it unless it is only arriving."""
+        self.lost.pop(rank, None)
+        self.finished.discard(rank)
+        if is_arriving:
+            self.arriving.add(rank)
+        self.hear(rank)
+
+    @property
+    def gone(self) -> Collection[int]:
+        """The lost ones that nobody waits for."""
+        return self.finished if self._on_loss == "wait" else self.lost.keys()
 
     def find_silent(self) -> list[int]:
         """Those that are lost from now on because they were not heard of."""
@@ -43,6 +102,29 @@ class Members:
         return silent
 
     @property
-    def live(self) -> list[int]:
-        """The others, those included that have not been heard of yet."""
+    def present(self) -> list[int]:
+        """Those that are not lost; they include those that have not been heard of yet."""
         return [rank for rank in range(self.num_workers) if rank not in self.lost]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is left, nor may come back."""
+        return not self.present and (self._on_loss != "wait" or len(self.finished) == self.num_workers)
+
+    @property
+    def expected(self) -> list[int]:
+        """Those without whom no round is complete: all, or where the others go on those that take part."""
+        if self._on_loss != "shrink":
+            return list(range(self.num_workers))
+        return [rank for rank in self.present if rank not in self.arriving]
+
+    def state(self) -> dict[str, Any]:
+        """Who is lost, for `restore`."""
+        return {"lost": self.lost, "finished": self.finished, "arriving": self.arriving}
+
+    def restore(self, state: Mapping[str, Any], ranks: Iterable[int]) -> None:
+        """Know what `state` gave, and hear of some ranks."""
+        for name, value in state.items():
+            setattr(self, name, value)
+        for rank in ranks:
+            self.hear(rank)

@@ -28,12 +28,21 @@ class Packet(NamedTuple):
         payload: The values, one-dimensional; or words of 16 values each.
         threshold: Of compressed values; else None.
         home: The number of the server that stores the keys.
+        clocks: By key the number of the round that this push belongs to; None where rounds have no numbers.
     """
 
     bucket: Bucket
     payload: Array
     threshold: float | None = None
     home: int = 0
+    clocks: Mapping[Key, int] | None = None
+
+    def is_after(self, round_number: int, key: Key) -> bool:
+        """Whether it belongs to a later round of a key than that.
+
+        It may not where a process was killed between its messages to two servers, and another repeats them.
+        """
+        return self.clocks is None or self.clocks[key] > round_number
 
     def parts(self) -> Iterator[tuple[Piece, Array]]:
         """Each piece with its values, decompressed."""

@@ -8,7 +8,7 @@ whoever came first: the same numbers give the same bits.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, final
 
 import numpy as np
@@ -69,13 +69,31 @@ class KeyRounds:
         self.done += 1
         return self._whole[rank].popleft()
 
+    def count(self, rank: int) -> int:
+        """The number of the last round that has, or will have, a push of a rank that is here."""
+        return self.done + len(self._whole.get(rank, ()))
+
     def lacking(self, ranks: Collection[int], clock: int) -> list[int]:
         """Of some ranks, those without whom round `clock` cannot be complete."""
         if self.done >= clock:
             return []
-        return [rank for rank in sorted(ranks) if self.done + len(self._whole.get(rank, ())) < clock]
+        return [rank for rank in sorted(ranks) if self.count(rank) < clock]
 
     def forget(self, rank: int) -> None:
         """Drop what a lost worker pushed."""
         self._whole.pop(rank, None)
+        self.forget_part(rank)
+
+    def forget_part(self, rank: int) -> None:
+        """Drop a push of which the last part has not come."""
         self._begun.pop(rank, None)
+
+    @classmethod
+    def joined(cls, parts: Sequence[KeyRounds]) -> KeyRounds:
+        """The rounds of a key whose array was spread, of which all parts are at the same round."""
+        whole = cls(sum(part._num_elements for part in parts), parts[0]._dtype)
+        whole.done = parts[0].done
+        for rank, queue in parts[0]._whole.items():
+            queues = [queue, *(part._whole[rank] for part in parts[1:])]
+            whole._whole[rank] = deque(map(np.concatenate, zip(*queues, strict=True)))
+        return whole

@@ -23,7 +23,8 @@ class StoreSettings(NamedTuple):
         job: The name under which workers find their servers.
         timeout_s: How long a worker waits for others, in seconds.
         silence_s: A worker that was not heard of for so many seconds is lost.
-        on_loss: `raise` where a worker is lost that others wait for, or `shrink`: go on without it.
+        on_loss: What happens where a worker is lost that others wait for: they get an error (`raise`), go on
+            without it (`shrink`), or wait until a process takes over its rank (`wait`).
         snapshots: The folder for what servers write to come back after a crash; empty for a temporary one.
         snapshot_every: A server writes after taking in so many times the bytes that it stores.
     """
@@ -58,8 +59,8 @@ class StoreSettings(NamedTuple):
         return cls(**found)._checked()
 
     def _checked(self) -> Self:
-        if self.on_loss not in {"raise", "shrink"}:
-            raise ConfigError(f"{PREFIX}ON_LOSS is {self.on_loss!r}, expected 'raise' or 'shrink'")
+        if self.on_loss not in {"raise", "shrink", "wait"}:
+            raise ConfigError(f"{PREFIX}ON_LOSS is {self.on_loss!r}, expected 'raise', 'shrink' or 'wait'")
         for field in ("num_workers", "num_servers", "timeout_s", "silence_s", "snapshot_every"):
             if not getattr(self, field) > 0:
                 raise ConfigError(f"{PREFIX}{field.upper()} is {getattr(self, field)}, expected more than 0")

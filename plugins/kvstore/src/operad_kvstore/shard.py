@@ -6,34 +6,76 @@ from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 from operad import NDArray, nd
+from operad_kvstore.errors import RoundMismatchError
 from operad_kvstore.keys import Key
 from operad_kvstore.packets import Array, as_ndarray
+from operad_kvstore.placement import Extent
+from operad_kvstore.states import cut_state
 from operad_kvstore.updates import Update, Updates
 
 
 @final
 class Shard:
-    """Values by key. Every call takes and gives plain arrays, and is done when it returns.
+    """Values by key, or parts of them. Calls take and give plain arrays, and are done when they return.
 
-    It can be pickled if its updater can be.
+    A shard can be pickled if its updater can be.
     """
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
+        self._extents: dict[Key, Extent] = {}
         self._updates = Updates()
 
-    def put(self, values: Mapping[Key, Array]) -> None:
-        """Store copies of values, also under keys that have one."""
+    def put(self, values: Mapping[Key, Array], extents: Mapping[Key, Extent] | None = None) -> None:
+        """Store copies of values, also under keys that have one.
+
+        Args:
+            values: By key.
+            extents: Which elements they are; else they are whole.
+        """
         for key, value in values.items():
             self._values[key] = nd.array(value, dtype=value.dtype)
+            self._extents[key] = extents[key] if extents is not None else Extent.of_all(value.shape)
+
+    def drop(self, keys: Iterable[Key]) -> None:
+        """Forget keys, if they are here."""
+        for key in keys:
+            self._values.pop(key, None)
+            self._extents.pop(key, None)
+
+    def described(self) -> dict[Key, tuple[Extent, str]]:
+        """Which elements of keys' arrays are here, and their types."""
+        return {key: (extent, self._values[key].dtype.name) for key, extent in self._extents.items()}
+
+    def check(self, rank: int, expected: Mapping[Key, tuple[Extent, str]]) -> None:
+        """Compare what a worker takes its keys for with what rank 0 has stored.
+
+        Args:
+            rank: Of the worker.
+            expected: Which elements of a key's array are here, and their type.
+        Raises:
+            RoundMismatchError: They differ.
+        """
+        for key, (extent, dtype) in expected.items():
+            if key not in self._values:
+                raise RoundMismatchError(f"init: rank {rank} has key {key!r}, rank 0 has not", [0, rank])
+            stored, its_dtype = self._extents[key], self._values[key].dtype.name
+            if (stored.shape, its_dtype) != (extent.shape, dtype):
+                raise RoundMismatchError(
+                    f"init: key {key!r} is {stored.shape} of {its_dtype} in rank 0, "
+                    f"and {extent.shape} of {dtype} in rank {rank}",
+                    [0, rank],
+                )
+            if stored != extent:
+                raise RoundMismatchError(
+                    f"init: ranks 0 and {rank} spread key {key!r} over the servers in different ways; "
+                    "all workers set the same optimizer or updater",
+                    [0, rank],
+                )
 
     def get(self, keys: Iterable[Key]) -> dict[Key, Array]:
         """Copies of values."""
         return {key: self._values[key].asnumpy() for key in keys}
-
-    def __contains__(self, key: object) -> bool:
-        """Whether a key has a value."""
-        return key in self._values
 
     def num_elements(self, key: Key) -> int:
         """The size of a value."""
@@ -80,5 +122,8 @@ class Shard:
         return self._updates.states(dump_optimizer)
 
     def load_states(self, states: bytes) -> None:
-        """See `Updates.set_states`; keeps what belongs to this shard's keys."""
-        self._updates.set_states(states, self._values.keys())
+        """See `Updates.set_states`; keeps what belongs to the elements that are here."""
+        self._updates.set_states(states)
+        self._updates.map_states(
+            lambda key, state: cut_state(state, self._extents[key]), self._extents.keys()
+        )

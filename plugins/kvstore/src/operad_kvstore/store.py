@@ -114,8 +114,7 @@ class KVStore(KVStoreBase):
         _check_priority("pushpull", priority)
         values = self._checked("pushpull", "value", key, value)
         outs = values if out is None else self._checked("pushpull", "out", key, out)
-        self._take_in(values)
-        self._copy_out(outs)
+        self._exchange(values, outs)
 
     def row_sparse_pull(self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None) -> None:
         """Refused: no array is sparse.
@@ -192,6 +191,10 @@ class KVStore(KVStoreBase):
         for name, several in groups.items():
             check_shapes(call, name, several, self._table.get(call, name).shape)
         return groups
+
+    def _exchange(self, values: Groups, outs: Groups) -> None:
+        self._take_in(values)
+        self._copy_out(outs)
 
     def _take_in(self, groups: Groups) -> None:
         with autograd.pause():

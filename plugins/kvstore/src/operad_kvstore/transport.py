@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from operad_kvstore.keys import Key
 from operad_kvstore.packets import Array, Packet
+from operad_kvstore.placement import Part
 
 
 class Transport(Protocol):
@@ -25,8 +26,17 @@ class Transport(Protocol):
     def num_workers(self) -> int:
         """How many there were at the start."""
 
-    def home(self, key: Key, num_bytes: int) -> int:
-        """The server of a new key; every worker asks for the same keys in the same order."""
+    def place(self, key: Key, value: Array, *, may_cut: bool) -> None:
+        """Choose the servers of a new key; every worker does for the same keys in the same order.
+
+        Args:
+            key: Of the value.
+            value: Its shape and type count.
+            may_cut: Whether its elements may be on several servers.
+        """
+
+    def parts(self, key: Key) -> Sequence[Part]:
+        """Where the elements of a key are."""
 
     def init(self, values: Mapping[Key, Array]) -> None:
         """Store the values of rank 0; every worker calls.
@@ -41,12 +51,30 @@ class Transport(Protocol):
     def pull(self, clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
         """What is stored after the rounds of given numbers; a key's first push belongs to round 1.
 
+        Arrays are whole, of the stored shape or flat.
+
         Raises:
             UpdateFailedError: The updater failed in the key's last round.
         """
 
-    def configure(self, what: str, value: Any) -> None:
-        """Set rank 0's `optimizer`, `updater` or `states` where values are stored; every worker calls."""
+    def pushpull(self, packets: Sequence[Packet], clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
+        """`push`, then `pull`, in one message where that can be."""
+
+    def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
+        """Set rank 0's `optimizer`, `updater` or `states` where values are stored; every worker calls.
+
+        Args:
+            what: One of these.
+            value: Rank 0's counts.
+            gathers: Bring keys together first that are on several servers.
+        """
+
+    def enter(self) -> Mapping[Key, int]:
+        """Take part in rounds; called before the first push.
+
+        Returns:
+            By key how many rounds have a push of this rank already, of a process that had the rank before.
+        """
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
         """The optimizer's states of every server."""

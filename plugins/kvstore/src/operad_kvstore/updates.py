@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -11,7 +11,9 @@ from operad import NDArray
 from operad.errors import ArgumentError
 from operad.files import write_atomically
 from operad_kvstore.keys import Key
+from operad_kvstore.states import joined_state
 
+Place = tuple[tuple[int, ...], Sequence[int]]
 Update = Callable[[Key, NDArray, NDArray], None]
 
 
@@ -98,31 +100,52 @@ class Updates:
         states: bytes = self._updater("save_optimizer_states").get_states(dump_optimizer)
         return states
 
-    def set_states(self, states: bytes, keys: Collection[Key] | None = None) -> None:
-        """Take over what `states` gave; of some keys only if those are given.
+    def set_states(self, states: bytes) -> None:
+        """Take over what `states` gave.
 
         Raises:
             ArgumentError: There is no optimizer.
             FormatError: They are something else.
         """
-        updater = self._updater("load_optimizer_states")
-        updater.set_states(states)
-        if keys is not None:
-            updater.states = {key: state for key, state in updater.states.items() if key in keys}
+        self._updater("load_optimizer_states").set_states(states)
 
-    def join_states(self, of_shards: Sequence[bytes], dump_optimizer: bool) -> bytes:
-        """The states that several shards have, as one."""
+    def map_states(self, function: Callable[[Key, Any], Any], keys: Collection[Key]) -> None:
+        """Keep what a function makes of the states of some keys, and no others."""
+        updater = self._updater("load_optimizer_states")
+        updater.states = {key: function(key, state) for key, state in updater.states.items() if key in keys}
+
+    def join_states(
+        self, of_shards: Sequence[bytes], dump_optimizer: bool, places: Mapping[Key, Place]
+    ) -> bytes:
+        """The states that several shards have, as one, which the optimizer has from now on.
+
+        Args:
+            of_shards: What `states` of each gave.
+            dump_optimizer: As in `states`.
+            places: By key the whole array's shape, and the shards that have it, in the order of its elements.
+        """
         updater = self._updater("save_optimizer_states")
-        states: dict[Any, Any] = {}
+        kept: list[dict[Any, Any]] = []
         counts: dict[Any, Any] = {}
         for one in of_shards:
             updater.set_states(one)
-            states |= updater.states
+            kept.append(updater.states)
             counts |= updater.optimizer._index_update_count
-        updater.states = states
+        updater.states = {
+            key: joined_state([kept[shard][key] for shard in shards], shape)
+            for key, (shape, shards) in places.items()
+            if key in kept[shards[0]]
+        }
         updater.optimizer._index_update_count.update(counts)
         updater.optimizer.num_update = max(counts.values(), default=0)
         return self.states(dump_optimizer)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether each element moves as if it were alone; of functions nobody knows."""
+        if self._of_optimizer is None:
+            return self._update is None
+        return bool(getattr(self._of_optimizer.optimizer, "is_elementwise", False))
 
     def _updater(self, call: str) -> Any:
         if self._of_optimizer is None:

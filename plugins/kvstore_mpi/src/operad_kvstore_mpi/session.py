@@ -21,12 +21,18 @@ def connect(name: str) -> MpiTransport:
         name: The store's type.
     Raises:
         PluginError: mpi4py or an MPI library is missing.
-        UnsupportedError: The store is asynchronous, which needs servers.
+        UnsupportedError: The store is asynchronous, which needs servers; or a lost worker is to be replaced.
     """
     if "async" in name:
         raise UnsupportedError(
             f"create: the engine 'mpi' has no servers, which type {name!r} needs; "
             "start with `operad launch` and create(..., engine='ray')"
+        )
+    settings = od.kvstore.StoreSettings.from_environment()
+    if settings.on_loss != "raise":
+        raise UnsupportedError(
+            f"create: OPERAD_KV_ON_LOSS is {settings.on_loss!r}, and under MPI the loss of a worker is "
+            "always an error; leave it out, or start with `operad launch` and create(..., engine='ray')"
         )
     try:
         # Importing it starts MPI, so only a process that wants a store does.
@@ -37,7 +43,6 @@ def connect(name: str) -> MpiTransport:
         from mpi4py import MPI  # noqa: PLC0415
     except (ImportError, RuntimeError) as error:
         raise PluginError(f"create: the engine 'mpi' cannot be used: {error}; {_INSTALL}") from error
-    settings = od.kvstore.StoreSettings.from_environment()
     _end_all_with_this_process(MPI)
     transport = MpiTransport(MPI.COMM_WORLD.Dup(), settings.timeout_s)
     atexit.register(_finalize, MPI, transport)

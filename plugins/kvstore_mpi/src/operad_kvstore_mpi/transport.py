@@ -42,6 +42,7 @@ class MpiTransport:
         self._comm, self._timeout_s = comm, timeout_s
         self._shard = od.kvstore.Shard()
         self._failed: dict[Any, Exception] = {}
+        self._sizes: dict[Any, int] = {}
         self._num_agreed = 0
         self._checksum = 0
         self._broken: Exception | None = None
@@ -63,9 +64,13 @@ class MpiTransport:
         """Whether the workers still know what the others do."""
         return self._broken is None
 
-    def home(self, key: Any, num_bytes: int) -> int:
+    def place(self, key: Any, value: Array, *, may_cut: bool) -> None:
         """Values are everywhere."""
-        return 0
+        self._sizes[key] = value.size
+
+    def parts(self, key: Any) -> Sequence[Any]:
+        """The whole array, here."""
+        return [od.kvstore.Part(0, 0, self._sizes[key])]
 
     def init(self, values: Mapping[Any, Array]) -> None:
         """Store the values of rank 0."""
@@ -110,7 +115,12 @@ class MpiTransport:
         found: Mapping[Any, Array] = self._shard.get(clocks)
         return found
 
-    def configure(self, what: str, value: Any) -> None:
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Array]:
+        """`push`, then `pull`."""
+        self.push(packets)
+        return self.pull(clocks)
+
+    def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         """Set this worker's optimizer or updater, or rank 0's states."""
         self._agree(f"set {what} {type(value).__name__}")
         if what == "optimizer":
@@ -119,6 +129,10 @@ class MpiTransport:
             self._shard.set_updater(value)
         else:
             self._shard.load_states(self._from_first(value))
+
+    def enter(self) -> Mapping[Any, int]:
+        """Nothing: under MPI no other process takes over a rank."""
+        return {}
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
         """The states of this worker, which are those of all."""

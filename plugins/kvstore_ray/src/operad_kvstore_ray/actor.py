@@ -10,6 +10,7 @@ waited for. A large answer is put into Ray's object store once, for all workers 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,33 +43,66 @@ class ServerActor:
     def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
         self._file = Path(folder) / f"{name}.pickle"
         self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
+        self._replying = threading.Lock()
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
         if self._file.exists():
             # Written by this actor in its own folder.
             self._server.restore(unpickled(self._file.read_bytes()))
 
     @ray.method(concurrency_group=CALLS)
-    def handle(self, rank: int, number: int, message: tuple[Any, ...]) -> tuple[int, int]:
+    def join(self, rank: int, life: str) -> Any:
+        """See `Server.join`."""
+        return self._server.join(rank, life)
+
+    @ray.method(concurrency_group=CALLS)
+    def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str) -> tuple[int, int]:
         """See `Server.handle`; optimizers and updaters come pickled."""
         what, *values = message
         if what in {"optimizer", "updater"}:
             values = [unpickled(values[0])]
-        seen, durable = self._server.handle(rank, number, (what, *values))
+        seen, durable = self._server.handle(rank, number, (what, *values), life)
         return seen, durable
 
     @ray.method(concurrency_group=WAITS)
-    def wait(self, rank: int, number: int, clocks: Mapping[Any, int], barrier: int = 0) -> tuple[int, Any]:
-        """Up to which number the worker's messages are here, and if all are, the keys' values.
+    def wait(
+        self,
+        rank: int,
+        number: int,
+        clocks: Mapping[Any, int],
+        barrier: int,
+        arrival_s: float,
+        message: tuple[Any, ...],
+        life: str,
+    ) -> tuple[int, int, Any]:
+        """See `Server.wait`; the worker's last message may come with it.
 
-        Many bytes come as a list of one reference.
+        Returns:
+            Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
+            values of the keys. Many bytes come as a list of one reference.
         """
-        seen = self._server.wait(rank, number, clocks, barrier).seen
-        return (seen, self._reply(tuple(clocks))) if seen >= number else (seen, None)
+        if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
+            self._server.handle(rank, number, message, life)
+        seen, durable = self._server.wait(
+            rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
+        )
+        return seen, durable, self._reply(tuple(clocks)) if seen >= number else None
 
     @ray.method(concurrency_group=WAITS)
-    def check_shapes(self, rank: int, shapes: Mapping[Any, Any]) -> None:
+    def counts(self, rank: int) -> dict[Any, int]:
+        """See `Server.counts`."""
+        counts: dict[Any, int] = self._server.counts(rank)
+        return counts
+
+    @ray.method(concurrency_group=WAITS)
+    def entries(self, keys: Sequence[Any]) -> dict[Any, Any]:
+        """See `Server.entries`."""
+        entries: dict[Any, Any] = self._server.entries(keys)
+        return entries
+
+    @ray.method(concurrency_group=WAITS)
+    def check_shapes(self, rank: int, expected: Mapping[Any, Any]) -> None:
         """See `Server.check_shapes`."""
-        self._server.check_shapes(rank, shapes)
+        self._server.check_shapes(rank, expected)
 
     @ray.method(concurrency_group=WAITS)
     def states(self, dump_optimizer: bool) -> bytes:
@@ -83,28 +117,36 @@ class ServerActor:
         return lost
 
     @ray.method(concurrency_group=BEATS)
-    def lose(self, rank: int, why: str) -> bool:
-        """See `Server.lose`; whether no worker is left."""
+    def lose(self, rank: int, why: str) -> None:
+        """See `Server.lose`."""
         self._server.lose(rank, why)
-        return not self._server.live
+
+    @ray.method(concurrency_group=BEATS)
+    def leave(self, rank: int) -> bool:
+        """See `Server.leave`."""
+        is_last: bool = self._server.leave(rank)
+        return is_last
 
     @ray.method(concurrency_group=BEATS)
     def process_id(self) -> int:
         """Of the actor's process."""
         return os.getpid()
 
-    def _reply(self, keys: Sequence[Any]) -> Any:
-        """Values of keys: themselves, or a list of one reference."""
-        versions = self._server.versions(keys)
-        known = self._replies.get(tuple(keys))
-        if known is not None and known[0] == versions:
-            return known[1]
-        versions, values = self._server.values(keys)
-        if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
-            return values
-        reply = [ray.put(values)]
-        self._replies[tuple(keys)] = versions, reply
-        return reply
+    def _reply(self, keys: tuple[Any, ...]) -> Any:
+        """Values of keys: themselves, or a list of one reference.
+
+        All workers ask when a round is complete; those that come second get what was made for the first.
+        """
+        with self._replying:
+            known = self._replies.get(keys)
+            if known is not None and known[0] == self._server.versions(keys):
+                return known[1]
+            versions, values = self._server.values(keys)
+            if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
+                return values
+            reply = [ray.put(values)]
+            self._replies[keys] = versions, reply
+            return reply
 
     def _write(self, state: dict[str, Any]) -> None:
         write_atomically(self._file, pickled(state))

@@ -21,6 +21,7 @@ from operad_kvstore_ray.session import QUIETLY, imported_ray, start_cluster
 _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 5.0
 _OF_SIGNAL: Final = 128
+_ON_LOSS: Final = "OPERAD_KV_ON_LOSS"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -37,6 +38,10 @@ _OF_SIGNAL: Final = 128
     "--grace", type=click.FloatRange(0), default=30.0, show_default=True, metavar="SECONDS",
     help="How long the others may run after a worker has failed.",
 )  # fmt: skip
+@click.option(
+    "--restart", "restarts", type=click.IntRange(0), default=0, show_default=True, metavar="TIMES",
+    help="How often each worker is started again that fails; the others wait for it.",
+)  # fmt: skip
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def launch(
@@ -45,6 +50,7 @@ def launch(
     env: Sequence[str],
     object_store_mb: int,
     grace: float,
+    restarts: int,
     script: str,
     arguments: Sequence[str],
 ) -> None:
@@ -52,12 +58,21 @@ def launch(
 
     Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
     used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
-    of the first worker that failed (128 and its number for a signal), and 0 if none did.
+    of the first worker that failed for good (128 and its number for a signal), and 0 if none did.
+
+    A worker that is started again runs SCRIPT from the beginning; `store.resume()` says which step is next.
     """
     own = dict(_variable(text) for text in env)
+    if restarts:
+        own.setdefault(_ON_LOSS, os.environ.get(_ON_LOSS, "wait"))
+        if own[_ON_LOSS] == "raise":
+            raise click.BadParameter(
+                f"{_ON_LOSS} is 'raise': the others would not wait for it; set 'wait' or 'shrink'",
+                param_hint="--restart",
+            )
     job = f"job-{secrets.token_hex(4)}"
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
-    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20)
+    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20, servers)
     ray = imported_ray()
     snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
     shared = {
@@ -65,7 +80,7 @@ def launch(
         "OPERAD_KV_JOB": job, "OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers),
         "OPERAD_KV_SNAPSHOTS": snapshots,
     }  # fmt: skip
-    started = Workers([sys.executable, script, *arguments], shared, workers, click.echo)
+    started = Workers([sys.executable, script, *arguments], shared, workers, click.echo, restarts)
     try:
         code = started.wait(grace, lambda rank, why: _tell_servers(ray, address, job, rank, why))
     except KeyboardInterrupt:
@@ -87,32 +102,28 @@ class Workers:
         env: All variables of each.
         count: How many.
         echo: Prints a line.
+        restarts: How often each is started again that fails.
     """
 
     def __init__(
-        self, command: Sequence[str], env: Mapping[str, str], count: int, echo: Callable[[str], None]
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        count: int,
+        echo: Callable[[str], None],
+        restarts: int = 0,
     ) -> None:
-        self._echo = echo
-        self._processes = [
-            subprocess.Popen(
-                command, env={**env, "OPERAD_KV_RANK": str(rank)}, text=True, errors="replace", bufsize=1,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )
-            for rank in range(count)
-        ]  # fmt: skip
-        self._readers = [
-            threading.Thread(target=self._show, args=(rank, process.stdout), daemon=True)
-            for rank, process in enumerate(self._processes)
-        ]
-        for reader in self._readers:
-            reader.start()
+        self._command, self._env, self._echo = command, env, echo
+        self._restarts, self._left = restarts, [restarts] * count
+        self._readers: list[threading.Thread] = []
+        self._processes = [self._started(rank) for rank in range(count)]
 
     def wait(self, grace_s: float, on_loss: Callable[[int, str], None]) -> int:
-        """The exit code of the first that failed, once all have ended.
+        """The exit code of the first that failed and was not started again, once all have ended.
 
         Args:
-            grace_s: After a failure the others are ended after so many seconds.
-            on_loss: Is told the rank that failed, and why.
+            grace_s: After such a failure the others are ended after so many seconds.
+            on_loss: Is told the rank that failed, and why, before it is started again.
         """
         running = set(range(len(self._processes)))
         code, end, is_ending = 0, float("inf"), False
@@ -121,12 +132,17 @@ class Workers:
                 ended = self._processes[rank].poll()
                 if ended is None:
                     continue
-                running.discard(rank)
-                if ended and running and not is_ending:
-                    on_loss(rank, _why(ended))
+                is_restarted = bool(ended and self._left[rank] and not code)
+                if not is_restarted:
+                    running.discard(rank)
                 if ended and not is_ending:
-                    self._echo(f"operad launch: rank {rank} {_why(ended)}")
-                if ended and not code:
+                    if running:
+                        on_loss(rank, _why(ended))
+                    self._echo(f"operad launch: rank {rank} {_why(ended)}{self._again(rank, is_restarted)}")
+                if is_restarted:
+                    self._left[rank] -= 1
+                    self._processes[rank] = self._started(rank)
+                elif ended and not code:
                     code, end = _exit_code(ended), time.monotonic() + grace_s
             if time.monotonic() > end and not is_ending:
                 is_ending = True
@@ -149,6 +165,20 @@ class Workers:
                 process.wait()
         for reader in self._readers:
             reader.join(_LAST_WORDS_S)
+
+    def _started(self, rank: int) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            self._command, env={**self._env, "OPERAD_KV_RANK": str(rank)}, text=True, errors="replace",
+            bufsize=1, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        reader = threading.Thread(target=self._show, args=(rank, process.stdout), daemon=True)
+        reader.start()
+        self._readers.append(reader)
+        return process
+
+    def _again(self, rank: int, is_restarted: bool) -> str:
+        number = self._restarts - self._left[rank] + 1
+        return f"; starting it again, {number} of {self._restarts}" if is_restarted else ""
 
     def _show(self, rank: int, lines: IO[str]) -> None:
         with lines:
@@ -181,8 +211,9 @@ def _servers(ray: Any, address: str, job: str) -> list[Any]:
 
 
 def _tell_servers(ray: Any, address: str, job: str, rank: int, why: str) -> None:
-    for server in _servers(ray, address, job):
-        server.lose.remote(rank, why)
+    told = [server.lose.remote(rank, why) for server in _servers(ray, address, job)]
+    if told:  # before another process has the rank
+        ray.wait(told, num_returns=len(told), timeout=_LAST_WORDS_S)
 
 
 def _end_servers(ray: Any, address: str, job: str) -> None:

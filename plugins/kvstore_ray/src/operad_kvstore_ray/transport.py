@@ -1,26 +1,29 @@
 """The transport of stores with servers: values live in actors, each of which has some of the keys.
 
-A key belongs to the server with the fewest bytes when the key is initialised. It is never cut, so that an
-optimizer that looks at a whole weight (LARS, LAMB) sees it. Pushes to all servers are under way at once, and
-pulls from all servers are.
+Where a key is, whole or in parts, `operad.kvstore.Placement` says. Pushes to all servers are under way at
+once, and pulls from all servers are; a push and the pull that follows it in one call are one message.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Final, final
 
+import numpy as np
 import ray
 
+import operad as od
 from operad_kvstore_ray.link import Link
 from operad_kvstore_ray.pickling import pickled
 
 _BEAT_S: Final = 1.0
 _LEAVE_S: Final = 3.0
+_UNDER_WAY: Final = 8
+"""So many messages to a server may be on their way when a push is done."""
 
 
 @final
@@ -35,71 +38,101 @@ class RayTransport:
     def __init__(self, settings: Any, servers: Sequence[Any]) -> None:
         self.rank: int = settings.rank
         self.num_workers: int = settings.num_workers
-        self._links = [Link(server, i, settings.rank, settings.timeout_s) for i, server in enumerate(servers)]
-        self._homes: dict[Any, int] = {}
-        self._bytes = [0] * len(servers)
+        life = secrets.token_hex(8)
+        self._links = [
+            Link(server, i, settings.rank, life, settings.timeout_s) for i, server in enumerate(servers)
+        ]
+        self._placement: Any = od.kvstore.Placement(len(servers))
+        for home, link in enumerate(self._links):
+            if link.standing.is_back:
+                self._placement.adopt(home, link.standing.keys)
         self._barriers = 0
         self._lost: list[int] = []
         self._pool = ThreadPoolExecutor(len(servers), "kvstore-pull")
         self._is_closed = threading.Event()
         threading.Thread(target=self._beat, name="kvstore-beat", daemon=True).start()
 
-    def home(self, key: Any, num_bytes: int) -> int:
-        """The server with the fewest bytes so far."""
-        if key not in self._homes:
-            self._homes[key] = self._bytes.index(min(self._bytes))
-            self._bytes[self._homes[key]] += num_bytes
-        return self._homes[key]
+    def place(self, key: Any, value: Any, *, may_cut: bool) -> None:
+        """See `Placement.add`."""
+        self._placement.add(key, value, may_cut=may_cut)
+
+    def parts(self, key: Any) -> Sequence[Any]:
+        """See `Placement.parts`."""
+        parts: Sequence[Any] = self._placement.parts(key)
+        return parts
 
     def init(self, values: Mapping[Any, Any]) -> None:
         """Store rank 0's values, and compare shapes with it."""
         if self.rank == 0:
-            for home, keys in self._by_home(values).items():
-                self._links[home].send("init", {key: values[key] for key in keys})
-        self._settle()
+            for home, keys in self._placement.by_home(values).items():
+                link = self._links[home]
+                new = [key for key in keys if key not in link.standing.keys]
+                extents = self._placement.extents(home, new)
+                link.send("init", {key: _cut(values[key], extents[key]) for key in new}, extents)
         self.barrier()
-        shapes = {key: (value.shape, value.dtype.name) for key, value in values.items()}
-        for home, keys in self._by_home(values).items():
-            link = self._links[home]
-            link.answer(link.server.check_shapes.remote(self.rank, {key: shapes[key] for key in keys}))
+        self._check(values)
 
     def push(self, packets: Sequence[Any]) -> None:
-        """Send packets, and wait until they have arrived."""
+        """Send packets; some may still be on their way."""
         for packet in packets:
             self._links[packet.home].send("push", [packet])
-        self._settle()
+        for link in self._links:
+            link.settle(_UNDER_WAY)
 
     def pull(self, clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
         """Values after rounds."""
-        by_home = self._by_home(clocks)
-        waits = [
-            self._pool.submit(self._links[home].wait, {key: clocks[key] for key in keys})
-            for home, keys in by_home.items()
-        ]
-        found: dict[Any, Any] = {}
-        for wait in waits:
-            found |= wait.result()
-        return found
+        return self._pulled(clocks, {})
 
-    def configure(self, what: str, value: Any) -> None:
+    def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
+        """Send packets, and get values after rounds; the last packet for a server goes with the question."""
+        last = {packet.home: packet for packet in packets}
+        self.push([packet for packet in packets if packet is not last[packet.home]])
+        return self._pulled(clocks, last)
+
+    def _pulled(self, clocks: Mapping[Any, int], packets: Mapping[int, Any]) -> Mapping[Any, Any]:
+        def wait(home: int) -> Any:
+            message = ("push", [packets[home]]) if home in packets else ()
+            return self._links[home].wait({key: clocks[key] for key in homes[home]}, message=message)
+
+        homes = self._placement.by_home(clocks)
+        apply = self._pool.map if len(homes) > 1 else map  # another thread costs more than it saves
+        of_home = dict(zip(homes, apply(wait, homes), strict=True))
+        return {key: self._placement.joined(key, of_home) for key in clocks}
+
+    def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         """Send rank 0's optimizer, updater or states to all servers, and wait for all workers."""
+        self.barrier()  # what was pushed before is not moved by what is set now
+        spread = self._placement.gather() if gathers else {}
         if self.rank == 0:
+            self._move(spread)
             content = value if what == "states" else pickled(value)
             for link in self._links:
-                link.send(what, content)
-        self._settle()
+                link.configure(what, content)
         self.barrier()
+        self._check(spread)
+
+    def enter(self) -> Mapping[Any, int]:
+        """Take part in rounds, after what an earlier process with this rank has pushed."""
+        self._barriers = max(self._barriers, self._links[0].standing.barriers)
+        counts: dict[Any, int] = {}
+        for link in self._links:
+            if link.standing.is_back:
+                link.send("enter")
+                link.settle()
+                for key, count in link.answer(link.server.counts.remote(self.rank)).items():
+                    counts[key] = min(count, counts.get(key, count))
+        return counts
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
         """The optimizer's states of every server."""
         return [link.answer(link.server.states.remote(dump_optimizer)) for link in self._links]
 
     def barrier(self) -> None:
-        """Wait for all workers, at the first server."""
+        """Wait until all that was sent has arrived, and then for all workers, at the first server."""
+        for link in self._links:
+            link.settle()
         self._barriers += 1
-        self._links[0].send("barrier")
-        self._links[0].settle()
-        self._links[0].wait({}, self._barriers)
+        self._links[0].wait({}, self._barriers, ("barrier", self._barriers))
 
     def lost(self) -> Sequence[int]:
         """The workers that the first server knew to be lost a second ago."""
@@ -109,22 +142,34 @@ class RayTransport:
         """Tell the servers that this worker has finished; whoever leaves last ends them."""
         self._is_closed.set()
         if ray.is_initialized():
-            leaves = {link.server.lose.remote(self.rank, "has finished"): link for link in self._links}
+            leaves = {link.server.leave.remote(self.rank): link for link in self._links}
             for left in ray.wait(list(leaves), num_returns=len(leaves), timeout=_LEAVE_S)[0]:
                 with suppress(Exception):  # a server that has ended already
                     if ray.get(left):
                         ray.kill(leaves[left].server)
         self._pool.shutdown(wait=False)
 
-    def _settle(self) -> None:
-        for link in self._links:
-            link.settle()
+    def _check(self, keys: Iterable[Any]) -> None:
+        """Compare what this worker takes keys for with what the servers have."""
+        for home, its_keys in self._placement.by_home(keys).items():
+            link = self._links[home]
+            expected = self._placement.described(home, its_keys)
+            link.answer(link.server.check_shapes.remote(self.rank, expected))
 
-    def _by_home(self, keys: Mapping[Any, Any]) -> dict[int, list[Any]]:
-        found: defaultdict[int, list[Any]] = defaultdict(list)
-        for key in keys:
-            found[self._homes[key]].append(key)
-        return found
+    def _move(self, spread: Mapping[Any, Sequence[Any]]) -> None:
+        """Bring keys whose parts were on several servers to where they are placed now."""
+        if not spread or self._links[0].standing.is_back:  # then an earlier process has
+            return
+        entries = [link.answer(link.server.entries.remote(list(spread))) for link in self._links]
+        for key, parts in spread.items():
+            arrays, rounds = zip(*(entries[part.home][key] for part in parts), strict=True)
+            (whole,) = self._placement.parts(key)
+            (extent,) = self._placement.extents(whole.home, [key]).values()
+            for part in parts:
+                if part.home != whole.home:
+                    self._links[part.home].send("drop", [key])
+            array = np.concatenate(arrays).reshape(extent.shape)
+            self._links[whole.home].send("move", {key: array}, {key: od.kvstore.KeyRounds.joined(rounds)})
 
     def _beat(self) -> None:
         """Let every server hear of this worker, and ask the first who is lost."""
@@ -134,3 +179,7 @@ class RayTransport:
                 self._lost = ray.get(beats[0], timeout=_BEAT_S)
             except Exception:  # noqa: BLE001 - a server that is coming back; the next call says what is wrong
                 continue
+
+
+def _cut(value: Any, extent: Any) -> Any:
+    return value if extent.is_whole else value.reshape(-1)[extent.start : extent.stop]

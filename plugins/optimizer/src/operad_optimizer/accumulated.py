@@ -30,6 +30,8 @@ class AdaGrad(Optimizer):
     optimization", 2011.
     """
 
+    elementwise = True
+
     def __init__(self, eps: float = 1e-7, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.float_stable_eps = eps
@@ -94,6 +96,8 @@ class AdaDelta(Optimizer):
 
     Source: Zeiler, "ADADELTA: an adaptive learning rate method", 2012.
     """
+
+    elementwise = True
 
     def __init__(self, rho: float = 0.9, epsilon: float = 1e-5, **arguments: Any) -> None:
         super().__init__(**arguments)

@@ -24,6 +24,8 @@ class Adamax(Optimizer):
     gradients were 0, the weight stays, and does not become NaN as in MXNet.
     """
 
+    elementwise = True
+
     def __init__(
         self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **arguments: Any
     ) -> None:

@@ -29,6 +29,8 @@ class Adam(Optimizer):
     paragraph's order of computation.
     """
 
+    elementwise = True
+
     def __init__(
         self,
         learning_rate: float = 0.001,
@@ -71,6 +73,8 @@ class RMSProp(Optimizer):
         clip_weights: Bound of each element of a weight; None: none.
         arguments: As in `Optimizer`.
     """
+
+    elementwise = True
 
     def __init__(
         self,
@@ -117,6 +121,8 @@ class Ftrl(Optimizer):
         arguments: As in `Optimizer`.
     """
 
+    elementwise = True
+
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **arguments: Any
     ) -> None:
@@ -145,6 +151,8 @@ class FTML(Optimizer):
         epsilon: Added to the root.
         arguments: As in `Optimizer`.
     """
+
+    elementwise = True
 
     def __init__(
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **arguments: Any

@@ -43,6 +43,8 @@ class DCASGD(Optimizer):
     works with momentum, which raises in MXNet 1.9.1.
     """
 
+    elementwise = True
+
     def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.momentum = momentum
@@ -70,6 +72,7 @@ class DCASGD(Optimizer):
 class Test(Optimizer):
     """Adds the rescaled gradient, and keeps the weight; for tests of what calls optimizers."""
 
+    elementwise = True
     __test__ = False  # pytest's mark of what is no test
 
     def create_state(self, index: Index, weight: NDArray) -> State:

@@ -26,6 +26,7 @@ State = Any
 
 C = TypeVar("C", bound="type[Optimizer]")
 
+_MOVING: Final = {"step", "step_several", "update", "update_multi_precision"}
 _registered: Final[Registered[Optimizer]] = Registered("optimizer")
 
 
@@ -46,11 +47,13 @@ class Optimizer(metaclass=Suggesting):
         param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
 
     Attributes:
+        elementwise: Whether `step` moves every element as if it were alone; a class with a `step` says so.
         aggregate_num: How many weights one call of `step_several` moves; below 2: `step` moves each.
         num_update: The largest number of updates any weight has had.
         opt_registry: Classes by their names in lower case.
     """
 
+    elementwise: ClassVar[bool] = False
     aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
 
@@ -183,6 +186,12 @@ class Optimizer(metaclass=Suggesting):
         owner: Any = next(base for base in cls.__mro__ if "step_several" in vars(base))
         is_overridden = cls.step is not owner.step or cls.update is not Optimizer.update
         return isinstance(index, (list, tuple)) and self.aggregate_num > 1 and not is_overridden
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether a weight may be moved in parts, each with its part of the state: the same bits come out."""
+        of = next(cls for cls in type(self).__mro__ if vars(cls).keys() & {*_MOVING, "elementwise"})
+        return bool(vars(of).get("elementwise", False))
 
     def update_multi_precision(
         self,

@@ -21,6 +21,8 @@ class SGD(Optimizer):
         arguments: As in `Optimizer`.
     """
 
+    elementwise = True
+
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.momentum = momentum
@@ -71,6 +73,8 @@ class NAG(Optimizer):
     weight, by the one after it.
     """
 
+    elementwise = True
+
     def __init__(self, momentum: float = 0.0, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.momentum = momentum
@@ -99,6 +103,8 @@ class Signum(Optimizer):
         wd_lh: Weight decay outside the sign.
         arguments: As in `Optimizer`.
     """
+
+    elementwise = True
 
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **arguments: Any

@@ -1,0 +1,109 @@
+"""What a server has of each worker's messages.
+
+A worker numbers its messages 1, 2, 3, ... A process that takes over the rank of one that ended begins at 1
+again: it has a life of its own, by whose name its messages are known from late ones of the former process.
+Until it takes part in rounds it repeats how the program begins; barriers that the former process had passed,
+keys that it had stored and what it had configured are known here, so none of it happens twice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, final
+
+from operad_kvstore.keys import Key
+from operad_kvstore.placement import Extent
+
+
+@final
+class Receipt(NamedTuple):
+    """What a server has of a worker's messages.
+
+    Attributes:
+        seen: All up to this number.
+        durable: All up to this number outlast a crash of the server.
+    """
+
+    seen: int
+    durable: int
+
+
+@final
+class Standing(NamedTuple):
+    """What a worker finds when it comes.
+
+    Attributes:
+        is_back: Another process had its rank before.
+        barriers: How many barriers that process had called.
+        configured: How often it had set an optimizer, an updater or states here.
+        keys: Which elements of keys are here, and their types.
+    """
+
+    is_back: bool = False
+    barriers: int = 0
+    configured: int = 0
+    keys: Mapping[Key, tuple[Extent, str]] = MappingProxyType({})
+
+
+@final
+class Inbox:
+    """Up to where a server has the messages of each worker. It can be pickled.
+
+    Attributes:
+        barriers: How many barriers each rank has called, in all its lives.
+        configured: How often each rank has configured the server, likewise.
+    """
+
+    def __init__(self) -> None:
+        self.barriers: defaultdict[int, int] = defaultdict(int)
+        self.configured: defaultdict[int, int] = defaultdict(int)
+        self._seen: defaultdict[int, int] = defaultdict(int)
+        self._durable: dict[int, int] = {}
+        self._lives: dict[int, str] = {}
+        self._back: set[int] = set()
+
+    def has_life(self, rank: int, life: str) -> bool:
+        """Whether a rank's messages are those of this life; any are where none has begun."""
+        return self._lives.get(rank, life) == life
+
+    def begin(self, rank: int, life: str) -> bool:
+        """Take messages of a life from now on; whether that is another one than before."""
+        if self._lives.get(rank) == life:
+            return False
+        is_other = rank in self._lives
+        if is_other:
+            self._back.add(rank)
+            self._seen[rank] = 0
+            self._durable.pop(rank, None)
+        self._lives[rank] = life
+        return is_other
+
+    def is_back(self, rank: int) -> bool:
+        """Whether the rank's life is not its first."""
+        return rank in self._back
+
+    def take(self, rank: int, number: int) -> bool:
+        """Whether a message is the rank's next one, which is seen from now on."""
+        if number != self._seen[rank] + 1:
+            return False
+        self._seen[rank] = number
+        return True
+
+    def has(self, rank: int, number: int) -> bool:
+        """Whether a rank's messages are here up to a number."""
+        return self._seen[rank] >= number
+
+    def outlast(self) -> None:
+        """All that was seen outlasts a crash."""
+        self._durable = dict(self._seen)
+
+    def receipt(self, rank: int) -> Receipt:
+        """What is here of a rank's messages."""
+        return Receipt(self._seen[rank], self._durable.get(rank, 0))
+
+    @property
+    def ranks(self) -> list[int]:
+        """Those of whom something has come."""
+        return list(self._seen)
