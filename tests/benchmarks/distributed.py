@@ -21,15 +21,15 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 HERE: Final = Path(__file__).resolve().parent
 SCRIPTS: Final = Path(sys.executable).parent
 LIMIT_S: Final = 900
 OBJECT_STORE_MB: Final = 4000
 
-Rounds = dict[tuple[str, int, str], list[float]]
-"""Milliseconds by column, number of workers and case."""
+Rounds = dict[tuple[str, int, str], dict[str, list[float]]]
+"""By column, number of workers and case: milliseconds of each round, by what was measured."""
 
 
 @final
@@ -75,22 +75,22 @@ def main() -> int:
     runs = [(name, n) for n in options.workers for name in names if name != "local"]
     if "local" in names:
         runs.insert(0, ("local", 1))
-    rounds: Rounds = defaultdict(list)
+    rounds: Rounds = defaultdict(lambda: defaultdict(list))
     begun, loads = dt.datetime.now(tz=dt.UTC), []
-    for _ in range(options.repeats):
-        for name, workers in runs:
-            loads.append(os.getloadavg()[0])
-            for case, ms in measured(COLUMNS[name], workers, options.cases, options.mxnet).items():
-                rounds[name, workers, case] += ms
-        if options.json:
+    for name, workers in runs * options.repeats:
+        loads.append(os.getloadavg()[0])
+        for line in measured(COLUMNS[name], workers, options.cases, options.mxnet):
+            for what in line.keys() - {"case"}:
+                rounds[name, workers, line["case"]][what] += line[what]
+        if options.json:  # what is measured stays, whatever the next run does
             options.json.write_text(record(rounds, begun, loads))
     print(f"load of the last minute before each column: {min(loads):.1f} to {max(loads):.1f}")
     print(table(rounds))
     return 0
 
 
-def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | None) -> dict[str, list[float]]:
-    """Milliseconds of the rounds of each case, in one run of all its workers.
+def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | None) -> list[dict[str, Any]]:
+    """What `distributed_worker.py` prints of each case, in one run of all its workers.
 
     Raises:
         CalledProcessError: The run failed; its output has been shown.
@@ -116,8 +116,7 @@ def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | No
         case _:
             output = _output([sys.executable, *program], environ)
     # `operad launch` puts a rank in front of each line.
-    lines = [json.loads(line[line.index("{") :]) for line in output.splitlines() if '{"case"' in line]
-    return {line["case"]: line["ms"] for line in lines}
+    return [json.loads(line[line.index("{") :]) for line in output.splitlines() if '{"case"' in line]
 
 
 def table(rounds: Rounds) -> str:
@@ -126,7 +125,10 @@ def table(rounds: Rounds) -> str:
     cases = list(dict.fromkeys(case for *_, case in rounds))
     head = [f"{name}, {workers}" if workers > 1 else name for name, workers in columns]
     lines = [_line("ms: median (least)", head)]
-    lines += [_line(case, [_figures(rounds.get((*column, case))) for column in columns]) for case in cases]
+    lines += [
+        _line(case, [_figures(rounds.get((*column, case), {}).get("ms")) for column in columns])
+        for case in cases
+    ]
     return "\n".join(lines)
 
 
@@ -139,8 +141,9 @@ def record(rounds: Rounds, begun: dt.datetime, loads: Sequence[float]) -> str:
         "load": [round(min(loads), 1), round(max(loads), 1)],
     }
     of_cases = [
-        {"column": name, "workers": workers, "case": case, "ms": [round(one, 3) for one in ms]}
-        for (name, workers, case), ms in rounds.items()
+        {"column": name, "workers": workers, "case": case}
+        | {what: [round(one, 3) for one in ms] for what, ms in of_case.items()}
+        for (name, workers, case), of_case in rounds.items()
     ]
     lines = ",\n  ".join(map(json.dumps, of_cases))
     return f'{json.dumps(about)[:-1]}, "rounds": [\n  {lines}\n]}}\n'

@@ -4,7 +4,10 @@
     python distributed_worker.py mxnet dist_sync       # with DMLC_ROLE and its fellows set
     python distributed_worker.py operad dist_async --update
 
-Rank 0 prints a line of JSON for each case: milliseconds of every round.
+Rank 0 prints a line of JSON for each case: of every round, the milliseconds that it took (`ms`), and those
+of processor time that rank 0 spent (`worker_ms`), and the servers (`server_ms`; operad's on Linux alone).
+Processor time is what stands on a machine that others use as well. Polling is in it: a worker that waits
+looks now and then.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import importlib
 import json
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 ROUNDS = 7
@@ -45,7 +49,7 @@ CASES: dict[str, list[tuple[int, ...]]] = {
 }
 
 
-def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bool) -> list[float]:
+def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bool) -> dict[str, list[float]]:
     """Milliseconds of each round of `pushpull`, with all workers beginning together."""
     shapes = CASES[name]
     # Numbers that no other case has, as all share a store.
@@ -54,11 +58,11 @@ def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bo
     values = [library.nd.ones(shape) for shape in shapes]
     outs = [library.nd.zeros(shape) for shape in shapes]
     store.init(keys, values)
-    timed = []
+    clock = Clock(store)
     for _ in range(WARM_UP + ROUNDS):
         library.nd.waitall()
         _barrier(store)
-        start = time.perf_counter()
+        clock.start()
         for _ in range(in_a_row):
             if "key by key" in name:
                 for key, value, out in zip(keys, values, outs):  # noqa: B905 - also of Python 3.8
@@ -68,22 +72,62 @@ def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bo
             library.nd.waitall()
         if in_a_row > 1:  # each worker has its own pace, and the slowest counts
             _barrier(store)
-        timed.append(1000 * (time.perf_counter() - start) / in_a_row)
+        clock.stop(in_a_row)
     if library.__name__ == "operad" and not is_updated:
         # MXNet 1.9.1 overwrites what was pushed by what is pulled, so its sums double in each round.
         assert (outs[-1].asnumpy() == store.num_workers).all()
-    return timed[WARM_UP:]
+    return clock.rounds()
 
 
-def time_barrier(store: Any) -> list[float]:
+def time_barrier(store: Any) -> dict[str, list[float]]:
     """Milliseconds of a barrier, averaged over ten in a row."""
-    timed = []
+    clock = Clock(store)
     for _ in range(WARM_UP + ROUNDS):
-        start = time.perf_counter()
+        clock.start()
         for _ in range(10):
             _barrier(store)
-        timed.append(100 * (time.perf_counter() - start))
-    return timed[WARM_UP:]
+        clock.stop(10)
+    return clock.rounds()
+
+
+class Clock:
+    """Wall and processor time of rounds; that of servers once they have answered everybody."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._servers = server_processes(store)
+        self._begun: tuple[float, ...] = ()
+        self._rounds: list[list[float]] = []
+
+    def start(self) -> None:
+        """Begin a round."""
+        self._begun = (time.perf_counter(), time.process_time(), processor_seconds(self._servers))
+
+    def stop(self, times: int) -> None:
+        """End a round in which something was done so many times."""
+        wall, worker = time.perf_counter(), time.process_time()
+        if self._servers:
+            _barrier(self._store)
+        now = (wall, worker, processor_seconds(self._servers))
+        self._rounds.append([1000 * (b - a) / times for a, b in zip(self._begun, now)])  # noqa: B905
+
+    def rounds(self) -> dict[str, list[float]]:
+        """Milliseconds by what was measured, without the first rounds."""
+        timed = [list(column) for column in zip(*self._rounds[WARM_UP:])]  # noqa: B905
+        found = {"ms": timed[0], "worker_ms": timed[1]}
+        return {**found, "server_ms": timed[2]} if self._servers else found
+
+
+def server_processes(store: Any) -> list[int]:
+    """The processes that are the servers of a store on Ray; of other stores none."""
+    links = getattr(getattr(store, "_transport", None), "_links", [])
+    return [link.answer(link.server.process_id.remote()) for link in links]
+
+
+def processor_seconds(processes: list[int]) -> float:
+    """Processor time of all threads of some processes, as Linux counts it."""
+    files = [file for process in processes for file in Path(f"/proc/{process}/task").glob("*/schedstat")]
+    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 
 
 def _barrier(store: Any) -> None:
@@ -109,8 +153,8 @@ def main() -> None:
     found = {name: time_case(library, store, name, in_a_row, options.update) for name in options.cases}
     found["barrier"] = time_barrier(store)
     if store.rank == 0:
-        for name, milliseconds in found.items():
-            print(json.dumps({"case": name, "ms": milliseconds}), flush=True)
+        for name, rounds in found.items():
+            print(json.dumps({"case": name, **rounds}), flush=True)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,10 @@ def scenario_of(options: argparse.Namespace, engine: str, measured: Measured) ->
     return Scenario(
         engine,
         job,
-        Cluster(options.servers, options.gbit * 1e9 / BITS, latency_s=options.latency_us / 1e6),
+        Cluster(
+            options.servers, options.gbit * 1e9 / BITS, latency_s=options.latency_us / 1e6,
+            snapshot_every=options.snapshot_every,
+        ),
         Chance(
             spread=options.spread, slow_share=options.slow_share, slow_factor=options.slow_factor,
             mtbf_s=options.mtbf_h * HOUR_S, restart_s=options.restart_s, checkpoint_s=options.checkpoint_s,
@@ -81,13 +84,16 @@ def validation(measured: Measured) -> str:
     """What was measured and what is predicted, in milliseconds."""
     about = measured.about
     low, high = about["load"]
-    lines = [f"{about['machine']}, {about['date']}, load {low} to {high}; ms, least of rounds"]
-    lines.append(f"{'column':<24}{'workers':>8}  {'case':<26}{'measured':>10}{'predicted':>10}{'ratio':>7}")
+    lines = [
+        f"{about['machine']}, {about['date']}, load {low} to {high}; processor time in ms, least of rounds",
+        f"{'column':<24}{'workers':>8}  {'case':<26}{'of':<8}{'measured':>10}{'predicted':>10}{'ratio':>7}",
+    ]
     for point, is_fitted, predicted_s in sorted(check(measured), key=lambda one: not one.is_fitted):
-        lines.append(
-            f"{point.column:<24}{point.workers:>8}  {point.case:<26}{1000 * point.least_s:>10.1f}"
-            f"{1000 * predicted_s:>10.1f}{predicted_s / point.least_s:>7.2f}{'  fitted' if is_fitted else ''}"
+        what = f"{point.column:<24}{point.workers:>8}  {point.case:<26}{point.who:<8}"
+        figures = (
+            f"{1000 * point.least_s:>10.2f}{1000 * predicted_s:>10.2f}{predicted_s / point.least_s:>7.2f}"
         )
+        lines.append(f"{what}{figures}{'  fitted' if is_fitted else ''}")
     return "\n".join(lines)
 
 
@@ -115,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     option("--gbit", 10.0, "speed of every link, in Gbit/s each way")
     option("--latency-us", 30.0, "of a message, in microseconds")
     option("--servers", 1, "servers that share the keys")
+    option("--snapshot-every", Cluster().snapshot_every, "times its bytes a server takes in per snapshot")
     option("--model-mb", 0.0, "size of the model in MB; 0: ResNet-50, 25.6 million parameters")
     option("--keys", 100, "equal arrays that a model of --model-mb has")
     option("--compute-ms", 250.0, "a worker's compute time per step")

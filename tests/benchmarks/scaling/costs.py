@@ -1,13 +1,14 @@
 """What the stores cost in processor time, fitted to runs of `tests.benchmarks.distributed`.
 
-The models of an exchange are linear in these costs where links cost nothing, as between processes of one
-machine. So a row of the least squares problem is the model itself with one cost set to 1 and the others to
-0, and no formula is written twice. Rows are divided by what was measured, so that relative errors count,
-and no cost is below zero. The least of all rounds is fitted: on a machine that others use too, what is
-above it is theirs.
+The models of what a worker and a server do are linear in these costs. So a row of the least squares
+problem is the model itself with one cost set to 1 and the others to 0, and no formula is written twice.
+Rows are divided by what was measured, so that relative errors count, and no cost is below zero. Processor
+time is fitted, not wall time, because the machine was shared; and the least of all rounds, because caches
+are shared, too.
 
-A server's picture of itself (see `plugins/kvstore_ray`) is written in some rounds only, and so is not in
-the least one. With two workers that is every second round, and a picture costs what those take longer.
+A server's snapshot (see `plugins/kvstore_ray`) is written in some rounds only, and so is not in the least
+one. With two workers that is every second round, and a snapshot costs what those take longer. What the
+disk takes is not processor time and is not in it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class MpiCosts:
 
     Attributes:
         key_s: Per key of a call.
+        bucket_s: Per bucket, whatever is in it.
         peer_s: Per other worker and bucket, to agree on what comes next.
         copy_s: Per byte, for all copies that a worker makes in an exchange.
         hop_s: Per byte that a worker receives, adds and sends on.
@@ -39,6 +41,7 @@ class MpiCosts:
     """
 
     key_s: float = 0.0
+    bucket_s: float = 0.0
     peer_s: float = 0.0
     copy_s: float = 0.0
     hop_s: float = 0.0
@@ -58,7 +61,7 @@ class RayCosts:
         push_s: Per byte that a server takes in and adds.
         reply_s: Per byte, for all copies that a server makes to answer.
         update_s: Per byte that an optimizer moves.
-        picture_s: Per byte of a server's picture of itself.
+        snapshot_s: Per byte of a server that is written to a file.
     """
 
     call_s: float = 0.0
@@ -68,7 +71,7 @@ class RayCosts:
     push_s: float = 0.0
     reply_s: float = 0.0
     update_s: float = 0.0
-    picture_s: float = 0.0
+    snapshot_s: float = 0.0
 
 
 C = TypeVar("C", MpiCosts, RayCosts)
@@ -82,12 +85,14 @@ class Point(NamedTuple):
         column: Of `tests.benchmarks.distributed`.
         workers: How many.
         case: What they pushed and pulled.
+        who: Whose processor time it is, `worker` or `server`.
         rounds_s: Seconds of each round.
     """
 
     column: str
     workers: int
     case: str
+    who: str
     rounds_s: tuple[float, ...]
 
     @property
@@ -108,24 +113,26 @@ class Measured(NamedTuple):
     about: dict[str, Any]
     points: tuple[Point, ...]
 
-    def find(self, column: str, workers: int, case: str) -> Point:
+    def find(self, column: str, workers: int, case: str, who: str) -> Point:
         """One of the points.
 
         Raises:
             KeyError: It was not measured.
         """
         for point in self.points:
-            if point[:3] == (column, workers, case):
+            if point[:4] == (column, workers, case, who):
                 return point
-        raise KeyError(f"{case!r} of column {column!r} with {workers} workers was not measured")
+        raise KeyError(f"{case!r} of column {column!r} with {workers} workers was not measured for {who}")
 
 
 def read(path: Path = MEASURED) -> Measured:
     """Measured rounds, from a file."""
     content = json.loads(path.read_text())
     points = tuple(
-        Point(one["column"], one["workers"], one["case"], tuple(ms / 1000 for ms in one["ms"]))
+        Point(one["column"], one["workers"], one["case"], who, tuple(ms / 1000 for ms in one[f"{who}_ms"]))
         for one in content.pop("rounds")
+        for who in ("worker", "server")
+        if f"{who}_ms" in one
     )
     return Measured(content, points)
 
@@ -136,7 +143,7 @@ def fit(directions: Sequence[C], points: Sequence[Point], model: Callable[[C, Po
     Args:
         directions: Each is fitted by one factor; costs that stand in one direction keep their proportion.
         points: What was measured.
-        model: Seconds of an exchange, linear in the costs.
+        model: Seconds of processor time, linear in the costs.
         known: Costs that stand already, and are added.
     Raises:
         ValueError: The points do not determine the costs.

@@ -22,6 +22,11 @@ from tests.benchmarks.scaling.scenario import Cluster, Job
 BucketTime = Callable[[int, int, Cluster, MpiCosts], float]
 
 
+def agreement_s(workers: int, cluster: Cluster, costs: MpiCosts) -> float:
+    """Seconds in which every worker sends a line to every other one, and reads theirs; a barrier is that."""
+    return (workers - 1) * costs.peer_s + cluster.latency_s
+
+
 def ring_s(size_bytes: int, workers: int, cluster: Cluster, costs: MpiCosts) -> float:
     """Seconds to sum a bucket over a ring: 2(n - 1)/n of its bytes in 2(n - 1) steps."""
     per_byte = max(1 / cluster.link, costs.hop_s)
@@ -53,9 +58,8 @@ def replicated_s(job: Job, workers: int, cluster: Cluster, costs: MpiCosts, buck
     total = 0.0
     for call in job.calls():
         per_byte = costs.copy_s + costs.update_s * job.updates
-        own = call.whole.keys * costs.key_s + call.whole.size_bytes * per_byte
-        total += own * cluster.crowding(workers)
+        total += call.whole.keys * costs.key_s + call.whole.size_bytes * per_byte
         if workers > 1:
-            agreement = (workers - 1) * costs.peer_s + cluster.latency_s
-            total += sum(agreement + bucket_s(size, workers, cluster, costs) for size in call.whole.buckets)
+            each = agreement_s(workers, cluster, costs) + costs.bucket_s
+            total += sum(each + bucket_s(size, workers, cluster, costs) for size in call.whole.buckets)
     return total

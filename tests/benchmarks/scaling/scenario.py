@@ -84,24 +84,19 @@ class Cluster:
         link: Of each worker, in bytes per second and direction.
         server_link: Of each server; None: as a worker's.
         latency_s: Of a message from one machine to another.
-        cores: If all processes share the cores of one machine, how many those are, as in the runs that costs
-            are fitted to; 0: everyone has its own.
+        snapshot_every: A server writes itself to a file after taking in so many times its bytes.
     """
 
     servers: int = 1
     link: float = math.inf
     server_link: float | None = None
     latency_s: float = 0.0
-    cores: int = 0
+    snapshot_every: int = od.kvstore.StoreSettings().snapshot_every
 
     @property
     def link_of_server(self) -> float:
         """In bytes per second."""
         return self.link if self.server_link is None else self.server_link
-
-    def crowding(self, workers: int) -> float:
-        """How much longer work takes that all workers do at the same time."""
-        return max(1.0, workers / self.cores) if self.cores else 1.0
 
 
 @final

@@ -2,8 +2,8 @@
 
 Each server is two queues, served in the order of arrival. One takes pushes in: the link and the processor
 work on different messages at the same time, so the slower one counts. A processor takes in the bytes, adds
-them, and now and then writes a picture of the server; in an asynchronous store it also moves the values
-and copies them for the answer, for every push; in a synchronous one it does that once per round. The other
+them, and now and then writes the server to a file; in an asynchronous store it also moves the values and
+copies them for the answer, for every push; in a synchronous one it does that once per round. The other
 queue is the link on which answers leave. A push begins to arrive when it begins to be sent, so sending and
 receiving do not add up.
 """
@@ -11,16 +11,12 @@ receiving do not add up.
 from __future__ import annotations
 
 import heapq
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-import operad as od
 from tests.benchmarks.scaling.costs import RayCosts
 from tests.benchmarks.scaling.scenario import Cluster, Job, Shard
-
-PICTURE_EVERY: Final = od.kvstore.StoreSettings().snapshot_every
-"""A server writes a picture of itself after taking in so many times its bytes."""
 
 Times = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -43,7 +39,8 @@ class Service(NamedTuple):
 def service(shard: Shard, cluster: Cluster, costs: RayCosts, is_async: bool, updates: bool) -> Service:
     """What a server's work takes."""
     size = shard.size_bytes
-    push = len(shard.buckets) * costs.message_s + size * (costs.push_s + costs.picture_s / PICTURE_EVERY)
+    per_byte = costs.push_s + costs.snapshot_s / cluster.snapshot_every
+    push = len(shard.buckets) * costs.message_s + size * per_byte
     completion = size * (costs.reply_s + costs.update_s * updates)
     sent = size / cluster.link_of_server
     if is_async:
@@ -51,10 +48,9 @@ def service(shard: Shard, cluster: Cluster, costs: RayCosts, is_async: bool, upd
     return Service(max(sent, push), completion, sent)
 
 
-def own_s(job: Job, workers: int, cluster: Cluster, costs: RayCosts) -> float:
+def own_s(job: Job, costs: RayCosts) -> float:
     """What a worker does itself in an exchange: calls and copies."""
-    work = costs.call_s + job.whole.keys * costs.key_s + job.whole.size_bytes * costs.copy_s
-    return work * cluster.crowding(workers)
+    return costs.call_s + job.whole.keys * costs.key_s + job.whole.size_bytes * costs.copy_s
 
 
 def queued(arrivals: Times, service_s: float) -> Times:
@@ -77,16 +73,15 @@ def round_s(ready: Times, job: Job, cluster: Cluster, costs: RayCosts) -> Times:
         cluster: Servers and links.
         costs: In processor time.
     """
-    workers = len(ready)
     for call in job.calls():
-        begun = ready + own_s(call, workers, cluster, costs)
+        begun = ready + own_s(call, costs)
         sent = begun + call.whole.size_bytes / cluster.link + cluster.latency_s
         ready, completed = begun, []
         for shard in call.shards(cluster.servers):
             times = service(shard, cluster, costs, is_async=False, updates=job.updates)
             taken = np.maximum(queued(begun + cluster.latency_s, times.intake), sent)
             completed.append(float(taken.max()) + times.completion)
-            answers = queued(np.full(workers, completed[-1]), times.reply)
+            answers = queued(np.full(len(ready), completed[-1]), times.reply)
             ready = np.maximum(ready, answers + cluster.latency_s)
         # A worker's own link brings the answers of all servers.
         received = min(completed) + call.whole.size_bytes / cluster.link + cluster.latency_s
@@ -109,7 +104,7 @@ def asynchronous_s(compute: Times, job: Job, cluster: Cluster, costs: RayCosts) 
     (call,) = job.calls()
     largest = max(call.shards(cluster.servers), key=lambda shard: shard.size_bytes)
     times = service(largest, cluster, costs, is_async=True, updates=job.updates)
-    own, moved = own_s(call, workers, cluster, costs), call.whole.size_bytes / cluster.link
+    own, moved = own_s(call, costs), call.whole.size_bytes / cluster.link
     # invariant: arrivals are taken off the heap in the order of time, and cause later ones only
     arrivals = [(compute[0, worker] + own + cluster.latency_s, worker, 0) for worker in range(workers)]
     heapq.heapify(arrivals)

@@ -168,7 +168,7 @@ def _without_messages(scenario: Scenario) -> Scenario:
     return replace(
         scenario,
         cluster=replace(scenario.cluster, latency_s=0.0),
-        mpi=replace(scenario.mpi, peer_s=0.0),
+        mpi=replace(scenario.mpi, bucket_s=0.0, peer_s=0.0),
         ray=replace(scenario.ray, call_s=0.0, message_s=0.0),
     )
 
@@ -176,7 +176,7 @@ def _without_messages(scenario: Scenario) -> Scenario:
 def _without_worker(scenario: Scenario) -> Scenario:
     return replace(
         scenario,
-        mpi=MpiCosts(peer_s=scenario.mpi.peer_s),
+        mpi=MpiCosts(bucket_s=scenario.mpi.bucket_s, peer_s=scenario.mpi.peer_s),
         ray=replace(scenario.ray, key_s=0.0, copy_s=0.0),
     )
 

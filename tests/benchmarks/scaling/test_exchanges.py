@@ -44,11 +44,3 @@ def test_keys_one_by_one_are_as_many_buckets_as_keys() -> None:
 
     assert replicated_s(Job(keys), 2, Cluster(), peer, tree_s) == 1
     assert replicated_s(Job(keys, one_by_one=True), 2, Cluster(), peer, tree_s) == 50
-
-
-def test_workers_that_share_cores_copy_one_after_another() -> None:
-    job, costs = Job((SIZE // 4,)), MpiCosts(copy_s=1e-9)
-
-    alone = replicated_s(job, 2, Cluster(cores=2), costs, tree_s)
-
-    assert replicated_s(job, 3, Cluster(cores=2), costs, tree_s) == pytest.approx(1.5 * alone)

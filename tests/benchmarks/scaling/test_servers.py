@@ -5,7 +5,7 @@ import pytest
 
 from tests.benchmarks.scaling.costs import RayCosts
 from tests.benchmarks.scaling.scenario import Cluster, Job
-from tests.benchmarks.scaling.servers import PICTURE_EVERY, asynchronous_s, queued, round_s
+from tests.benchmarks.scaling.servers import asynchronous_s, queued, round_s
 
 ELEMENTS = 1 << 22
 BYTES = 4 * ELEMENTS
@@ -73,9 +73,9 @@ def test_asynchronous_workers_queue_at_a_busy_server() -> None:
     assert asynchronous_s(np.full((40, 2), 2.0), Job((ELEMENTS,)), Cluster(), costs) == pytest.approx(3)
 
 
-def test_pictures_cost_by_what_is_pushed() -> None:
-    costs = RayCosts(picture_s=1 / BYTES)
+def test_snapshots_cost_by_what_is_pushed() -> None:
+    cluster, costs = Cluster(snapshot_every=4), RayCosts(snapshot_s=1 / BYTES)
 
-    done = round_s(np.zeros(8), Job((ELEMENTS,)), Cluster(), costs).max()
+    done = round_s(np.zeros(8), Job((ELEMENTS,)), cluster, costs).max()
 
-    assert done == pytest.approx(8 / PICTURE_EVERY)
+    assert done == pytest.approx(8 / 4)
