@@ -56,7 +56,7 @@ def ray_costs(measured: Measured) -> RayCosts:
     found = RayCosts()
     for who, directions in (
         ("worker", [RayCosts(call_s=1), RayCosts(key_s=1), RayCosts(copy_s=1)]),
-        ("server", [RayCosts(message_s=1), RayCosts(push_s=1), RayCosts(reply_s=1)]),
+        ("server", [RayCosts(visit_s=1), RayCosts(message_s=1), RayCosts(push_s=1), RayCosts(reply_s=1)]),
     ):
         found = fit(directions, _ray_points(measured, who), ray_s, found)
     found = fit([RayCosts(update_s=1)], [measured.find("ray, SGD", 1, LARGE, "server")], ray_s, found)

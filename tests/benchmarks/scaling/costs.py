@@ -56,6 +56,7 @@ class RayCosts:
     Attributes:
         call_s: Per call of a worker, whatever is in it.
         key_s: Per key of a call.
+        visit_s: Per call of a worker, at a server.
         message_s: Per message that a server takes in.
         copy_s: Per byte, for all copies that a worker makes in an exchange.
         push_s: Per byte that a server takes in and adds.
@@ -66,6 +67,7 @@ class RayCosts:
 
     call_s: float = 0.0
     key_s: float = 0.0
+    visit_s: float = 0.0
     message_s: float = 0.0
     copy_s: float = 0.0
     push_s: float = 0.0

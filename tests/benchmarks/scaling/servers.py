@@ -40,7 +40,7 @@ def service(shard: Shard, cluster: Cluster, costs: RayCosts, is_async: bool, upd
     """What a server's work takes."""
     size = shard.size_bytes
     per_byte = costs.push_s + costs.snapshot_s / cluster.snapshot_every
-    push = len(shard.buckets) * costs.message_s + size * per_byte
+    push = costs.visit_s + len(shard.buckets) * costs.message_s + size * per_byte
     completion = size * (costs.reply_s + costs.update_s * updates)
     sent = size / cluster.link_of_server
     if is_async:

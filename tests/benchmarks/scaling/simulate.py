@@ -169,7 +169,7 @@ def _without_messages(scenario: Scenario) -> Scenario:
         scenario,
         cluster=replace(scenario.cluster, latency_s=0.0),
         mpi=replace(scenario.mpi, bucket_s=0.0, peer_s=0.0),
-        ray=replace(scenario.ray, call_s=0.0, message_s=0.0),
+        ray=replace(scenario.ray, call_s=0.0, visit_s=0.0, message_s=0.0),
     )
 
 
@@ -182,8 +182,8 @@ def _without_worker(scenario: Scenario) -> Scenario:
 
 
 def _without_server(scenario: Scenario) -> Scenario:
-    kept = RayCosts(scenario.ray.call_s, scenario.ray.key_s, scenario.ray.message_s, scenario.ray.copy_s)
-    return replace(scenario, ray=kept)
+    ray = replace(scenario.ray, push_s=0.0, reply_s=0.0, update_s=0.0, snapshot_s=0.0)
+    return replace(scenario, ray=ray)
 
 
 RESOURCES: Final[Mapping[str, Callable[[Scenario], Scenario]]] = {
