@@ -23,6 +23,8 @@ FITTED: Final = (
     (1, "16 KB"), (1, LARGE), (1, "161 arrays"), (2, "16 KB"), (2, LARGE),
 )  # fmt: skip
 """Workers and case, of the columns `mpi`, `mpi, TCP` and `ray`."""
+UPDATE: Final = ("ray, SGD", 1, LARGE, "server")
+"""The point that the cost of an optimizer is fitted to."""
 
 _HERE: Final = Cluster()  # links of one machine cost nothing but processor time
 
@@ -59,7 +61,7 @@ def ray_costs(measured: Measured) -> RayCosts:
         ("server", [RayCosts(visit_s=1), RayCosts(message_s=1), RayCosts(push_s=1), RayCosts(reply_s=1)]),
     ):
         found = fit(directions, _ray_points(measured, who), ray_s, found)
-    found = fit([RayCosts(update_s=1)], [measured.find("ray, SGD", 1, LARGE, "server")], ray_s, found)
+    found = fit([RayCosts(update_s=1)], [measured.find(*UPDATE)], ray_s, found)
     slow = measured.find("ray", 2, LARGE, "server")
     return replace(found, snapshot_s=of_slow_rounds(slow) / job_of(slow).whole.size_bytes)
 
@@ -70,6 +72,7 @@ def check(measured: Measured) -> list[Checked]:
     of_mpi = {column: mpi_costs(measured, column) for column in ("mpi", "mpi, TCP")}
     fitted = [point for column in of_mpi for point in _mpi_points(measured, column)]
     fitted += _ray_points(measured, "worker") + _ray_points(measured, "server")
+    fitted.append(measured.find(*UPDATE))
     found = []
     for point in measured.points:
         if point.column in of_mpi:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -61,17 +61,15 @@ class Job:
             return [self]
         return [Job((key,), self.compute_s, self.batch, updates=self.updates) for key in self.keys]
 
-    def shards(self, servers: int) -> list[Shard]:
+    def shards(self, servers: int) -> tuple[Shard, ...]:
         """What each server has: a key goes, whole, to the one with the fewest bytes so far."""
-        of_server: list[list[int]] = [[] for _ in range(servers)]
-        for key in self.keys:
-            min(of_server, key=sum).append(key)
-        return [Shard(len(keys), _buckets(keys)) for keys in of_server if keys]
+        return _shards(self.keys, servers)
 
-    @cached_property
+    @property
     def whole(self) -> Shard:
         """All keys together, as every worker of a replicated store has them."""
-        return Shard(len(self.keys), _buckets(self.keys))
+        (shard,) = _shards(self.keys, 1)
+        return shard
 
 
 @final
@@ -128,7 +126,15 @@ def of_resnet_50(**settings: float) -> Job:
     return Job(tuple(int(np.prod(shape)) for shape in resnet_50()), **settings)  # type: ignore[arg-type]
 
 
-def _buckets(keys: list[int] | tuple[int, ...]) -> tuple[int, ...]:
+@lru_cache(maxsize=1024)
+def _shards(keys: tuple[int, ...], servers: int) -> tuple[Shard, ...]:
+    of_server: list[list[int]] = [[] for _ in range(servers)]
+    for key in keys:
+        min(of_server, key=sum).append(key)
+    return tuple(Shard(len(of_one), _buckets(of_one)) for of_one in of_server if of_one)
+
+
+def _buckets(keys: list[int]) -> tuple[int, ...]:
     """As the stores make them."""
     float32 = np.dtype(np.float32)
     planned = od.kvstore.plan_buckets(
