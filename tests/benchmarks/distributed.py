@@ -1,76 +1,203 @@
-"""Time `pushpull` of distributed stores beside the local one, as one program of every worker.
+"""Time `pushpull` of distributed stores: `python -m tests.benchmarks.distributed [--mxnet PYTHON]`.
 
-    operad launch -n 2 --object-store-mb 2000 tests/benchmarks/distributed.py
-    mpirun -n 2 python tests/benchmarks/distributed.py
-    python tests/benchmarks/distributed.py --kvstore local
-
-Each case prints the median and the least of its rounds, in milliseconds, as rank 0 sees them.
+A column is a library and a store, with a number of workers on this machine, one thread each. Columns
+alternate within each repeat, so a slow spell of the machine falls on all of them. What the workers do is
+in `distributed_worker.py`; the table has the median and the least milliseconds of all rounds, as rank 0
+sees them. `--json` keeps every round, for `tests.benchmarks.scaling`.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
+import json
+import os
+import platform
+import socket
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
 
-import numpy as np
+HERE: Final = Path(__file__).resolve().parent
+SCRIPTS: Final = Path(sys.executable).parent
+LIMIT_S: Final = 900
+OBJECT_STORE_MB: Final = 4000
 
-import operad as od
-
-ROUNDS = 9
-
-
-def resnet_50() -> list[tuple[int, ...]]:
-    """The shapes of the 161 trained arrays of a ResNet-50 of 1000 classes: 25.6 million elements."""
-    shapes: list[tuple[int, ...]] = [(64, 3, 7, 7), (64,), (64,)]
-    channels = 64
-    for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
-        for block in range(blocks):
-            for kernel, inputs, outputs in ((1, channels, width), (3, width, width), (1, width, 4 * width)):
-                shapes += [(outputs, inputs, kernel, kernel), (outputs,), (outputs,)]
-            if block == 0:
-                shapes += [(4 * width, channels, 1, 1), (4 * width,), (4 * width,)]
-            channels = 4 * width
-    return [*shapes, (1000, 2048), (1000,)]
+Rounds = dict[tuple[str, int, str], dict[str, list[float]]]
+"""By column, number of workers and case: milliseconds of each round, by what was measured."""
 
 
-def time_case(store: Any, name: str, shapes: Sequence[tuple[int, ...]], one_by_one: bool) -> None:
-    """Print how long a round of `pushpull` takes."""
-    keys = [f"{name}-{i}" for i in range(len(shapes))]
-    values = [od.nd.ones(shape) for shape in shapes]
-    outs = [od.nd.zeros(shape) for shape in shapes]
-    store.init(keys, values)
-    seconds = []
-    for _ in range(ROUNDS + 2):
-        od.nd.waitall()
-        store.barrier()
-        start = time.perf_counter()
-        if one_by_one:
-            for key, value, out in zip(keys, values, outs, strict=True):
-                store.pushpull(key, value, out=out)
-        else:
-            store.pushpull(keys, values, out=outs)
-        od.nd.waitall()
-        seconds.append(time.perf_counter() - start)
-    assert (outs[0].asnumpy() == store.num_workers).all()
-    if store.rank == 0:
-        timed = [1000 * one for one in seconds[2:]]
-        size = sum(int(np.prod(shape)) for shape in shapes) * 4 / 1e6
-        print(f"{name:24} {size:7.1f} MB {statistics.median(timed):9.1f} {min(timed):9.1f}", flush=True)
+@final
+class Column(NamedTuple):
+    """What is measured beside others.
+
+    Attributes:
+        arguments: Of `distributed_worker.py`.
+        start: What starts the workers: `alone`, `mpirun`, `launch` or `dmlc`.
+        options: Of what starts them.
+    """
+
+    arguments: tuple[str, ...]
+    start: str
+    options: tuple[str, ...] = ()
 
 
-def main() -> None:
-    """Time each case."""
-    parser = argparse.ArgumentParser(description="time pushpull")
-    parser.add_argument("--kvstore", default="dist_sync", help="type of the store")
-    store = od.kv.create(parser.parse_args().kvstore)
-    time_case(store, "one array", [(1_048_576,)], False)
-    time_case(store, "one large array", [(26_214_400,)], False)
-    time_case(store, "161 arrays", resnet_50(), False)
-    time_case(store, "161 arrays one by one", resnet_50(), True)
+COLUMNS: Final = {
+    "local": Column(("operad", "local"), "alone"),
+    "mpi": Column(("operad", "dist_sync"), "mpirun"),
+    "mpi, TCP": Column(("operad", "dist_sync"), "mpirun", ("--mca", "btl", "self,tcp")),
+    "ray": Column(("operad", "dist_sync"), "launch"),
+    "ray, SGD": Column(("operad", "dist_sync", "--update"), "launch"),
+    "ray, asynchronous SGD": Column(("operad", "dist_async", "--update"), "launch"),
+    "mxnet": Column(("mxnet", "dist_sync"), "dmlc"),
+}
+DEFAULT: Final = ("local", "mpi", "ray")
+
+
+def main() -> int:
+    """Measure columns and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.distributed", description=main.__doc__)
+    parser.add_argument("--columns", nargs="+", choices=sorted(COLUMNS), default=list(DEFAULT))
+    parser.add_argument("--workers", nargs="+", type=int, default=[2], help="how many (default %(default)s)")
+    parser.add_argument("--cases", nargs="+", default=[], help="some of the cases")
+    parser.add_argument("--repeats", type=int, default=2, help="processes of each (default %(default)s)")
+    parser.add_argument("--mxnet", metavar="PYTHON", help="a Python that imports mxnet, for a column of it")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every round to a file")
+    options = parser.parse_args()
+    names = [*options.columns, *(["mxnet"] if options.mxnet and "mxnet" not in options.columns else [])]
+    if "mxnet" in names and not options.mxnet:
+        parser.error("the column 'mxnet' needs --mxnet PYTHON")
+    runs = [(name, n) for n in options.workers for name in names if name != "local"]
+    if "local" in names:
+        runs.insert(0, ("local", 1))
+    rounds: Rounds = defaultdict(lambda: defaultdict(list))
+    begun, loads = dt.datetime.now(tz=dt.UTC), []
+    for name, workers in runs * options.repeats:
+        loads.append(os.getloadavg()[0])
+        for line in measured(COLUMNS[name], workers, options.cases, options.mxnet):
+            for what in line.keys() - {"case"}:
+                rounds[name, workers, line["case"]][what] += line[what]
+        if options.json:  # what is measured stays, whatever the next run does
+            options.json.write_text(record(rounds, begun, loads))
+    print(f"load of the last minute before each column: {min(loads):.1f} to {max(loads):.1f}")
+    print(table(rounds))
+    return 0
+
+
+def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | None) -> list[dict[str, Any]]:
+    """What `distributed_worker.py` prints of each case, in one run of all its workers.
+
+    Raises:
+        CalledProcessError: The run failed; its output has been shown.
+    """
+    program = [str(HERE / "distributed_worker.py"), *column.arguments]
+    if cases:
+        program += ["--cases", *cases]
+    environ = {name: value for name, value in os.environ.items() if name != "PORT"}
+    environ |= {"OPERAD_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environ["OPERAD_KV_SILENCE_S"] = str(LIMIT_S)  # a busy machine is slow, not dead
+    environ["RAY_worker_niceness"] = "0"  # as all other processes here; Ray's own is 15
+    match column.start:
+        case "dmlc":
+            assert mxnet is not None
+            output = _of_dmlc([mxnet, *program], workers, environ)
+        case "mpirun":
+            # Not from another MPI that stands earlier in the path.
+            mpirun = [str(SCRIPTS / "mpirun"), "--allow-run-as-root", "--oversubscribe", *column.options]
+            output = _output([*mpirun, "-n", str(workers), sys.executable, *program], environ)
+        case "launch":
+            launch = [str(SCRIPTS / "operad"), "launch", "--object-store-mb", str(OBJECT_STORE_MB)]
+            output = _output([*launch, *column.options, "-n", str(workers), *program], environ)
+        case _:
+            output = _output([sys.executable, *program], environ)
+    # `operad launch` puts a rank in front of each line.
+    return [json.loads(line[line.index("{") :]) for line in output.splitlines() if '{"case"' in line]
+
+
+def table(rounds: Rounds) -> str:
+    """Median and least milliseconds: a line for each case, a column for each store and number of workers."""
+    columns = list(dict.fromkeys((name, workers) for name, workers, _ in rounds))
+    cases = list(dict.fromkeys(case for *_, case in rounds))
+    head = [f"{name}, {workers}" if workers > 1 else name for name, workers in columns]
+    lines = [_line("ms: median (least)", head)]
+    lines += [
+        _line(case, [_figures(rounds.get((*column, case), {}).get("ms")) for column in columns])
+        for case in cases
+    ]
+    return "\n".join(lines)
+
+
+def record(rounds: Rounds, begun: dt.datetime, loads: Sequence[float]) -> str:
+    """All that was measured as JSON, a line for each case."""
+    about = {
+        "date": begun.date().isoformat(),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "cores": os.cpu_count(),
+        "load": [round(min(loads), 1), round(max(loads), 1)],
+    }
+    of_cases = [
+        {"column": name, "workers": workers, "case": case}
+        | {what: [round(one, 3) for one in ms] for what, ms in of_case.items()}
+        for (name, workers, case), of_case in rounds.items()
+    ]
+    lines = ",\n  ".join(map(json.dumps, of_cases))
+    return f'{json.dumps(about)[:-1]}, "rounds": [\n  {lines}\n]}}\n'
+
+
+def _line(first: str, others: Iterable[str]) -> str:
+    return f"{first:<24}" + "".join(f"{other:>24}" for other in others)
+
+
+def _figures(ms: Sequence[float] | None) -> str:
+    if not ms:
+        return "-"
+    return f"{_rounded(statistics.median(ms))} ({_rounded(min(ms))})"
+
+
+def _rounded(ms: float) -> str:
+    return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"
+
+
+def _output(command: Sequence[str], environ: Mapping[str, str]) -> str:
+    done = subprocess.run(command, env=environ, text=True, capture_output=True, timeout=LIMIT_S, check=False)
+    if done.returncode:
+        sys.stderr.write(done.stdout + done.stderr)
+        done.check_returncode()
+    return done.stdout
+
+
+def _of_dmlc(command: Sequence[str], workers: int, environ: Mapping[str, str]) -> str:
+    """What MXNet's workers print; a scheduler, a server and the workers start as its own launcher has it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    shared = {
+        **environ, "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_NODE_HOST": "127.0.0.1",
+        "DMLC_PS_ROOT_PORT": str(port), "DMLC_NUM_WORKER": str(workers), "DMLC_NUM_SERVER": "1",
+    }  # fmt: skip
+    roles = ["scheduler", "server", *["worker"] * workers]
+    started = [
+        subprocess.Popen(
+            command, env={**shared, "DMLC_ROLE": role}, text=True, stdout=subprocess.PIPE,
+        )
+        for role in roles
+    ]  # fmt: skip
+    end = time.monotonic() + LIMIT_S
+    try:
+        outputs = [process.communicate(timeout=end - time.monotonic())[0] for process in reversed(started)]
+    finally:
+        for process in started:
+            process.kill()
+    for process in started:
+        if process.wait():
+            raise subprocess.CalledProcessError(process.returncode, list(command))
+    return "".join(outputs)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -11,7 +11,7 @@ EXAMPLE = "../../../examples/distributed"
 
 
 def test_two_workers_take_a_step(run_mpi: Run) -> None:
-    ended = run_mpi(2, EXAMPLE, "--steps", "1")
+    ended = run_mpi(2, EXAMPLE, "--quick")
     assert (ended.code, len(ended.lines("of 2: held-out accuracy"))) == (0, 2), ended.output
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import operad
 from examples import (
     bucketing,
     custom_softmax,
+    distributed,
     fine_tuning,
     language_model,
     lenet,
@@ -39,6 +42,30 @@ def test_one_step_of_the_program_gives_a_result(
     program.main()
 
     assert any(word[:1].isdigit() for word in capsys.readouterr().out.split())
+
+
+def test_the_distributed_program_takes_a_step_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["distributed", "--kvstore", "local", "--quick"])
+
+    assert distributed.main() == 0
+    assert "rank 0 of 1: held-out accuracy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_workers_of_the_distributed_program_share_the_digits(workers: int, tmp_path: Path) -> None:
+    images = distributed.pack_digits(tmp_path)
+
+    counts = [
+        len(list(operad.recordio.RecordPart(tmp_path / "train.rec", workers, rank)))
+        for rank in range(workers)
+    ]
+
+    # No worker's part is too small for the steps that all of them take.
+    steps = images // distributed.BATCH
+    assert sum(counts) == images
+    assert min(counts) >= steps * (distributed.BATCH // workers)
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_a_restored_server_gets_the_rest_again_and_comes_to_the_same_values() ->
 
 def test_what_is_durable_is_what_the_last_picture_has() -> None:
     pictures: list[Any] = []
-    server = serving(TWO._replace(snapshot_every=2), write=pictures.append)
+    server = serving(TWO, write=pictures.append)
     assert server.handle(0, 2, push(1, 1)).durable == 1
     assert len(pictures) == 1  # of what rank 0 initialised, before the first push
     assert server.handle(1, 2, push(1, 1)) == (2, 2)

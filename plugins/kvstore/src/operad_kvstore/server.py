@@ -214,7 +214,8 @@ class Server:
         if what == "push":
             for packet in value:
                 self._take_packet(rank, packet)
-            if self._bytes_since_write >= self._settings.snapshot_every * self._shard.num_bytes:
+            rounds = self._settings.snapshot_every * self._settings.num_workers
+            if self._bytes_since_write >= rounds * self._shard.num_bytes:
                 self._keep()
         elif what == "barrier":
             self._inbox.barriers[rank] = max(self._inbox.barriers[rank], value)

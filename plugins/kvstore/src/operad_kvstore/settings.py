@@ -26,7 +26,7 @@ class StoreSettings(NamedTuple):
         on_loss: What happens where a worker is lost that others wait for: they get an error (`raise`), go on
             without it (`shrink`), or wait until a process takes over its rank (`wait`).
         snapshots: The folder for what servers write to come back after a crash; empty for a temporary one.
-        snapshot_every: A server writes after taking in so many times the bytes that it stores.
+        snapshot_every: A server writes after so many rounds: pushes of all it stores by every worker.
     """
 
     engine: str = ""
