@@ -104,13 +104,17 @@ def run_ray(cluster: dict[str, str]) -> Run:
     return run
 
 
-def interrupted_after(command: list[Any], environ: dict[str, str], word: str) -> tuple[float, int]:
-    """How many seconds a program takes to end after Ctrl-C, and its exit code.
+def interrupted_after(
+    command: list[Any], environ: dict[str, str], word: str, number: int = signal.SIGINT
+) -> tuple[float, int]:
+    """How many seconds a program takes to end after a signal, and its exit code.
 
     Args:
         command: What starts the workers.
         environ: Their variables.
-        word: Comes in the line of output after which Ctrl-C is sent.
+        word: Comes in the line of output after which the signal is sent; what follows is a process that must
+            have ended as well.
+        number: The signal.
     """
     # What a shell runs in the background ignores Ctrl-C, and so do its children, unless somebody listens.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -120,15 +124,25 @@ def interrupted_after(command: list[Any], environ: dict[str, str], word: str) ->
     signal.signal(signal.SIGINT, before)
     try:
         assert started.stdout is not None
-        for line in started.stdout:
-            if word in line:
-                break
+        line = next(line for line in started.stdout if word in line)
+        worker = int(line.partition(word)[2])
         start = time.monotonic()
-        os.kill(started.pid, signal.SIGINT)
+        os.kill(started.pid, number)
         started.communicate(timeout=LIMIT_S / 2)
+        while _is_running(worker):
+            assert time.monotonic() < start + LIMIT_S / 2, f"process {worker} outlasts its launcher"
+            time.sleep(0.05)
         return time.monotonic() - start, started.returncode
     finally:
         started.kill()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
 
 
 @pytest.fixture

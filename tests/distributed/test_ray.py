@@ -100,8 +100,11 @@ def test_the_loss_of_a_server_for_good_is_raised(run_ray: Run) -> None:
 
 
 @slow
-def test_ctrl_c_ends_all_workers_within_seconds(cluster: dict[str, str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
+    cluster: dict[str, str], number: int
+) -> None:
     command = ray_command(2, "failures", "interrupted", "dist_sync")
-    seconds, code = interrupted_after(command, _environment(cluster), "waiting")
-    assert code == 128 + signal.SIGINT
+    seconds, code = interrupted_after(command, _environment(cluster), "waiting", number)
+    assert code == 128 + number
     assert seconds < 40

@@ -19,7 +19,7 @@ def run(body: str, grace_s: float = 20.0, restarts: int = 0, **env: str) -> tupl
     lost: list[Any] = []
     command = [sys.executable, "-c", PROGRAM + body, "word"]
     workers = Workers(command, {**os.environ, **env}, 2, lines.append, restarts)
-    code = workers.wait(grace_s, lambda rank, why: lost.append((rank, why)))
+    code = workers.run(grace_s, lambda rank, why: lost.append((rank, why)))
     workers.end()
     return code, sorted(lines), lost
 

@@ -175,7 +175,7 @@ def interrupted() -> None:
     """Rank 0 waits for the others when Ctrl-C comes."""
     kv.init("w", od.nd.zeros(3))
     if rank == last:
-        print("waiting", flush=True)
+        print("waiting", os.getpid(), flush=True)
         time.sleep(600)
     kv.push("w", od.nd.ones(3))
     pulled("w")

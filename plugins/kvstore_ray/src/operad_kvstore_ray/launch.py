@@ -22,6 +22,7 @@ _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 5.0
 _OF_SIGNAL: Final = 128
 _ON_LOSS: Final = "OPERAD_KV_ON_LOSS"
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -58,7 +59,8 @@ def launch(
 
     Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
     used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
-    of the first worker that failed for good (128 and its number for a signal), and 0 if none did.
+    of the first worker that failed for good (128 and its number for a signal), and 0 if none did. Ctrl-C and
+    signals that end this process end the workers too.
 
     A worker that is started again runs SCRIPT from the beginning; `store.resume()` says which step is next.
     """
@@ -80,9 +82,11 @@ def launch(
         "OPERAD_KV_JOB": job, "OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers),
         "OPERAD_KV_SNAPSHOTS": snapshots,
     }  # fmt: skip
+    for number in _ENDING:
+        signal.signal(number, _end)
     started = Workers([sys.executable, script, *arguments], shared, workers, click.echo, restarts)
     try:
-        code = started.wait(grace, lambda rank, why: _tell_servers(ray, address, job, rank, why))
+        code = started.run(grace, lambda rank, why: _tell_servers(ray, address, job, rank, why))
     except KeyboardInterrupt:
         code = _OF_SIGNAL + signal.SIGINT
     finally:
@@ -113,19 +117,23 @@ class Workers:
         echo: Callable[[str], None],
         restarts: int = 0,
     ) -> None:
-        self._command, self._env, self._echo = command, env, echo
+        self._command, self._env, self._count, self._echo = command, env, count, echo
         self._restarts, self._left = restarts, [restarts] * count
         self._readers: list[threading.Thread] = []
-        self._processes = [self._started(rank) for rank in range(count)]
+        self._processes: list[subprocess.Popen[str]] = []
 
-    def wait(self, grace_s: float, on_loss: Callable[[int, str], None]) -> int:
-        """The exit code of the first that failed and was not started again, once all have ended.
+    def run(self, grace_s: float, on_loss: Callable[[int, str], None]) -> int:
+        """Start them, and wait until all have ended.
 
         Args:
             grace_s: After such a failure the others are ended after so many seconds.
             on_loss: Is told the rank that failed, and why, before it is started again.
+        Returns:
+            The exit code of the first that failed and was not started again.
         """
-        running = set(range(len(self._processes)))
+        for rank in range(self._count):
+            self._processes.append(self._started(rank))
+        running = set(range(self._count))
         code, end, is_ending = 0, float("inf"), False
         while running:
             for rank in sorted(running):
@@ -184,6 +192,11 @@ class Workers:
         with lines:
             for line in lines:
                 self._echo(f"[{rank}] {line.rstrip()}")
+
+
+def _end(number: int, _: object) -> None:
+    """What a signal that ends this process does: it unwinds, so that the workers are ended first."""
+    raise SystemExit(_OF_SIGNAL + number)
 
 
 def _variable(text: str) -> tuple[str, str]:
