@@ -12,48 +12,17 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.imperative.calling import Gate, X, calls_of
 from operad import autograd, engine, nd
 from operad.engine import current
-from operad.engine.thread import NESTED, local
-from operad.errors import BlockingInOperatorError
+from operad.engine.thread import local
 from operad.imperative import chunk, hot, spec_of
 from operad.imperative.versions import Versions
-
-X = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
 
 
 @pytest.fixture(autouse=True)
 def threaded():
     engine.set("threaded")
-
-
-def calls_of(function):
-    """Names of the Python functions that a call runs, its own excluded."""
-    names = []
-    sys.setprofile(lambda frame, event, _: event == "call" and names.append(frame.f_code.co_name))
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return names[1:]
-
-
-class Gate:
-    """An operation that holds arrays, as a reader or as a writer, until it is opened."""
-
-    def __init__(self, array, writes):
-        self._event = threading.Event()
-        var = (array._chunk.var,)
-        const, mutable = ((), var) if writes else (var, ())
-        engine.get().push_async(self._run, od.cpu(), const, mutable, name="gate", reads_mutable=True)
-
-    def _run(self, _, on_complete):
-        self._complete = on_complete
-        self._event.set()
-
-    def open(self):
-        assert self._event.wait(60)
-        self._complete()
 
 
 def test_a_small_call_of_a_ufunc_takes_the_hot_path_in_few_calls():
@@ -187,74 +156,6 @@ def test_a_call_inside_an_operation_goes_the_long_way():
     engine.get().push_sync(lambda _: found.append(nd.tanh(x)), od.cpu(), (), (), name="nested")
     nd.waitall()
     np.testing.assert_array_equal(found[0].asnumpy(), np.tanh(X))
-
-
-def in_operation(body):
-    """Run `body` in an operation that calls operators, and wait for it."""
-
-    def run(_):
-        with engine.nested():
-            body()
-
-    done = engine.get().new_variable()
-    engine.get().push_sync(run, od.cpu(), (), (done,), name="outer")
-    engine.get().wait_for_var(done)
-
-
-@pytest.mark.parametrize(
-    "call", [nd.tanh, lambda x: x + 2.5, lambda x: x * x, nd.norm], ids=["1", "2", "3", "4"]
-)
-def test_an_operation_that_calls_operators_has_the_hot_path_too(call):
-    x, found = nd.array(X), []
-    expected = call(x).asnumpy()
-
-    def body():
-        call(x)
-        taken = calls_of(lambda: found.append(call(x)))
-        assert "run_nested" not in taken
-        assert local.state.inside == NESTED
-
-    in_operation(body)
-    np.testing.assert_array_equal(found[0].asnumpy(), expected)
-
-
-@pytest.mark.parametrize("writes", [False, True])
-def test_what_pending_work_holds_is_refused_inside_an_operation_or_only_read(writes):
-    x, found = nd.array(X), []
-    nd.tanh(x)
-    x.wait_to_read()
-    gate = Gate(x, writes)
-    try:
-        if writes:
-            with pytest.raises(BlockingInOperatorError, match="pending work"):
-                in_operation(lambda: nd.tanh(x))
-        else:
-            in_operation(lambda: found.append(nd.tanh(x)))
-            np.testing.assert_array_equal(found[0].asnumpy(), np.tanh(X))
-    finally:
-        gate.open()
-    np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
-
-
-def test_an_error_of_the_hot_path_inside_an_operation_is_raised_where_the_call_is(monkeypatch):
-    x, raised = nd.array(X), []
-
-    def fail(*_):
-        raise ZeroDivisionError("inner")
-
-    def body():
-        nd.tanh(x)
-        for plan in nd.tanh.__globals__["__plans"].values():
-            monkeypatch.setattr(plan, "direct", fail)
-        try:
-            nd.tanh(x)
-        except ZeroDivisionError as error:
-            raised.append(error)
-        monkeypatch.undo()
-        nd.tanh(x)
-
-    in_operation(body)
-    assert len(raised) == 1
 
 
 def test_a_group_of_pushes_keeps_its_order():

@@ -9,11 +9,19 @@ import pytest
 from operad import registry
 from operad_sdk.check import OperatorReport, Profile, check_operator
 from operad_sdk.check.register import all_checks
-from operator_sdk.tests.zoo import forward, inference, random_draws, static
+from operator_sdk.tests.zoo import calls, documentation, forward, inference, random_draws, static
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.table import each_fault, of_groups
 
-FAULTS = [*static.ZOO, *forward.ZOO, *inference.ZOO, *random_draws.ZOO, *of_groups("SF", "extremes")]
+FAULTS = [
+    *static.ZOO,
+    *documentation.ZOO,
+    *forward.ZOO,
+    *calls.ZOO,
+    *inference.ZOO,
+    *random_draws.ZOO,
+    *of_groups("SF", "extremes"),
+]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
 """As many examples as `dev`, however busy the machine is."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.operator import CallTemplate, Operator, Place, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.tests.zoo.long_form import FloatingProperty
+from operator_sdk.tests.zoo.long_form import Copying
 
 
 @operator("zoo_outer_sum")
@@ -76,15 +75,7 @@ class OpenOutput(CoreProperty):
         return [shape], [(*shape[:-1], None) if is_open else shape], []
 
     def create_operator(self, ctx, in_shapes, in_types):
-        return _Copy()
-
-
-class _Copy(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if int(req[0]) == 3:
-            out_data[0][...] += in_data[0]
-        elif int(req[0]):
-            out_data[0][...] = in_data[0]
+        return Copying()
 
 
 @operator("zoo_centred")
@@ -150,53 +141,6 @@ class Halves(OperatorProperty):
 def masked_log(x, output):
     """Logarithm, of positive elements only."""
     np.log(x, out=output, where=np.asarray(x > 0))
-
-
-@operator("zoo_noisy")
-class Noisy(OperatorProperty):
-    """The data and noise that no seed governs."""
-
-    accepts = "floating"
-    spec = "data:(*S) -> output:(*S)"
-
-    def forward(data):
-        """Their sum."""
-        return data + np.random.default_rng().normal(size=data.shape)
-
-
-@operator("zoo_counting")
-class Counting(OperatorProperty):
-    """A multiple that depends on how often it was computed."""
-
-    accepts = "floating"
-    spec = "data:(*S) -> output:(*S)"
-    calls = 0
-
-    def forward(self, data):
-        """More each time."""
-        type(self).calls += 1
-        return data * type(self).calls
-
-
-class Remembering(FloatingProperty):
-    """The difference from what came before."""
-
-    name = "zoo_remembering"
-    has_gradient = False
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _Remembering()
-
-
-class _Remembering(_Copy):
-    before = 0
-
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [in_data[0] - self.before], req, out_data, aux_states)
-        self.before = in_data[0].copy()
 
 
 @operator("zoo_relative_to_first")
@@ -310,117 +254,6 @@ class Take(OperatorProperty):
         return data[np.maximum(indices, 0)]
 
 
-class AlwaysWrites(CoreProperty):
-    """The data, written also where it is to be added."""
-
-    name = "zoo_always_writes"
-    has_gradient = False
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _AlwaysWrites()
-
-
-class _AlwaysWrites(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if out_data[0] is not None:
-            out_data[0][...] = in_data[0]
-
-
-class Quotient(FloatingProperty):
-    """Quotient and remainder; the second is written whatever its request."""
-
-    name = "zoo_quotient"
-    has_gradient = False
-
-    def list_outputs(self):
-        return ["quotient", "remainder"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]] * 2, []
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _Quotient()
-
-
-class _Quotient(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        quotient = np.floor(in_data[0] / 2)
-        assign(out_data[0], req[0], quotient)
-        if out_data[1] is not None:
-            out_data[1][...] = in_data[0] - 2 * quotient
-
-
-class Direct(CoreProperty):
-    """An exponential function, with a fast way to call it that is another one."""
-
-    name = "zoo_direct"
-    has_gradient = False
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _Direct()
-
-
-class _Direct(_Copy):
-    @staticmethod
-    def direct(data, out):
-        out[...] = 1 + data + data * data / 2
-
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [np.exp(in_data[0])], req, out_data, aux_states)
-
-
-class OtherTemplate(Direct):
-    """A square, of which the templates take the absolute value for graphs."""
-
-    name = "zoo_other_template"
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _OtherTemplate()
-
-
-class _OtherTemplate(_Copy):
-    def forward_templates(self, op_ctx, req, num_inputs, num_states):
-        if int(req[0]) == 3:
-            return super().forward_templates(op_ctx, req, num_inputs, num_states)
-        return [CallTemplate(np.absolute, (Place(0), Place(1)))]
-
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [in_data[0] * in_data[0]], req, out_data, aux_states)
-
-
-@operator("zoo_moving_mean")
-class MovingMean(OperatorProperty):
-    """Data less a moving mean, which moves in predictions too."""
-
-    accepts = "floating"
-    spec = "data:(N, D); aux moving_mean:(D) -> output:(N, D)"
-
-    def forward(data, moving_mean, output):
-        """The update comes after."""
-        output[...] = data - moving_mean
-        moving_mean += 0.5 * (data.sum(axis=0) - moving_mean)
-
-
-@operator("zoo_prediction_counter")
-class PredictionCounter(OperatorProperty):
-    """The data; a state counts predictions."""
-
-    accepts = "floating"
-    spec = "data:(*S); aux count:(1) -> output:(*S)"
-
-    def forward(data, count, is_train):
-        """The mode is the wrong way round."""
-        if not is_train:
-            count += 1
-        return data
-
-
 ZOO = without_gradients(
     [
         Fault("F201", OuterSum, "runs for some of the shapes that inference accepts", also=("F210",)),
@@ -466,45 +299,6 @@ ZOO = without_gradients(
                 "R503",
             ),
         ),
-        Fault(
-            "F209",
-            Noisy,
-            "a generator of its own, without a seed",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
-        ),
-        Fault(
-            "F209",
-            Counting,
-            "the class counts calls",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
-        ),
-        Fault(
-            "F209",
-            Remembering,
-            "the operator remembers the last call",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
-        ),
         Fault("F210", RelativeToFirst, "there may be no first row"),
         Fault("F210", ColumnMax, "an empty column has no largest element"),
         Fault("F211", RunningSum, "elements are taken in the order of memory"),
@@ -515,11 +309,5 @@ ZOO = without_gradients(
         Fault("F213", Variance, "the divisor is not that of the reference"),
         Fault("F213", Rounding, "one value of a parameter is computed as another"),
         Fault("F213", Take, "negative indices are cut off"),
-        Fault("F214", AlwaysWrites, "ADD is ignored"),
-        Fault("F214", Quotient, "the second output ignores its request"),
-        Fault("F215", Direct, "the direct call is an approximation", also=("R503",)),
-        Fault("F215", OtherTemplate, "the templates compute something else", also=("R503",)),
-        Fault("F216", MovingMean, "a moving mean moves in predictions"),
-        Fault("F216", PredictionCounter, "a counter counts predictions"),
     ]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad.operator import OperatorProperty
+from operad.operator import Operator, OperatorProperty
 from operad_sdk.element_types import check_accepted
 
 
@@ -15,3 +15,13 @@ class FloatingProperty(OperatorProperty):
             if dtype is not None:
                 check_accepted(self.name, argument, dtype, "floating")
         return super().infer_type(in_types)
+
+
+class Copying(Operator):
+    """Copies, as is requested."""
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        if int(req[0]) == 3:
+            out_data[0][...] += in_data[0]
+        elif int(req[0]):
+            out_data[0][...] = in_data[0]

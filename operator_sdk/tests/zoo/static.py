@@ -7,7 +7,7 @@ import numpy as np
 from operad.operator import BackwardEntry, Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
-from operad_sdk import Contract, OperatorProperty, Scalar, Tolerance, binary, gradient, operator, param, unary
+from operad_sdk import Contract, OperatorProperty, Tolerance, binary, gradient, operator, param, unary
 from operad_sdk.domains import Integers
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
@@ -252,55 +252,6 @@ class PairOfNothing(OperatorProperty):
         return -data
 
 
-@unary("zoo_undocumented", accepts="number")
-def undocumented(x):
-    return x + 1
-
-
-@unary("zoo_undocumented_parameter", scalar=Scalar("by", default=1.0))
-def shifted(x, by):
-    """Every element plus a number.
-
-    Example:
-        >>> shifted(np.array([1.0]), 2.0)
-        array([3.])
-    """
-    return x + by
-
-
-@binary("zoo_no_example")
-def no_example(lhs, rhs):
-    """The sum."""
-    return lhs + rhs
-
-
-@unary("zoo_wrong_example", accepts="number")
-def twice(x):
-    """Twice every element.
-
-    Example:
-        >>> twice(np.array([1.0, 2.0]))
-        array([2., 5.])
-    """
-    return 2 * x
-
-
-@operator("zoo_raising_example")
-class RaisingExample(OperatorProperty):
-    """The data.
-
-    Example:
-        >>> RaisingExample(size=1)
-        RaisingExample(size=1)
-    """
-
-    spec = "data:(*S) -> output:(*S)"
-
-    def forward(data):
-        """The data."""
-        return data
-
-
 class HiddenHead(CoreProperty):
     """A square root with a hidden output, whose gradient it wants to read."""
 
@@ -377,44 +328,8 @@ def unreasoned(x):
     return x * x
 
 
-@operator("zoo_transposed")
-class Transposed(OperatorProperty):
-    """A copy of rows.
-
-    Shapes:
-        data: (N).
-        output: (N, D).
-    """
-
-    accepts = "number"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        """The copy."""
-        return data * 1
-
-
-@operator("zoo_flattened")
-class Flattened(OperatorProperty):
-    """Sums of rows.
-
-    Shapes:
-        data: (N, D).
-        output: (N, D).
-    """
-
-    accepts = "floating"
-    spec = "data:(N, D) -> output:(N)"
-
-    def forward(data):
-        """The sums."""
-        return data.sum(axis=1)
-
-
 ZOO = without_gradients(
     [
-        Fault("S111", Transposed, "the docstring drops an axis"),
-        Fault("S111", Flattened, "the docstring keeps an axis that the line drops"),
         Fault("S101", capped, "the entry point has another name than the code", registered_as="zoo_relu6"),
         Fault("S101", not_tanh, "its own name is that of another operator", registered_as="zoo_half"),
         Fault("S102", Scaled, "an argument and a parameter have one name"),
@@ -440,11 +355,6 @@ ZOO = without_gradients(
         Fault("S106", RowSum, "a forward pair that never fits"),
         Fault("S106", Projection, "a backward pair that never fits"),
         Fault("S106", PairOfNothing, "a pair with an argument that there never is"),
-        Fault("S107", undocumented, "no docstring", also=("S108",)),
-        Fault("S107", shifted, "a parameter without doc"),
-        Fault("S108", no_example, "no example"),
-        Fault("S108", twice, "an example with a wrong result"),
-        Fault("S108", RaisingExample, "an example that raises"),
         Fault("S109", HiddenHead, "backward wants the gradient of a hidden output", also=("R503",)),
         Fault("S109", GreedyAlone, "one gradient reads more than both"),
         Fault("S110", misspelt_input, "a contract for an argument that there is not"),
