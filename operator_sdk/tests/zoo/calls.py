@@ -169,46 +169,27 @@ class PredictionCounter(OperatorProperty):
         return data
 
 
+_UNREPEATABLE = ("M405", "M407", "R501", "R502", "R503", "X804")
+
 ZOO = without_gradients(
     [
         Fault(
             "F209",
             Noisy,
             "a generator of its own, without a seed",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
+            also=_UNREPEATABLE,
         ),
         Fault(
             "F209",
             Counting,
             "the class counts calls",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
+            also=_UNREPEATABLE,
         ),
         Fault(
             "F209",
             Remembering,
             "the operator remembers the last call",
-            also=(
-                "M405",
-                "M407",
-                "R501",
-                "R502",
-                "R503",
-                "X804",
-            ),
+            also=_UNREPEATABLE,
         ),
         Fault("F214", AlwaysWrites, "ADD is ignored"),
         Fault("F214", Quotient, "the second output ignores its request"),

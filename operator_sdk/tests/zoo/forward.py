@@ -254,6 +254,8 @@ class Take(OperatorProperty):
         return data[np.maximum(indices, 0)]
 
 
+_NOT_WRITTEN = ("F210", "F214", "M407", "R503")
+
 ZOO = without_gradients(
     [
         Fault("F201", OuterSum, "runs for some of the shapes that inference accepts", also=("F210",)),
@@ -270,34 +272,19 @@ ZOO = without_gradients(
             "F208",
             ShiftedRows,
             "the first row is not written",
-            also=(
-                "F210",
-                "F214",
-                "M407",
-                "R503",
-            ),
+            also=_NOT_WRITTEN,
         ),
         Fault(
             "F208",
             Halves,
             "the second output is written in places",
-            also=(
-                "F210",
-                "F214",
-                "M407",
-                "R503",
-            ),
+            also=_NOT_WRITTEN,
         ),
         Fault(
             "F208",
             masked_log,
             "where= leaves elements as they were",
-            also=(
-                "F210",
-                "F214",
-                "M407",
-                "R503",
-            ),
+            also=_NOT_WRITTEN,
         ),
         Fault("F210", RelativeToFirst, "there may be no first row"),
         Fault("F210", ColumnMax, "an empty column has no largest element"),
