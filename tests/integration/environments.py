@@ -23,7 +23,7 @@ from typing import final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.workspace import ROOT, Distribution, distributions, lacking
+from tools.workspace import ROOT, Distribution, distributions, lacking, requirements
 
 # A folder that is still being written is for tests/architecture to complain of.
 _FOUND = distributions()
@@ -47,10 +47,11 @@ def build_wheels(target: Path) -> dict[str, Path]:
 
 
 def copy_tests(chosen: Iterable[Distribution], target: Path) -> Path:
-    """A checkout at `target` with the tests of the chosen distributions, and no sources."""
+    """A checkout at `target` with the tests of the chosen distributions and the tools, and no sources."""
     target.mkdir()
     for name in ("pyproject.toml", "conftest.py"):
         shutil.copy(ROOT / name, target)
+    shutil.copytree(ROOT / "tools", target / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     for distribution in chosen:
         folder = distribution.folder.relative_to(ROOT)
         shutil.copytree(distribution.folder, target / folder, ignore=shutil.ignore_patterns("src"))
@@ -121,6 +122,13 @@ class CleanEnvironment:
     def _pip(self, *words: str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         _output([*pip, *words])
+
+
+def for_testing() -> set[str]:
+    """What all tests of the workspace need from outside of it."""
+    extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in COMPLETE)
+    tools = [*requirements("test"), *requirements("check")]  # mypy reads the stubs that a test writes
+    return third_party(map(str, extras)) | {Requirement(line).name for line in tools}
 
 
 def third_party(wanted: Iterable[str]) -> set[str]:

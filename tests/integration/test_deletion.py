@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
-from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, third_party
-from tools.workspace import ROOT, requirements
+from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, for_testing
+from tools.workspace import ROOT
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
@@ -56,16 +55,10 @@ def test_every_other_test_still_passes(
     make_environment: MakeEnvironment, tmp_path: Path, deleted: str
 ) -> None:
     environment = make_environment(*_rest(deleted))
-    environment.add_libraries(_for_testing())
+    environment.add_libraries(for_testing())
     checkout = copy_tests([d for d in ALL.values() if d.name != deleted], tmp_path / "checkout")
 
     tests = [str(checkout / ALL[name].folder.relative_to(ROOT) / "tests") for name in _rest(deleted)]
     closing = environment.execute("-m", "pytest", "-q", "--no-header", *tests, cwd=checkout)
 
     assert " passed" in closing
-
-
-def _for_testing() -> list[str]:
-    extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in ALL.values())
-    tools = [*requirements("test"), *requirements("check")]  # mypy reads the stubs that a test writes
-    return [*third_party(map(str, extras)), *(Requirement(line).name for line in tools)]

@@ -6,23 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
-from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests
-from tools.workspace import requirements
+from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, for_testing
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
 _FIND_NUMBA = "from importlib.util import find_spec; print(find_spec('numba'))"
 
 PLUGINS = [d for d in COMPLETE if d.folder.parent.name == "plugins"]
+CONTRIBUTED = [d.name for d in COMPLETE if d.folder.parent.name == "contrib_ops"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_plugins_tests_pass(make_environment: MakeEnvironment, tmp_path: Path) -> None:
-    environment = make_environment("operad-standard", "operad-sdk[check]")
-    environment.add_libraries(Requirement(line).name for line in requirements("test"))
+    environment = make_environment("operad-standard", "operad-sdk[check]", *CONTRIBUTED)
+    environment.add_libraries(for_testing() - {"numba"})
     checkout = copy_tests(PLUGINS, tmp_path / "checkout")
 
     closing = environment.execute("-m", "pytest", "-q", "--no-header", "plugins", cwd=checkout)

@@ -48,7 +48,8 @@ def calls(op: type[OperatorProperty]) -> Iterator[tuple[str, list[Any], dict[str
         states = [(2, 3)] * len(prop.list_auxiliary_states())
     by_name = dict(zip(prop.list_arguments(), shapes, strict=True))
     by_name.update(zip(prop.list_auxiliary_states(), states, strict=True))
-    usual = [by_name[name] for name in names]
+    # a state may have any shape
+    usual = [by_name[name] if by_name[name] is not None else (2, 3) for name in names]
     for name, value in itertools.product(op.params, VALUES):
         yield f"{name}={value!r}", [_array(shape) for shape in usual], {**params, name: value}
     for place, shape in itertools.product(range(len(names)), SHAPES):

@@ -19,6 +19,8 @@ from operad.engine.thread import local
 from operad.imperative import chunk, hot, spec_of
 from operad.imperative.versions import Versions
 
+pytest.importorskip("operad_elemwise", reason="these are calls of its operators")
+
 
 @pytest.fixture(autouse=True)
 def threaded():

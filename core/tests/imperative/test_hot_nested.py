@@ -11,6 +11,8 @@ from operad import engine, nd
 from operad.engine.thread import NESTED, local
 from operad.errors import BlockingInOperatorError
 
+pytest.importorskip("operad_elemwise", reason="these are calls of its operators")
+
 
 @pytest.fixture(autouse=True)
 def threaded():

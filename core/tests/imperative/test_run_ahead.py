@@ -12,6 +12,8 @@ from operad import engine, nd, storage
 from operad.engine import ThreadedEngine
 from operad.ndarray import NDArray
 
+pytest.importorskip("operad_elemwise", reason="these are calls of its operators")
+
 MEGABYTE = 1 << 20
 LIMIT = 32 * MEGABYTE
 
