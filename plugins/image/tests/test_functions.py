@@ -14,7 +14,7 @@ from operad.errors import ArgumentError, DTypeError, ParamError, ShapeError
 
 pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 turning = pytest.mark.skipif(
-    find_spec("operad_spatial_transformer") is None, reason="BilinearSampler turns images"
+    find_spec("operad_spatial_transformer") is None, reason="BilinearSampler, of another plugin, turns images"
 )
 image = od.image
 

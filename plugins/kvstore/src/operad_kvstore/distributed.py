@@ -167,12 +167,7 @@ class DistStore(KVStore):
             self._transport.close()
 
     def _add(self, call: str, key: Any, value: Any) -> None:
-        groups = self._table.grouped(call, "value", key, value)
-        self._table.check_new(call, list(groups))
-        for name, values in groups.items():
-            if len(values) > 1:
-                raise ArgumentError(f"{call}: key {name!r} has {len(values)} values, expected one")
-        values_of = {name: array.asnumpy() for name, (array,) in groups.items()}
+        values_of = {name: array.asnumpy() for name, array in self._new_values(call, key, value).items()}
         for name, array in values_of.items():
             self._transport.place(name, array, may_cut=self._updates.is_elementwise)
         self._courier.ask(lambda: self._transport.init(values_of))

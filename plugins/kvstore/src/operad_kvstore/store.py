@@ -178,13 +178,18 @@ class KVStore(KVStoreBase):
         return values
 
     def _add(self, call: str, key: Any, value: Any) -> None:
+        new = self._new_values(call, key, value)
+        with autograd.pause():
+            self._table.add({name: array.copyto(self._home(array)) for name, array in new.items()})
+
+    def _new_values(self, call: str, key: Any, value: Any) -> dict[Key, NDArray]:
+        """The value of each key that is not in the store yet."""
         groups = self._table.grouped(call, "value", key, value)
         self._table.check_new(call, list(groups))
         for name, values in groups.items():
             if len(values) > 1:
                 raise ArgumentError(f"{call}: key {name!r} has {len(values)} values, expected one")
-        with autograd.pause():
-            self._table.add({name: array.copyto(self._home(array)) for name, (array,) in groups.items()})
+        return {name: array for name, (array,) in groups.items()}
 
     def _checked(self, call: str, what: str, key: Any, arrays: Any) -> Groups:
         groups = self._table.grouped(call, what, key, arrays)
