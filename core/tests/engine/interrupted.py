@@ -76,7 +76,7 @@ def work(engine: Engine, variables: list[Var]) -> None:
 
 def check(engine: Engine) -> None:
     """Nothing is pending, held or half done, and the engine works."""
-    assert not engine.lock.mutex.locked()
+    assert engine.lock.free == [None]
     assert not engine.lock.inbox
     assert not engine._queue.pending
     assert not engine._queue.running

@@ -32,17 +32,20 @@ def test_a_free_lock_does_the_step_at_once_and_inside_one(lock: CombiningLock, l
 
 
 def test_a_taken_lock_gets_a_note_that_its_holder_reads(lock: CombiningLock, log: list) -> None:
-    with lock.mutex:
-        lock.do(lambda *_: log.append("noted"), None)
-        assert (log, lock.is_quiet) == ([], False)
+    lock.take()
+    lock.do(lambda *_: log.append("noted"), None)
+    assert (log, lock.is_quiet) == ([], False)
+    lock.give_back()
     lock.catch_up()
     assert (log, lock.is_quiet) == (["noted"], True)
 
 
 def test_notes_are_read_in_order_and_before_the_next_step(lock: CombiningLock, log: list) -> None:
-    with lock.mutex:
-        for number in range(3):
-            lock.do(lambda number, _: log.append(number), number)
+    assert lock.try_take()
+    assert not lock.try_take()
+    for number in range(3):
+        lock.do(lambda number, _: log.append(number), number)
+    lock.give_back()
     lock.do(lambda *_: log.append("step"), None)
     assert log == [0, 1, 2, "step"]
 
@@ -73,11 +76,11 @@ def test_a_step_that_raises_lets_go_of_the_lock(lock: CombiningLock) -> None:
 
 def test_a_lock_that_waits_is_waited_for_by_other_threads(log: list) -> None:
     lock = CombiningLock(lambda: None, waits=True)
-    lock.mutex.acquire()
+    lock.take()
     thread = threading.Thread(target=lock.do, args=(lambda *_: log.append("step"), None))
     thread.start()
     log.append("released")
-    lock.mutex.release()
+    lock.give_back()
     thread.join()
     assert (log, lock.is_quiet) == (["released", "step"], True)
 

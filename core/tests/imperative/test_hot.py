@@ -80,10 +80,36 @@ def test_only_what_is_brief_runs_under_the_lock(monkeypatch):
         function(x)
         plan = plan_of(function)
         monkeypatch.setattr(
-            plan, "direct", lambda *_, name=name: seen.update({name: current._engine.lock.mutex.locked()})
+            plan, "direct", lambda *_, name=name: seen.update({name: not current._engine.lock.free})
         )
         function(x)
     assert seen == {"tanh": True, "softmax": False}
+
+
+def test_a_function_that_says_so_is_brief_up_to_its_cost(monkeypatch):
+    pytest.importorskip("operad_fully_connected", reason="this is its operator")
+    seen = []
+    for rows in (4, 4096):
+        arrays = nd.ones((rows, 8)), nd.ones((16, 8)), nd.ones(16)
+        nd.FullyConnected(*arrays, num_hidden=16)
+    small, large = nd.FullyConnected.__globals__["__plans"].values()
+    for plan in (small, large):
+        monkeypatch.setattr(plan, "inline", True)
+        monkeypatch.setattr(plan, "direct", lambda *_: seen.append(not current._engine.lock.free))
+    for rows in (4, 4096):
+        nd.FullyConnected(nd.ones((rows, 8)), nd.ones((16, 8)), nd.ones(16), num_hidden=16)
+    nd.waitall()
+    assert (small.is_brief, large.is_brief, seen) == (True, False, [True, False])
+
+
+@pytest.mark.parametrize("value", [0.5, 2, float("nan"), 1e300])
+def test_equal_values_are_found_again_and_zeros_keep_their_signs(value):
+    pytest.importorskip("operad_broadcast", reason="this is its operator")
+    x = nd.array(X)
+    for scalar in (value, value, 0.0, -0.0, 0.0, value):
+        with np.errstate(all="ignore"):
+            expected = np.copysign(np.float32(1), X * np.float32(scalar))
+        np.testing.assert_array_equal(np.copysign(np.float32(1), (x * scalar).asnumpy()), expected)
 
 
 def test_a_spoilt_target_is_left_to_the_long_way():
@@ -146,7 +172,7 @@ def test_the_naive_engine_has_no_hot_path():
     engine.set("naive")
     try:
         plan = plan_of(nd.tanh)
-        assert hot.apply_small(plan, local.state, x, None, None, (), None) is None
+        assert hot.small_call(1, False)(plan, local.state, x, None, None, (), None) is None
         np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
     finally:
         engine.set("threaded")

@@ -30,6 +30,7 @@ from operad_sdk.declare import OperatorProperty as OperatorProperty
 from operad_sdk.declare import Options as Options
 from operad_sdk.declare import Scalar as Scalar
 from operad_sdk.declare import binary as binary
+from operad_sdk.declare import brief as brief
 from operad_sdk.declare import broadcast as broadcast
 from operad_sdk.declare import define as define
 from operad_sdk.declare import from_mapper as from_mapper

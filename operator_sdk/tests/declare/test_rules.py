@@ -15,6 +15,7 @@ from operad_sdk import (
     DeclarationError,
     Scalar,
     binary,
+    brief,
     define,
     gradient,
     param,
@@ -318,6 +319,17 @@ def test_a_function_is_brief_if_it_says_that_it_only_calls_ufuncs() -> None:
         return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).is_brief
 
     assert [is_brief(forward) for forward in (np.sqrt, Root(), lambda data: data**0.5)] == [True, True, False]
+
+
+def test_a_function_is_brief_up_to_the_cost_that_it_says() -> None:
+    @brief(100)
+    def root(data: Any, output: Any) -> None:
+        np.sqrt(data, output)
+
+    def cost(forward: Any) -> float:
+        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).brief_cost
+
+    assert [cost(root), cost(lambda data: data**0.5)] == [100, 0]
 
 
 def test_a_kernel_names_what_it_wants_as_forward_does() -> None:

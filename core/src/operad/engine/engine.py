@@ -268,7 +268,8 @@ class Engine:
         lock = self.lock
         if (
             # In this order: see `CombiningLock.is_quiet`.
-            not (lock.blockers or lock.inbox or lock.mutex.locked())
+            not (lock.blockers or lock.inbox)
+            and lock.free
             and var.holders >= 0
             and not var.queue
             and var.failure is None

@@ -65,13 +65,13 @@ class InlinePath:
             return False
         thread.inside = STEP
         try:
-            if lock.mutex.acquire(False):
+            if lock.try_take():
                 try:
                     if lock.inbox:
                         lock.read_inbox()
                     seq = queue.claim(const_vars, mutable_vars)
                 finally:
-                    lock.mutex.release()
+                    lock.give_back()
             if not seq:
                 return False
             # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
@@ -89,13 +89,13 @@ class InlinePath:
             thread.inside = STEP
             if not seq:
                 thread.inside = inside
-            elif not lock.inbox and lock.mutex.acquire(False):  # `lock.do` without a further frame
+            elif not lock.inbox and lock.try_take():  # `lock.do` without a further frame
                 try:
                     ready = queue.end_claim(const_vars, mutable_vars, failure)
                     if ready or dispatcher.watchers:
                         dispatcher.hand_out(ready)
                 finally:
-                    lock.mutex.release()
+                    lock.give_back()
                     thread.inside = inside
             else:
                 thread.inside = inside

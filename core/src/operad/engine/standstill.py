@@ -76,17 +76,17 @@ class StandStill:
         if is_outside:
             thread.flush()
             self._is_held_for_fork = self.begin()
-        self._lock.mutex.acquire()
+        self._lock.take()
         while is_outside and (self._lock.inbox or self._dispatcher.queue.running):
-            self._lock.mutex.release()
+            self._lock.give_back()
             self._rest()
-            self._lock.mutex.acquire()
+            self._lock.take()
 
     def release_after_fork(self) -> None:
         """The parent goes on."""
         if local.state.inside == STEP:
             return
-        self._lock.mutex.release()
+        self._lock.give_back()
         self._lock.catch_up()
         if self._is_held_for_fork:
             self._is_held_for_fork = False

@@ -14,7 +14,7 @@ from operad.imperative.call import refuse_lost as refuse_lost
 from operad.imperative.chunk import Chunk as Chunk
 from operad.imperative.chunk import Export as Export
 from operad.imperative.chunk import new_chunk as new_chunk
-from operad.imperative.hot import apply_small as apply_small
+from operad.imperative.hot import small_call as small_call
 from operad.imperative.overlap import Use as Use
 from operad.imperative.overlap import clash as clash
 from operad.imperative.plan import Plan as Plan

@@ -110,10 +110,12 @@ def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
             if handle.var.failure is None and engine.get().is_idle(handle.var):
                 handle.var.version += 1
                 handle.size_bytes = size_bytes
+                handle.spec = None
                 return handle
             limbo.appendleft(handle)
     handle = storage.get().alloc(size_bytes, ctx)
     handle.limbo = limbo
+    handle.spec = None
     if handle.var is None or handle.var.failure is not None:
         handle.var = engine.get().new_variable()
     return handle

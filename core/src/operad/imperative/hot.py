@@ -7,9 +7,10 @@ every case that is in any way unusual is left to `call.apply`, which does the sa
 
 A plan that `is_brief` runs under the engine's lock, any other one with its variables claimed.
 
-# invariant: what is brief does nothing but call ufuncs on so few elements that NumPy keeps the interpreter's
-# lock. So it takes no other lock, ends in a few microseconds, and while it runs under the engine's lock no
-# thread is kept from pushing that could have run. Neither larger calls nor arbitrary code must run so.
+# invariant: what is brief calls nothing but functions of NumPy: ufuncs on so few elements that NumPy keeps
+# the interpreter's lock, or what its author says to be as quick. So it takes no other lock and ends in a few
+# microseconds; who pushes while it runs under the engine's lock leaves a note, and only who waits has to.
+# Neither larger calls nor arbitrary code must run so.
 # invariant: under the lock, with an empty inbox, a variable without holders is named by no operation
 # pushed so far. So inputs that are idle and clean hold their final values, and an idle output, which
 # nobody else knows, may be written. The inbox is read after the block was found dead, so what its last
@@ -19,14 +20,16 @@ A plan that `is_brief` runs under the engine's lock, any other one with its vari
 
 from __future__ import annotations
 
-from operator import attrgetter, call
+from collections.abc import Callable
+from functools import cache
+from operator import call
 from typing import Any, Final
 
 from operad.engine import ThreadedEngine, current
 from operad.engine.interrupts import protect
 from operad.engine.thread import NESTED, STEP, ThreadState
-from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, lend
+from operad.imperative.fold import folded
 from operad.imperative.plan import Plan
 from operad.imperative.state import RECORDING
 from operad.imperative.tape import record
@@ -34,13 +37,27 @@ from operad.imperative.tape import record
 protect(__file__)
 
 _new: Final = object.__new__
-_data_of: Final = attrgetter("_data")
+
+
+@cache
+def small_call(num_args: int, has_values: bool) -> Callable[..., Any]:
+    """`apply_small` for so many arrays, with run-time values or without."""
+    return folded(apply_small, num_args=num_args, has_values=has_values)
 
 
 def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
-    plan: Plan, thread: ThreadState, first: Any, second: Any, third: Any, values: tuple[Any, ...], out: Any
+    plan: Plan,
+    thread: ThreadState,
+    first: Any,
+    second: Any,
+    third: Any,
+    values: tuple[Any, ...],
+    out: Any,
+    *,
+    num_args: int,
+    has_values: bool,
 ) -> Any:
-    """Apply a plan that `is_small` to its arrays; None if that must go another way.
+    """Apply a plan to as many arrays as its `num_small`; None if that must go another way.
 
     Args:
         plan: What to do.
@@ -49,106 +66,127 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         second: The second and `third`: anything where there is none.
         values: Values of all run-time parameters, `ABSENT` where not given.
         out: What to write into; None for a new array.
+        num_args: How many arrays there are.
+        has_values: Whether there are run-time parameters.
     """
     engine, mode, inside = current._engine, thread.mode, thread.inside
-    if engine.__class__ is not ThreadedEngine or (inside and inside != NESTED):
+    if type(engine) is not ThreadedEngine or (inside and inside != NESTED):
         return None
-    if values:
+    if has_values:
         if mode >= RECORDING:
             plan = plan.bound(values)
-        values = plan.run_time.converted(values, plan.operator)  # type: ignore[union-attr]  # there are values
-    spec, count = plan.out_spec, plan.num_args
+        run_time: Any = plan.run_time  # there is one, since there are values
+        last, found, is_plain = run_time.last
+        values = found if is_plain and values == last else run_time.converted(values, plan.operator)
+    spec, first_var = plan.out_spec, first._chunk.var
     if out is None:
         # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
             handle = spec.limbo.pop() if plan.is_recycled else lend(spec.limbo, spec.ctx, spec.nbytes)
         except IndexError:
             handle = lend(spec.limbo, spec.ctx, spec.nbytes)
-        handle.size_bytes = spec.nbytes
-        var = handle.var
-        shape, dtype, data = handle._cached
-        if shape is not spec.shape or dtype is not spec.dtype:
-            data = handle.array(spec.shape, spec.dtype)
+        if handle.spec is spec:
+            data = handle.view
+        else:
+            handle.size_bytes = spec.nbytes
+            data = handle.view = handle.array(spec.shape, spec.dtype)
+            handle.spec = spec
         chunk = _new(Chunk)
-        chunk.var = var
+        chunk.var = var = handle.var
         chunk.handle = handle
         chunk.owner = chunk.note = None
-        made = _new(first.__class__)
+        made = _new(type(first))
         made._chunk = chunk
         made._data = data
         made._spec = spec
         made._autograd = None
-    elif (
-        mode < RECORDING
-        and isinstance(out, Array)
-        and out._spec is spec
-        and plan.may_write((first, second, third)[:count], out)
-    ):
-        made, var, data = out, out._chunk.var, out._data
+    elif mode < RECORDING and type(out) is type(first) and out._spec is spec:
+        made, chunk, data = out, out._chunk, out._data
+        # What `Plan.may_write` asks.
+        if first._chunk is chunk and not (first._data is data and plan.updates[0]):
+            return None
+        if num_args > 1 and second._chunk is chunk and not (second._data is data and plan.updates[1]):
+            return None
+        if num_args > 2 and third._chunk is chunk and not (third._data is data and plan.updates[2]):
+            return None
+        var = chunk.var
     else:
         return None
     direct: Any = plan.direct  # there is one, since it is small
-    first_var = second_var = third_var = first._chunk.var
-    if count > 1:
+    if num_args > 1:
         second_var = second._chunk.var
-        if count > 2:
-            third_var = third._chunk.var
+    if num_args > 2:
+        third_var = third._chunk.var
     if not plan.is_brief:
-        inputs = (first, second, third)[:count]
-        args = (*map(_data_of, inputs), data, *values)
-        const = tuple({first_var, second_var, third_var} - {var})
-        if not engine.run_inline(direct, args, plan.ctx, const, (var,), plan.name):
+        inputs: tuple[Any, ...]
+        args: tuple[Any, ...]
+        read: tuple[Any, ...]
+        if num_args == 1:
+            inputs, args, read = (first,), (first._data, data), (first_var,)
+        if num_args == 2:
+            inputs, args, read = (first, second), (first._data, second._data, data), (first_var, second_var)
+        if num_args == 3:
+            inputs, args = (first, second, third), (first._data, second._data, third._data, data)
+            read = (first_var, second_var, third_var)
+        if has_values:
+            args = (*args, *values)
+        if (
+            var in read
+            or (num_args > 1 and first_var in read[1:])
+            or (num_args > 2 and second_var is third_var)
+        ):
+            read = tuple({*read} - {var})
+        if not engine.run_inline(direct, args, plan.ctx, read, (var,), plan.name):
             return None
         if mode >= RECORDING:
             record(plan, inputs, (made,))
         return made
-    is_done = False
     # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
     run = call if inside else thread.run
     lock = engine.lock
     thread.inside = STEP
     try:
         # Asked again since the block was found: a group that names it may have been opened before.
-        if not lock.blockers and lock.mutex.acquire(False):
+        if lock.blockers:
+            return None
+        try:
+            lock.free.pop()
+        except IndexError:  # somebody has it
+            return None
+        try:
+            if lock.inbox:
+                lock.read_inbox()
+            if (
+                (var.holders or var.failure is not None)
+                or (first_var.holders or first_var.failure is not None)
+                or (num_args > 1 and (second_var.holders or second_var.failure is not None))
+                or (num_args > 2 and (third_var.holders or third_var.failure is not None))
+            ):
+                return None
             try:
-                if lock.inbox:
-                    lock.read_inbox()
-                if (
-                    not (var.holders or first_var.holders)
-                    and var.failure is first_var.failure is None
-                    and (
-                        count == 1
-                        or (
-                            not (second_var.holders or third_var.holders)
-                            and second_var.failure is third_var.failure is None
-                        )
-                    )
-                ):
-                    is_done = True
-                    try:
-                        if not values and count == 1:
-                            run(direct, first._data, data)
-                        elif not values and count == 2:
-                            run(direct, first._data, second._data, data)
-                        elif count == 1:
-                            run(direct, first._data, data, *values)
-                        elif count == 2:
-                            run(direct, first._data, second._data, data, *values)
-                        else:
-                            run(direct, first._data, second._data, third._data, data, *values)
-                    except BaseException as error:
-                        if inside:  # where nobody waits for it
-                            raise
-                        engine.fail_inline(direct, (var,), plan.name, error)
-                    var.version += 1
-            finally:
-                lock.mutex.release()
+                if num_args == 1 and not has_values:
+                    run(direct, first._data, data)
+                if num_args == 2 and not has_values:
+                    run(direct, first._data, second._data, data)
+                if num_args == 3 and not has_values:
+                    run(direct, first._data, second._data, third._data, data)
+                if num_args == 1 and has_values:
+                    run(direct, first._data, data, *values)
+                if num_args == 2 and has_values:
+                    run(direct, first._data, second._data, data, *values)
+                if num_args == 3 and has_values:
+                    run(direct, first._data, second._data, third._data, data, *values)
+            except BaseException as error:
+                if inside:  # where nobody waits for it
+                    raise
+                engine.fail_inline(direct, (var,), plan.name, error)
+            var.version += 1
+        finally:
+            lock.free.append(None)
     finally:
         thread.inside = inside
         if lock.inbox or lock.has_after:
             lock.catch_up()
-    if not is_done:
-        return None
     if mode >= RECORDING:
-        record(plan, (first, second, third)[:count], (made,))
+        record(plan, (first, second, third)[:num_args], (made,))
     return made

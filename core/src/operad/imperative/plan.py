@@ -22,6 +22,9 @@ _BRIEF_SIZE: Final = 1500
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
 
+_MOST_SMALL: Final = 3
+"""Arrays that the hot path takes."""
+
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
 
@@ -76,11 +79,12 @@ class Plan(Recordable):
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
-        is_small: Whether the hot path runs it: up to three arrays and one output, without more ado.
-        is_brief: Whether that may hold the engine's lock meanwhile: ufuncs on a few elements; see `hot`.
+        num_small: How many arrays the hot path runs it on, which has one output and no more ado; or 0.
+        is_brief: Whether that may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
         is_recycled: Whether the block of the first output is recycled whole; see `chunk`.
         num_args: How many of the inputs are arguments.
         num_inputs: How many inputs there are.
+        updates: Whether the first output may lie where an argument lies, for each argument.
         num_visible: How many of the outputs a caller sees.
         places: Where each input stands in a call; None where nothing moves.
         out_spec: Specification of the first output.
@@ -120,16 +124,13 @@ class Plan(Recordable):
         self.run_time = RunTime(prop) if prop.params.run_time else None
         self._is_plain = len(specs) == num_args and not self._resource_vars
         self._choose_direct()
-        self.is_small = (
-            self._is_plain
-            and self.inline
-            and self.direct is not None
-            and len(out_specs) == 1
-            and 1 <= num_args <= 3
-        )
+        is_small = self._is_plain and self.inline and self.direct is not None and len(out_specs) == 1
+        self.num_small = num_args if is_small and num_args <= _MOST_SMALL else 0
+        self.updates = [(place, 0) in self._inplace for place in args]
         self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
-        self.is_brief = self.is_small and self.operator.is_brief and total <= _BRIEF_SIZE
+        is_brief = (self.operator.is_brief and total <= _BRIEF_SIZE) or cost <= self.operator.brief_cost
+        self.is_brief = self.num_small > 0 and is_brief
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.

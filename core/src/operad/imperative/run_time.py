@@ -32,9 +32,13 @@ class RunTime:
 
     Args:
         prop: The operator's property.
+
+    Attributes:
+        last: Values that came last, what `converted` gave for them, and whether values that are equal to
+            them mean the same.
     """
 
-    __slots__ = ("_is_number", "_last", "_name", "_names", "_params")
+    __slots__ = ("_is_number", "_name", "_names", "_params", "last")
 
     def __init__(self, prop: OperatorProperty) -> None:
         declared = type(prop).params
@@ -45,7 +49,7 @@ class RunTime:
         # The usual case: one number, of which any will do.
         self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
-        self._last: tuple[tuple[Any, ...], tuple[Any, ...] | None] = ((), None)
+        self.last: tuple[tuple[Any, ...], tuple[Any, ...] | None, bool] = ((), None, False)
 
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
         """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
@@ -62,13 +66,13 @@ class RunTime:
         Raises:
             ParamError: A value does not fit.
         """
-        last, found = self._last
+        last, found, _ = self.last
         if found is not None and self.are_alike(last, given):
             return found
         is_plain = self._is_number and given[0].__class__ is float
         parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
         found = operator.run_time_values(parsed)
-        self._last = (given, found)
+        self.last = (given, found, all(map(_tells, given)))
         return found
 
     def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:
@@ -89,6 +93,11 @@ class RunTime:
 
 def _is_alike(one: Any, other: Any) -> bool:
     return one is other or (one.__class__ is other.__class__ is float and one == other != 0)
+
+
+def _tells(value: Any) -> bool:
+    """Whether whatever equals `value` means the same: zeros have two signs, and arrays are not told so."""
+    return value is ABSENT or (value.__class__ in (float, int) and value != 0)
 
 
 def _takes_any_float(param: Param) -> bool:

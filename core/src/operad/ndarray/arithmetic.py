@@ -18,7 +18,7 @@ import numpy as np
 from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
-from operad.imperative import Array, Origin, Plan, apply, apply_small, find_invoker, is_recording, keep, local
+from operad.imperative import Array, Origin, Plan, apply, find_invoker, is_recording, keep, local, small_call
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -43,22 +43,23 @@ def invoke(name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None =
 def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     """A method that applies one of three operators, according to the other operand."""
     plans: dict[Any, Plan] = registry.follow({})
+    on_two, on_one = small_call(2, False), small_call(1, True)
 
     def method(self: Any, other: Any, out: Any = None) -> Any:
-        kind, thread = other.__class__, local.state
+        kind, thread = type(other), local.state
         values: tuple[Any, ...]
-        if kind is self.__class__:
-            key, values = other._spec, ()
+        if kind is type(self):
+            key, values, small = other._spec, (), on_two
         elif kind is float or (kind is int and -_EXACT <= other <= _EXACT):
-            key, values = float, (float(other),)
+            key, values, small = float, (float(other),), on_one
         else:
             return other_way(self, other, out)
         try:
             plan = plans[thread.mode, self._spec, key]
         except KeyError:
             return other_way(self, other, out)
-        if plan.is_small:
-            made = apply_small(plan, thread, self, other, None, values, out)
+        if plan.num_small:
+            made = small(plan, thread, self, other, None, values, out)
             if made is not None:
                 return made
         return apply(plan, (self, other)[: plan.num_inputs], out, values, thread.mode, self.__class__)

@@ -11,13 +11,13 @@ what is wrong with them, and enters the plan for the next call of the kind.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from keyword import iskeyword, kwlist
 from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, Array, Plan, apply, apply_small, find_invoker, keep, local
+from operad.imperative import ABSENT, Array, Plan, apply, find_invoker, keep, local, small_call
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, documented, signature
 from operad.operator import OperatorProperty, Param
@@ -67,9 +67,11 @@ class OperatorFunction:
         filename = f"<operad.nd.{self.name}>"
         # The names that an operator cannot have begin with two underscores.
         names: dict[str, Any] = {
-            "__ABSENT": ABSENT, "__apply": apply, "__apply_small": apply_small, "__call": self.call,
-            "__cls": self.cls, "__plans": self._plans, "__local": local, "__typed": _typed,
+            "__ABSENT": ABSENT, "__apply": apply, "__call": self.call,
+            "__cls": self.cls, "__plans": self._plans, "__local": local, "__type": type,
+            "__typed": _typed,
             "__name__": "operad.nd",
+            **{f"__small_{n}": small_call(n, bool(self.op.params.run_time)) for n in self._numbers_small()},
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -115,15 +117,21 @@ class OperatorFunction:
             f"        return __call(__key, {call})",
             f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
         ]
-        if self.arrays is not None and 1 <= len(self.arrays) <= 3:
+        for num_args in self._numbers_small():
             three = ", ".join([*listed, "None", "None"][:3])
             lines[-1:-1] = [
-                "    if __plan.is_small:",
-                f"        __made = __apply_small(__plan, __thread, {three}, ({values}), out)",
+                f"    if __plan.num_small == {num_args}:",
+                f"        __made = __small_{num_args}(__plan, __thread, {three}, ({values}), out)",
                 "        if __made is not None:",
                 "            return __made",
             ]
         return "\n".join(lines) + "\n"
+
+    def _numbers_small(self) -> Sequence[int]:
+        """How many arrays a call on the hot path may have."""
+        if self.arrays is None or not 1 <= len(self.arrays) <= 3:
+            return ()
+        return range(len(self.arrays), 0, -1) if self.op.optional_inputs else (len(self.arrays),)
 
     @boundary
     def call(self, key: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any) -> Any:
@@ -150,9 +158,9 @@ def _key_part(name: str, declared: Param) -> str:
     parameter; and by their text where `0.0 == -0.0`. Of run-time values only the type counts.
     """
     if declared.run_time:
-        return f"{name}.__class__"
+        return f"__type({name})"
     if declared.type in (int, bool, str, "dtype"):
-        return f"{name}, {name}.__class__"
+        return f"{name}, __type({name})"
     return f"{name} if {name} is __ABSENT else __typed({name})"
 
 

@@ -20,6 +20,7 @@ from operad.dtypes import DType
 from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
+from operad_sdk.declare.marks import brief_cost
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.step import Layout, Step, widened_types
 from operad_sdk.declare.targets import store
@@ -35,7 +36,8 @@ class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
     A forward function whose attribute `only_ufuncs` is true does nothing but call ufuncs of the array module,
-    so that on few elements it may run while the engine's lock is held, as a ufunc itself may. One that has a
+    so that on few elements it may run while the engine's lock is held, as a ufunc itself may; `@brief` says
+    it of other functions. One that has a
     method `fitted(in_shapes, in_types)` gives by that what is called instead for arrays of those, with the
     same arguments.
 
@@ -60,6 +62,7 @@ class BoundOperator(Operator):
         self.xp = ctx.xp
         self._prop = prop
         only_ufuncs = getattr(forward.function, "only_ufuncs", False)
+        self.brief_cost = brief_cost(forward.function)
         forward = forward.fitted(in_shapes, in_types)
         self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))
@@ -107,7 +110,9 @@ class BoundOperator(Operator):
         """The values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
         scalar_type = self._scalar_type
         if scalar_type is not None:
-            return (scalar_type(values[0]),)
+            scalar = scalar_type(values[0])
+            # NumPy's ufuncs take 0.15 us less for an array than for a scalar.
+            return (np.array(scalar) if self.xp is np else scalar,)
         return self._prop.typed_run_time(values, [dtype for _, dtype in self._in])
 
     def rebound(self, prop: Any) -> Operator | None:

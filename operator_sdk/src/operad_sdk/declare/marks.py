@@ -1,4 +1,4 @@
-"""Gradients of a class: which of its functions are some, and what `@gradient` says of them."""
+"""What decorators say of the functions of a class: which are gradients, and which are brief."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK: Final = "_operad_gradient"
 _END: Final = "_grad"
+_BRIEF: Final = "_operad_brief_cost"
 
 
 @final
@@ -82,3 +83,26 @@ def is_gradient(name: str, value: Any) -> bool:
     if isinstance(getattr(value, _MARK, None), GradientMark):
         return True
     return inspect.isfunction(value) and (name == "backward" or name.endswith(_END))
+
+
+def brief(cost: float) -> Callable[[F], F]:
+    """Mark a forward function that does nothing but call functions of the array module.
+
+    Then a call that costs no more than `cost`, as the operator counts it, may run while the engine's lock is
+    held, which takes two microseconds off it. What else may have to wait for such a call does so.
+
+    Args:
+        cost: What is done within about ten microseconds.
+    """
+
+    def declare(function: F) -> F:
+        setattr(function, _BRIEF, cost)
+        return function
+
+    return declare
+
+
+def brief_cost(function: Any) -> float:
+    """The cost up to which calls of a forward function are brief; 0 where that is not said."""
+    found: float = getattr(function, _BRIEF, 0.0)
+    return found

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, brief, operator, param
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -53,6 +53,7 @@ class FullyConnected(OperatorProperty):
     )
     compute_dtype = "float32"
 
+    @brief(1 << 18)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
         """`data @ weight.T`, to which the bias is added in place."""
         if data.ndim == output.ndim == 2 and output.flags.c_contiguous:

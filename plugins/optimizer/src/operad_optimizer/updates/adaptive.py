@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import numpy as np
 
 from operad_optimizer.updates import references
@@ -9,7 +11,6 @@ from operad_optimizer.updates.family import (
     CLIP,
     COUNT,
     DECAY,
-    LAZY,
     RATE,
     RESCALE,
     decayed,
@@ -28,7 +29,7 @@ _EPSILON = real(1e-8, "Added to the root.")
 _EPSILON_INSIDE = real(1e-8, "Added under the root.")
 _GAMMA1 = real(0.95, "How much of the averages is kept.")
 _CLIP_WEIGHTS = real(-1.0, "Bound of each element of the new weight; below 0: none.")
-_ABOVE_0 = {"params": {"lr": (0.1, 0.5)}}
+_ABOVE_0: Final[dict[str, Any]] = {"params": {"lr": (0.1, 0.5)}}
 """Rates for the contract checks, of rules that divide by the rate."""
 
 
@@ -42,7 +43,7 @@ def _clipped_decayed(
 def _adam(
     weight: Array, grad: Array, mean: Array, var: Array, out: Array, lr: float = RATE,
     beta1: float = real(0.9, _KEEP), beta2: float = real(0.999, _KEEP_SQUARE), epsilon: float = _EPSILON,
-    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
+    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
     """`weight = weight - lr mean / (sqrt(var) + epsilon)`, by averages of the gradient and its square.
 
@@ -57,7 +58,7 @@ def _adam(
 
 adam_update = update(
     "adam_update", _adam, ("[1]", "[2]", "[0]", "[0]", "lr=0.1", "beta1=0.5", "beta2=0.75", "[0.9]"),
-    "AdamUpdateKernel", reference=references.adam,
+    "AdamUpdateKernel", reference=references.adam, is_lazy=True,
 )  # fmt: skip
 
 

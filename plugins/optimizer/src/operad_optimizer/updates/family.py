@@ -52,7 +52,7 @@ RATE: Final[Any] = param(float, run_time=True, doc="Learning rate.")
 DECAY: Final = real(0.0, "Weight decay: this times the weight is added to the gradient.")
 RESCALE: Final = real(1.0, "Factor of the gradient.")
 CLIP: Final = real(-1.0, "Bound of each element of the rescaled gradient; below 0: none.")
-LAZY: Final[Any] = param(bool, True, ignored="Accepted for MXNet's calls; arrays are never sparse.")
+_LAZY: Final[Any] = param(bool, True, ignored="Accepted for MXNet's calls; arrays are never sparse.")
 COUNT: Final[Any] = param(int, ge=1, run_time=True, doc="Number of this update.")
 
 
@@ -124,7 +124,9 @@ def blocks(arrays: Sequence[Array]) -> Iterator[Sequence[Array]]:
         yield [array[start : start + BLOCK] for array in flat]
 
 
-def update(name: str, rule: Rule, example: Example, source: str, **contract: Any) -> Declared:
+def update(
+    name: str, rule: Rule, example: Example, source: str, *, is_lazy: bool = False, **contract: Any
+) -> Declared:
     """The operator that moves a weight by a rule.
 
     Args:
@@ -132,12 +134,15 @@ def update(name: str, rule: Rule, example: Example, source: str, **contract: Any
         rule: Its summary is the docstring.
         example: As for `define`: weight, gradient, states, parameters, and the output.
         source: MXNet's kernel; `differs` says what is not as there.
+        is_lazy: Whether MXNet's operator has the parameter `lazy_update`.
         contract: As for `Contract`.
     """
     arrays = arrays_of(rule)
     states = "".join(f", state {state}:(...)" for state in arrays[2:])
     forward = Blockwise(rule, arrays)
-    return _declared(name, forward, states, "output:(...)", example, source, "float32", **contract)
+    return _declared(
+        name, forward, states, "output:(...)", example, source, "float32", is_lazy=is_lazy, **contract
+    )
 
 
 def mixed(
@@ -181,6 +186,7 @@ def _declared(
     source: str,
     compute_dtype: str | None,
     differs: str = "",
+    is_lazy: bool = False,
     **contract: Any,
 ) -> Declared:
     """Declare an operator; `rest` is what its shape line says between the gradient and the `output`."""
@@ -193,7 +199,7 @@ def _declared(
         summary=inspect.getdoc(forward.rule) or "",
         example=example,
         source=place,
-        params=forward.params,
+        params=forward.params | ({"lazy_update": _LAZY} if is_lazy else {}),
         accepts="floating",
         compute_dtype=compute_dtype,
         inplace="weight" if forward.in_place or compute_dtype else (),

@@ -10,7 +10,6 @@ from operad_optimizer.updates import references
 from operad_optimizer.updates.family import (
     CLIP,
     DECAY,
-    LAZY,
     RATE,
     RESCALE,
     decayed,
@@ -26,7 +25,7 @@ _MOMENTUM = real(0.0, "How much of the last step is kept.")
 
 def sgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
-    rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
+    rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
     """`weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     kept = (1 - lr * wd) * weight if wd else weight
@@ -34,17 +33,18 @@ def sgd(
 
 
 sgd_update = update(
-    "sgd_update", sgd, ("[1, 2]", "[10, -10]", "lr=0.1", "[0., 3.]"), "SGDKernel", reference=references.sgd
-)
+    "sgd_update", sgd, ("[1, 2]", "[10, -10]", "lr=0.1", "[0., 3.]"), "SGDKernel",
+    reference=references.sgd, is_lazy=True,
+)  # fmt: skip
 mp_sgd_update = mixed(
     "mp_sgd_update", sgd, ("[1, 2]", "[10, -10]", "[1, 2]", "lr=0.1", "[0., 3.]"), "MP_SGDKernel",
-    reference=references.sgd,
+    reference=references.sgd, is_lazy=True,
 )  # fmt: skip
 
 
 def sgd_momentum(
     weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE, momentum: float = _MOMENTUM,
-    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP, lazy_update: bool = LAZY,
+    wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
     """`mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     mom *= momentum
@@ -56,11 +56,11 @@ def sgd_momentum(
 
 sgd_mom_update = update(
     "sgd_mom_update", sgd_momentum, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[0., 4.]"),
-    "SGDMomKernel", reference=references.momentum_step,
+    "SGDMomKernel", reference=references.momentum_step, is_lazy=True,
 )  # fmt: skip
 mp_sgd_mom_update = mixed(
     "mp_sgd_mom_update", sgd_momentum, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),
-    "MP_SGDMomKernel", reference=references.momentum_step,
+    "MP_SGDMomKernel", reference=references.momentum_step, is_lazy=True,
 )  # fmt: skip
 
 

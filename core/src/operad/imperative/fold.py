@@ -1,0 +1,83 @@
+"""Copies of a function in which some parameters are constants, and what they decide is left out.
+
+The hot path is one function for one to three arrays, with run-time values or without. What tells these
+cases apart is known when a function of `od.nd` is generated; asking again in every call would be a
+twentieth of what a call costs.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, final
+
+_COMPARE: Final[dict[type, Callable[[Any, Any], bool]]] = {ast.Eq: operator.eq, ast.Gt: operator.gt}
+
+
+def folded(function: Callable[..., Any], **known: object) -> Callable[..., Any]:
+    """A copy of `function` without the keyword parameters `known`, which have these values in it.
+
+    They may stand in conditions of `if`, in comparisons and with `and`, `or` and `not`. The copy's lines
+    are those of `function`, for tracebacks, debuggers and Ctrl-C. Where there is no source text it is
+    `function` itself, with the values passed along.
+    """
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except OSError:
+        return partial(function, **known)
+    module = ast.parse("".join(lines))
+    ast.increment_lineno(module, first - 1)
+    [definition] = module.body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.args.kwonlyargs = [arg for arg in definition.args.kwonlyargs if arg.arg not in known]
+    definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
+    module = _Fold(known).visit(module)
+    made: dict[str, Any] = {}
+    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, made)  # noqa: S102
+    return made[function.__name__]  # type: ignore[no-any-return]  # it is the function
+
+
+@final
+class _Fold(ast.NodeTransformer):
+    """Puts in what is known, and leaves out what then is never reached."""
+
+    def __init__(self, known: dict[str, object]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._known:
+            return node
+        return ast.copy_location(ast.Constant(self._known[node.id]), node)  # type: ignore[arg-type]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        compare, other = _COMPARE.get(type(node.ops[0])), node.comparators[0]
+        if compare and isinstance(node.left, ast.Constant) and isinstance(other, ast.Constant):
+            return ast.copy_location(ast.Constant(compare(node.left.value, other.value)), node)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
+            return ast.copy_location(ast.Constant(not node.operand.value), node)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        # What it gives is as true as before, but need not be the same value.
+        decides = isinstance(node.op, ast.Or)
+        first = node.values[0]
+        if isinstance(first, ast.Constant) and bool(first.value) == decides:
+            return first
+        unknown = [v for v in node.values if not isinstance(v, ast.Constant) or bool(v.value) == decides]
+        node.values = unknown or [first]
+        return node if len(node.values) > 1 else node.values[0]
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
