@@ -7,9 +7,10 @@ the machinery that parses other parameters where they are plain numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import is_
+from operator import call, is_
 from typing import Any, Final, final
 
+from operad.engine.thread import local
 from operad.errors import ParamError
 from operad.operator import Operator, OperatorProperty, Param
 
@@ -71,7 +72,9 @@ class RunTime:
             return found
         is_plain = self._is_number and given[0].__class__ is float
         parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
-        found = operator.run_time_values(parsed)
+        thread = local.state
+        run = call if thread.inside else thread.run  # with NumPy's error state of operators
+        found = run(operator.run_time_values, parsed)
         self.last = (given, found, all(map(_tells, given)))
         return found
 

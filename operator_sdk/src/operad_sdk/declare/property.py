@@ -260,7 +260,8 @@ class OperatorProperty(ShapedProperty):
     def _typed(self, value: Any, dtype: DType) -> Any:
         try:
             if dtype.kind not in "iu":
-                return dtype.type(value).item()
+                with np.errstate(all="ignore"):  # as where operators run: beyond the type is infinite
+                    return dtype.type(value).item()
             return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
         except (OverflowError, ValueError) as error:
             raise ParamError(
