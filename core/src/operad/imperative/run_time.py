@@ -7,7 +7,7 @@ the machinery that parses other parameters where they are plain numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import call, is_
+from operator import call
 from typing import Any, Final, final
 
 from operad.engine.thread import local
@@ -39,16 +39,18 @@ class RunTime:
             them mean the same.
     """
 
-    __slots__ = ("_is_number", "_name", "_names", "_params", "last")
+    __slots__ = ("_is_number", "_known", "_name", "_names", "last")
 
     def __init__(self, prop: OperatorProperty) -> None:
         declared = type(prop).params
         self._name = prop.name
         # By name, since one declaration may serve several operators under several names.
         found = {name: param for name, param in declared.items() if name in declared.run_time}
-        self._names, self._params = tuple(found), tuple(found.values())
+        self._names = tuple(found)
+        # Each with its default, and whether any float will do.
+        self._known = tuple((param, param.default, _takes_any_float(param)) for param in found.values())
         # The usual case: one number, of which any will do.
-        self._is_number = len(self._params) == 1 and _takes_any_float(self._params[0])
+        self._is_number = len(found) == 1 and self._known[0][2]
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
         self.last: tuple[tuple[Any, ...], tuple[Any, ...] | None, bool] = ((), None, False)
 
@@ -57,7 +59,7 @@ class RunTime:
         if self._is_number:
             number, other = given[0], last[0]
             return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
-        return all(map(is_, last, given)) or all(map(_is_alike, last, given))
+        return all(map(_is_alike, last, given))
 
     def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:
         """The values as `operator.direct_with_values` takes them.
@@ -70,12 +72,11 @@ class RunTime:
         last, found, _ = self.last
         if found is not None and self.are_alike(last, given):
             return found
-        is_plain = self._is_number and given[0].__class__ is float
-        parsed = given if is_plain else tuple(map(self._parsed, self._params, given))
+        parsed, tells = self._parsed(given)
         thread = local.state
         run = call if thread.inside else thread.run  # with NumPy's error state of operators
         found = run(operator.run_time_values, parsed)
-        self.last = (given, found, all(map(_tells, given)))
+        self.last = (given, found, tells)
         return found
 
     def named(self, given: tuple[Any, ...]) -> Mapping[str, Any]:
@@ -83,24 +84,30 @@ class RunTime:
         named = zip(self._names, given, strict=True)
         return {name: value for name, value in named if value is not ABSENT}
 
-    def _parsed(self, param: Param, value: Any) -> Any:
-        if value is ABSENT:
-            return param.default
-        if value.__class__ is float and _takes_any_float(param):
-            return value
-        try:
-            return param.parse(value)
-        except ParamError as error:
-            raise ParamError(f"{self._name}: {error}") from error.__cause__
+    def _parsed(self, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+        """The values as the parameters take them, and whether whatever equals them means the same.
+
+        Zeros do not, which have two signs, and neither do values of other types than Python's numbers.
+        """
+        parsed, tells = [], True
+        for value, (param, default, takes_any_float) in zip(given, self._known, strict=True):
+            if value is ABSENT:
+                parsed.append(default)
+                continue
+            kind = value.__class__
+            tells = tells and (kind is float or kind is int) and value != 0
+            if kind is float and takes_any_float:
+                parsed.append(value)
+                continue
+            try:
+                parsed.append(param.parse(value))
+            except ParamError as error:
+                raise ParamError(f"{self._name}: {error}") from error.__cause__
+        return tuple(parsed), tells
 
 
 def _is_alike(one: Any, other: Any) -> bool:
     return one is other or (one.__class__ is other.__class__ is float and one == other != 0)
-
-
-def _tells(value: Any) -> bool:
-    """Whether whatever equals `value` means the same: zeros have two signs, and arrays are not told so."""
-    return value is ABSENT or (value.__class__ in (float, int) and value != 0)
 
 
 def _takes_any_float(param: Param) -> bool:
