@@ -1,4 +1,4 @@
-"""Time `pushpull` of distributed stores: `python -m tests.benchmarks.distributed [--mxnet PYTHON]`.
+"""Time `pushpull` of distributed stores: `python -m tests.benchmarks.distributed [--mxnet P] [--torch P]`.
 
 A column is a library and a store, with a number of workers on this machine, one thread each. Columns
 alternate within each repeat, so a slow spell of the machine falls on all of them. What the workers do is
@@ -38,7 +38,7 @@ class Column(NamedTuple):
 
     Attributes:
         arguments: Of `distributed_worker.py`.
-        start: What starts the workers: `alone`, `mpirun`, `launch` or `dmlc`.
+        start: What starts the workers: `alone`, `mpirun`, `launch`, `dmlc` (MXNet's) or `gloo` (PyTorch's).
         options: Of what starts them.
     """
 
@@ -55,7 +55,9 @@ COLUMNS: Final = {
     "ray, SGD": Column(("operad", "dist_sync", "--update"), "launch"),
     "ray, asynchronous SGD": Column(("operad", "dist_async", "--update"), "launch"),
     "mxnet": Column(("mxnet", "dist_sync"), "dmlc"),
+    "torch": Column(("torch", "gloo"), "gloo"),
 }
+PEERS: Final = ("mxnet", "torch")
 DEFAULT: Final = ("local", "mpi", "ray")
 
 
@@ -66,12 +68,17 @@ def main() -> int:
     parser.add_argument("--workers", nargs="+", type=int, default=[2], help="how many (default %(default)s)")
     parser.add_argument("--cases", nargs="+", default=[], help="some of the cases")
     parser.add_argument("--repeats", type=int, default=2, help="processes of each (default %(default)s)")
-    parser.add_argument("--mxnet", metavar="PYTHON", help="a Python that imports mxnet, for a column of it")
+    for peer in PEERS:
+        parser.add_argument(
+            f"--{peer}", metavar="PYTHON", help=f"a Python that imports {peer}, for a column of it"
+        )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every round to a file")
     options = parser.parse_args()
-    names = [*options.columns, *(["mxnet"] if options.mxnet and "mxnet" not in options.columns else [])]
-    if "mxnet" in names and not options.mxnet:
-        parser.error("the column 'mxnet' needs --mxnet PYTHON")
+    pythons = {peer: getattr(options, peer) for peer in PEERS}
+    names = list(dict.fromkeys([*options.columns, *(peer for peer in PEERS if pythons[peer])]))
+    for peer in PEERS:
+        if peer in names and not pythons[peer]:
+            parser.error(f"the column {peer!r} needs --{peer} PYTHON")
     runs = [(name, n) for n in options.workers for name in names if name != "local"]
     if "local" in names:
         runs.insert(0, ("local", 1))
@@ -79,7 +86,7 @@ def main() -> int:
     begun, loads = dt.datetime.now(tz=dt.UTC), []
     for name, workers in runs * options.repeats:
         loads.append(os.getloadavg()[0])
-        for line in measured(COLUMNS[name], workers, options.cases, options.mxnet):
+        for line in measured(COLUMNS[name], workers, options.cases, pythons.get(name)):
             for what in line.keys() - {"case"}:
                 rounds[name, workers, line["case"]][what] += line[what]
         if options.json:  # what is measured stays, whatever the next run does
@@ -89,7 +96,7 @@ def main() -> int:
     return 0
 
 
-def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | None) -> list[dict[str, Any]]:
+def measured(column: Column, workers: int, cases: Sequence[str], python: str | None) -> list[dict[str, Any]]:
     """What `distributed_worker.py` prints of each case, in one run of all its workers.
 
     Raises:
@@ -104,8 +111,11 @@ def measured(column: Column, workers: int, cases: Sequence[str], mxnet: str | No
     environ["RAY_worker_niceness"] = "0"  # as all other processes here; Ray's own is 15
     match column.start:
         case "dmlc":
-            assert mxnet is not None
-            output = _of_dmlc([mxnet, *program], workers, environ)
+            assert python is not None
+            output = _of_dmlc([python, *program], workers, environ)
+        case "gloo":
+            assert python is not None
+            output = _of_gloo([python, *program], workers, environ)
         case "mpirun":
             # Not from another MPI that stands earlier in the path.
             mpirun = [str(SCRIPTS / "mpirun"), "--allow-run-as-root", "--oversubscribe", *column.options]
@@ -173,20 +183,31 @@ def _output(command: Sequence[str], environ: Mapping[str, str]) -> str:
 
 def _of_dmlc(command: Sequence[str], workers: int, environ: Mapping[str, str]) -> str:
     """What MXNet's workers print; a scheduler, a server and the workers start as its own launcher has it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     shared = {
         **environ, "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_NODE_HOST": "127.0.0.1",
-        "DMLC_PS_ROOT_PORT": str(port), "DMLC_NUM_WORKER": str(workers), "DMLC_NUM_SERVER": "1",
+        "DMLC_PS_ROOT_PORT": _free_port(), "DMLC_NUM_WORKER": str(workers), "DMLC_NUM_SERVER": "1",
     }  # fmt: skip
     roles = ["scheduler", "server", *["worker"] * workers]
-    started = [
-        subprocess.Popen(
-            command, env={**shared, "DMLC_ROLE": role}, text=True, stdout=subprocess.PIPE,
-        )
-        for role in roles
-    ]  # fmt: skip
+    return _of_all(command, [{**shared, "DMLC_ROLE": role} for role in roles])
+
+
+def _of_gloo(command: Sequence[str], workers: int, environ: Mapping[str, str]) -> str:
+    """What PyTorch's workers print, which meet as `torchrun` has it."""
+    shared = {
+        **environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": _free_port(), "WORLD_SIZE": str(workers),
+    }  # fmt: skip
+    return _of_all(command, [{**shared, "RANK": str(rank)} for rank in range(workers)])
+
+
+def _free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def _of_all(command: Sequence[str], environments: Sequence[Mapping[str, str]]) -> str:
+    """What processes of one command print; those that end last are started first."""
+    started = [subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE) for env in environments]
     end = time.monotonic() + LIMIT_S
     try:
         outputs = [process.communicate(timeout=end - time.monotonic())[0] for process in reversed(started)]

@@ -2,6 +2,7 @@
 
     python distributed_worker.py operad dist_sync      # started by `operad launch` or `mpirun`
     python distributed_worker.py mxnet dist_sync       # with DMLC_ROLE and its fellows set
+    python distributed_worker.py torch gloo           # with RANK and its fellows set
     python distributed_worker.py operad dist_async --update
 
 Rank 0 prints a line of JSON for each case: of every round, the milliseconds that it took (`ms`), and those
@@ -73,9 +74,9 @@ def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bo
         if in_a_row > 1:  # each worker has its own pace, and the slowest counts
             _barrier(store)
         clock.stop(in_a_row)
-    if library.__name__ == "operad" and not is_updated:
+    if library.__name__ != "mxnet" and not is_updated:
         # MXNet 1.9.1 overwrites what was pushed by what is pulled, so its sums double in each round.
-        assert (outs[-1].asnumpy() == store.num_workers).all()
+        assert (_numbers(outs[-1]) == store.num_workers).all()
     return clock.rounds()
 
 
@@ -88,6 +89,56 @@ def time_barrier(store: Any) -> dict[str, list[float]]:
             _barrier(store)
         clock.stop(10)
     return clock.rounds()
+
+
+class Gloo:
+    """What is measured of PyTorch, in the words of a store: sums over all workers, by gloo.
+
+    Several arrays at once go as one buffer, as `DistributedDataParallel` has its buckets.
+    """
+
+    def __init__(self, torch: Any) -> None:
+        from torch import distributed
+
+        distributed.init_process_group("gloo")
+        torch.set_num_threads(1)
+        self._torch, self._distributed = torch, distributed
+        self.rank, self.num_workers = distributed.get_rank(), distributed.get_world_size()
+
+    def init(self, keys: Any, values: Any) -> None:
+        """Nothing: every worker keeps its own."""
+
+    def pushpull(self, _: Any, value: Any, out: Any) -> None:
+        """Write the sum over all workers into `out`."""
+        if not isinstance(value, list):
+            self._distributed.all_reduce(out.copy_(value))
+            return
+        whole = self._torch.cat([one.reshape(-1) for one in value])
+        self._distributed.all_reduce(whole)
+        for target, part in zip(out, whole.split([one.numel() for one in out])):  # noqa: B905 - as elsewhere
+            target.copy_(part.reshape(target.shape))
+
+    def _barrier(self) -> None:
+        self._distributed.barrier()
+
+
+class TorchArrays:
+    """PyTorch's functions under MXNet's names."""
+
+    def __init__(self, torch: Any) -> None:
+        self.ones, self.zeros = torch.ones, torch.zeros
+
+    def waitall(self) -> None:
+        """Nothing: all is done at once."""
+
+
+class Torch:
+    """PyTorch with `nd`, as `time_case` wants a library."""
+
+    __name__ = "torch"
+
+    def __init__(self, torch: Any) -> None:
+        self.nd = TorchArrays(torch)
 
 
 class Clock:
@@ -130,6 +181,10 @@ def processor_seconds(processes: list[int]) -> float:
     return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 
 
+def _numbers(array: Any) -> Any:
+    return array.asnumpy() if hasattr(array, "asnumpy") else array.numpy()
+
+
 def _barrier(store: Any) -> None:
     # Stores of MXNet 1.9.1 call it so.
     store._barrier()
@@ -138,15 +193,19 @@ def _barrier(store: Any) -> None:
 def main() -> None:
     """Time each case."""
     parser = argparse.ArgumentParser(description="time pushpull as one worker")
-    parser.add_argument("library", help="operad or mxnet")
+    parser.add_argument("library", help="operad, mxnet or torch")
     parser.add_argument("kvstore", help="type of the store")
     parser.add_argument("--update", action="store_true", help="let an optimizer move the values")
     parser.add_argument("--cases", nargs="*", default=list(CASES), help="some of the cases")
     options = parser.parse_args()
     # An empty PORT, or another's, would mislead MXNet's servers.
     os.environ.pop("PORT", None)
-    library = importlib.import_module(options.library)
-    store = library.kv.create(options.kvstore)
+    library: Any = importlib.import_module(options.library)
+    if options.library == "torch":
+        store: Any = Gloo(library)
+        library = Torch(library)
+    else:
+        store = library.kv.create(options.kvstore)
     if options.update:
         store.set_optimizer(library.optimizer.create("sgd", learning_rate=1e-9, momentum=0.9))
     in_a_row = IN_A_ROW if "async" in options.kvstore else 1

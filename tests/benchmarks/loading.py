@@ -41,15 +41,13 @@ def main() -> int:
     """Write files, measure and print a table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.loading", description=main.__doc__)
     parser.add_argument("--mxnet", help="a Python that imports mxnet")
-    parser.add_argument("--torch", help="a Python that imports torch and simplejpeg; images alone")
+    parser.add_argument("--torch", help="a Python that imports torch and simplejpeg")
     parser.add_argument("--rounds", type=int, default=5, help="processes of each (default %(default)s)")
     arguments = parser.parse_args()
     pythons = {"operad": sys.executable, "mxnet": arguments.mxnet, "torch": arguments.torch}
     with tempfile.TemporaryDirectory() as folder:
         for task in _tasks(Path(folder)):
             sides = {name: python for name, python in pythons.items() if python}
-            if task.kind != "images":
-                sides.pop("torch", None)
             found: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
             for _ in range(arguments.rounds):
                 for name, python in sides.items():
