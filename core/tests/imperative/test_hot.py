@@ -16,7 +16,7 @@ from core.tests.imperative.calling import Gate, X, calls_of
 from operad import autograd, engine, nd
 from operad.engine import current
 from operad.engine.thread import local
-from operad.imperative import chunk, hot, spec_of
+from operad.imperative import chunk, spec_of
 from operad.imperative.versions import Versions
 
 pytest.importorskip("operad_elemwise", reason="these are calls of its operators")
@@ -174,7 +174,7 @@ def test_the_naive_engine_has_no_hot_path():
     engine.set("naive")
     try:
         plan = plan_of(nd.tanh)
-        assert hot.small_call(1, False)(plan, local.state, x, None, None, (), None) is None
+        assert plan.small(plan, local.state, x, None, None, None, (), None) is None
         np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
     finally:
         engine.set("threaded")

@@ -20,6 +20,7 @@ from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
+from operad.imperative.hot import small_call
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
@@ -100,6 +101,7 @@ class Invoker:
                 inputs = [inputs[place] for place in places]
             self._check_inputs(inputs)
             plan = Plan(self._with(values), [x._spec for x in inputs], ctx, is_train)
+            plan.small = small_call(plan)
             keep(self._plans, key, plan)
         return plan.with_own_operator() if self.prop.is_stateful else plan
 

@@ -39,10 +39,26 @@ protect(__file__)
 _new: Final = object.__new__
 
 
+_MOST_ARGS: Final = 3
+_MOST_STATES: Final = 2
+"""Behind two arguments, which is how the steps of optimizers look."""
+
+
+def small_call(plan: Plan) -> Callable[..., Any] | None:
+    """What runs a plan on the hot path; None if that cannot."""
+    num_args, num_states = plan.num_args, plan.num_inputs - plan.num_args
+    is_usual = 1 <= num_args <= _MOST_ARGS if num_states == 0 else num_args == 2
+    if not (plan.inline and plan.is_plain and plan.direct is not None and plan.places is None):
+        return None
+    if not is_usual or num_states > _MOST_STATES or len(plan.out_specs) > 1:
+        return None
+    return _small_call(num_args, num_states, plan.run_time is not None)
+
+
 @cache
-def small_call(num_args: int, has_values: bool) -> Callable[..., Any]:
-    """`apply_small` for so many arrays, with run-time values or without."""
-    return folded(apply_small, num_args=num_args, has_values=has_values)
+def _small_call(num_args: int, num_states: int, has_values: bool) -> Callable[..., Any]:
+    num_arrays = num_args + num_states
+    return folded(apply_small, num_arrays=num_arrays, num_states=num_states, has_values=has_values)
 
 
 def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -51,26 +67,31 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     first: Any,
     second: Any,
     third: Any,
+    fourth: Any,
     values: tuple[Any, ...],
     out: Any,
     *,
-    num_args: int,
+    num_arrays: int,
+    num_states: int,
     has_values: bool,
 ) -> Any:
-    """Apply a plan to as many arrays as its `num_small`; None if that must go another way.
+    """Apply a plan whose `small` this is; None if that must go another way.
 
     Args:
         plan: What to do.
         thread: The calling thread.
-        first: The first array.
-        second: The second and `third`: anything where there is none.
+        first: The first array: arguments, and then auxiliary states.
+        second: The second, `third` and `fourth`: anything where there is none.
         values: Values of all run-time parameters, `ABSENT` where not given.
         out: What to write into; None for a new array.
-        num_args: How many arrays there are.
+        num_arrays: How many arrays there are.
+        num_states: How many of them are auxiliary states.
         has_values: Whether there are run-time parameters.
     """
     engine, mode, inside = current._engine, thread.mode, thread.inside
     if type(engine) is not ThreadedEngine or (inside and inside != NESTED):
+        return None
+    if num_states > 0 and mode >= RECORDING:
         return None
     if has_values:
         if mode >= RECORDING:
@@ -105,41 +126,56 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         # What `Plan.may_write` asks.
         if first._chunk is chunk and not (first._data is data and plan.updates[0]):
             return None
-        if num_args > 1 and second._chunk is chunk and not (second._data is data and plan.updates[1]):
+        if num_arrays > 1 and second._chunk is chunk and not (second._data is data and plan.updates[1]):
             return None
-        if num_args > 2 and third._chunk is chunk and not (third._data is data and plan.updates[2]):
+        if (
+            num_arrays > 2
+            and third._chunk is chunk
+            and (num_states > 0 or not (third._data is data and plan.updates[2]))
+        ):
+            return None
+        if num_arrays > 3 and fourth._chunk is chunk:
             return None
         var = chunk.var
     else:
         return None
-    direct: Any = plan.direct  # there is one, since it is small
-    if num_args > 1:
+    if num_arrays > 1:
         second_var = second._chunk.var
-    if num_args > 2:
+    if num_arrays > 2:
         third_var = third._chunk.var
+    if num_arrays > 3:
+        fourth_var = fourth._chunk.var
+    # Nothing else may be where a state is.
+    if num_states > 0 and third_var in (first_var, second_var):
+        return None
+    if num_states > 1 and fourth_var in (first_var, second_var, third_var):
+        return None
+    direct: Any = plan.direct  # there is one, since it is small
     if not plan.is_brief:
-        inputs: tuple[Any, ...]
         args: tuple[Any, ...]
         read: tuple[Any, ...]
-        if num_args == 1:
-            inputs, args, read = (first,), (first._data, data), (first_var,)
-        if num_args == 2:
-            inputs, args, read = (first, second), (first._data, second._data, data), (first_var, second_var)
-        if num_args == 3:
-            inputs, args = (first, second, third), (first._data, second._data, third._data, data)
+        written: tuple[Any, ...] = (var,)
+        if num_arrays == 1:
+            args, read = (first._data, data), (first_var,)
+        if num_arrays == 2:
+            args, read = (first._data, second._data, data), (first_var, second_var)
+        if num_arrays == 3 and num_states == 0:
+            args = (first._data, second._data, third._data, data)
             read = (first_var, second_var, third_var)
+        if num_states == 1:
+            args = (first._data, second._data, data, third._data)
+            read, written = (first_var, second_var), (var, third_var)
+        if num_states == 2:
+            args = (first._data, second._data, data, third._data, fourth._data)
+            read, written = (first_var, second_var), (var, third_var, fourth_var)
         if has_values:
             args = (*args, *values)
-        if (
-            var in read
-            or (num_args > 1 and first_var in read[1:])
-            or (num_args > 2 and second_var is third_var)
-        ):
+        if var in read or (num_arrays > 1 and len({*read}) < len(read)):
             read = tuple({*read} - {var})
-        if not engine.run_inline(direct, args, plan.ctx, read, (var,), plan.name):
+        if not engine.run_inline(direct, args, plan.ctx, read, written, plan.name):
             return None
         if mode >= RECORDING:
-            record(plan, inputs, (made,))
+            record(plan, (first, second, third)[:num_arrays], (made,))
         return made
     # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
     run = call if inside else thread.run
@@ -159,28 +195,42 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             if (
                 (var.holders or var.failure is not None)
                 or (first_var.holders or first_var.failure is not None)
-                or (num_args > 1 and (second_var.holders or second_var.failure is not None))
-                or (num_args > 2 and (third_var.holders or third_var.failure is not None))
+                or (num_arrays > 1 and (second_var.holders or second_var.failure is not None))
+                or (num_arrays > 2 and (third_var.holders or third_var.failure is not None))
+                or (num_arrays > 3 and (fourth_var.holders or fourth_var.failure is not None))
             ):
                 return None
             try:
-                if num_args == 1 and not has_values:
+                if num_arrays == 1 and not has_values:
                     run(direct, first._data, data)
-                if num_args == 2 and not has_values:
-                    run(direct, first._data, second._data, data)
-                if num_args == 3 and not has_values:
-                    run(direct, first._data, second._data, third._data, data)
-                if num_args == 1 and has_values:
+                if num_arrays == 1 and has_values:
                     run(direct, first._data, data, *values)
-                if num_args == 2 and has_values:
+                if num_arrays == 2 and not has_values:
+                    run(direct, first._data, second._data, data)
+                if num_arrays == 2 and has_values:
                     run(direct, first._data, second._data, data, *values)
-                if num_args == 3 and has_values:
+                if num_arrays == 3 and num_states == 0 and not has_values:
+                    run(direct, first._data, second._data, third._data, data)
+                if num_arrays == 3 and num_states == 0 and has_values:
                     run(direct, first._data, second._data, third._data, data, *values)
+                if num_states == 1:
+                    run(direct, first._data, second._data, data, third._data, *values)
+                if num_states == 2:
+                    run(direct, first._data, second._data, data, third._data, fourth._data, *values)
             except BaseException as error:
                 if inside:  # where nobody waits for it
                     raise
-                engine.fail_inline(direct, (var,), plan.name, error)
+                written = (var,)
+                if num_states == 1:
+                    written = (var, third_var)
+                if num_states == 2:
+                    written = (var, third_var, fourth_var)
+                engine.fail_inline(direct, written, plan.name, error)
             var.version += 1
+            if num_states > 0:
+                third_var.version += 1
+            if num_states > 1:
+                fourth_var.version += 1
         finally:
             lock.free.append(None)
     finally:
@@ -188,5 +238,5 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if lock.inbox or lock.has_after:
             lock.catch_up()
     if mode >= RECORDING:
-        record(plan, (first, second, third)[:num_args], (made,))
+        record(plan, (first, second, third)[:num_arrays], (made,))
     return made

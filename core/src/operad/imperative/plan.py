@@ -15,15 +15,24 @@ from operad.imperative.chunk import Chunk, recycles
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
-from operad.operator import BackwardEntry, OpContext, OperatorProperty, OpReq, Shape, is_known
+from operad.operator import (
+    BackwardEntry,
+    CallTemplate,
+    OpContext,
+    OperatorProperty,
+    OpReq,
+    Shape,
+    filled,
+    is_known,
+)
 
 _BRIEF_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
 
 
-_MOST_SMALL: Final = 3
-"""Arrays that the hot path takes."""
+MOST_SMALL: Final = 4
+"""Arrays that `Plan.small` takes."""
 
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
@@ -79,7 +88,8 @@ class Plan(Recordable):
         in_shapes: Shapes of the arguments.
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
-        num_small: How many arrays the hot path runs it on, which has one output and no more ado; or 0.
+        is_plain: Whether it needs nothing but its arrays, no random numbers and nothing of its own.
+        small: What runs it on the hot path; None if that cannot.
         is_brief: Whether that may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
         is_recycled: Whether the block of the first output is recycled whole; see `chunk`.
         num_args: How many of the inputs are arguments.
@@ -107,6 +117,7 @@ class Plan(Recordable):
         self.num_inputs = len(specs)
         self.num_visible = prop.num_visible_outputs
         self.places = prop.input_places()
+        self.small: Callable[..., Any] | None = None
         self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
@@ -122,15 +133,13 @@ class Plan(Recordable):
         args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
         self.run_time = RunTime(prop) if prop.params.run_time else None
-        self._is_plain = len(specs) == num_args and not self._resource_vars
+        self.is_plain = not self._resource_vars
         self._choose_direct()
-        is_small = self._is_plain and self.inline and self.direct is not None and len(out_specs) == 1
-        self.num_small = num_args if is_small and num_args <= _MOST_SMALL else 0
         self.updates = [(place, 0) in self._inplace for place in args]
         self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
-        is_brief = (self.operator.is_brief and total <= _BRIEF_SIZE) or cost <= self.operator.brief_cost
-        self.is_brief = self.num_small > 0 and is_brief
+        few = self.operator.is_brief and total <= _BRIEF_SIZE
+        self.is_brief = few or cost <= self.operator.brief_cost
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
@@ -140,13 +149,14 @@ class Plan(Recordable):
 
     def _choose_direct(self) -> None:
         operator = self.operator
-        chosen = operator.direct if self.run_time is None else operator.direct_with_values
-        self.direct = chosen if self.num_inputs == self.num_args else None
+        self.direct = operator.direct if self.run_time is None else operator.direct_with_values
+        self._templates: Sequence[CallTemplate] | None = None
 
     def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
         made.operator = self.prop.create_operator(self.ctx, self.in_shapes, self._in_types)
+        made._templates = None
         made.state_var = engine.get().new_variable()
         made._resource_vars = (*self._resource_vars[:-1], made.state_var)
         return made
@@ -198,17 +208,21 @@ class Plan(Recordable):
         parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
         written = (*map(_var_of, outputs), *self._resource_vars)
         const, mutable, updated = distinct(read[:num_args], (*read[num_args:], *parts), written)
-        if self.direct is not None:
-            function: Callable[..., object] = self.direct
-            args: tuple[Any, ...] = (*map(_data_of, inputs), *map(_data_of, outputs), *values)
-        else:
-            data = list(map(_data_of, inputs))
-            function = self.operator.forward
-            args = (self._op_ctx, data[:num_args], self._req, list(map(_data_of, outputs)), data[num_args:])
+        data = tuple(map(_data_of, inputs))
+        args = (*data[:num_args], *map(_data_of, outputs), *data[num_args:], *values)
         execute(
-            function, args, self.ctx, const, mutable, self.name, self.inline, updated, self.is_parallel,
-            self._out_bytes,
+            self.direct or self._compute, args, self.ctx, const, mutable, self.name, self.inline, updated,
+            self.is_parallel, self._out_bytes,
         )  # fmt: skip
+
+    def _compute(self, *arrays: Any) -> None:
+        """What `direct` would do, by templates; making them is part of the first run, as its errors are."""
+        templates = self._templates
+        if templates is None:
+            num_states = self.num_inputs - self.num_args
+            templates = self.operator.forward_templates(self._op_ctx, self._req, self.num_args, num_states)
+            self._templates = templates
+        filled(templates, arrays)()
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""

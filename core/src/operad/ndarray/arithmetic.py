@@ -18,7 +18,8 @@ import numpy as np
 from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
-from operad.imperative import Array, Origin, Plan, apply, find_invoker, is_recording, keep, local, small_call
+from operad.imperative import Array, Origin, Plan, apply, find_invoker, is_recording, keep, local
+from operad.ndarray.function import operator_function
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -35,31 +36,30 @@ def invoke(name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None =
     Raises:
         OperatorNotFoundError: No plugin provides it; the message says what to install.
     """
-    found, values = find_invoker(registry.get(name), params or {})
-    value: NDArray = found(inputs, values=values)
+    value: NDArray = operator_function(name, type(inputs[0]))(*inputs, **(params or {}))
     return value
 
 
 def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     """A method that applies one of three operators, according to the other operand."""
     plans: dict[Any, Plan] = registry.follow({})
-    on_two, on_one = small_call(2, False), small_call(1, True)
 
     def method(self: Any, other: Any, out: Any = None) -> Any:
         kind, thread = type(other), local.state
         values: tuple[Any, ...]
         if kind is type(self):
-            key, values, small = other._spec, (), on_two
+            key, values = other._spec, ()
         elif kind is float or (kind is int and -_EXACT <= other <= _EXACT):
-            key, values, small = float, (float(other),), on_one
+            key, values = float, (float(other),)
         else:
             return other_way(self, other, out)
         try:
             plan = plans[thread.mode, self._spec, key]
         except KeyError:
             return other_way(self, other, out)
-        if plan.num_small:
-            made = small(plan, thread, self, other, None, values, out)
+        small = plan.small
+        if small is not None:
+            made = small(plan, thread, self, other, None, None, values, out)
             if made is not None:
                 return made
         return apply(plan, (self, other)[: plan.num_inputs], out, values, thread.mode, self.__class__)

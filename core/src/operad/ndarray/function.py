@@ -11,13 +11,13 @@ what is wrong with them, and enters the plan for the next call of the kind.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from keyword import iskeyword, kwlist
 from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, Array, Plan, apply, find_invoker, keep, local, small_call
+from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, documented, signature
 from operad.operator import OperatorProperty, Param
@@ -60,6 +60,7 @@ class OperatorFunction:
         reserved = {*_COMMON, *kwlist}
         self._params = {name: declared for name, declared in op.params.items() if name not in reserved}
         self._plans: dict[Any, Plan] = {}
+        self._made: Callable[..., Any] | None = None
 
     def generated(self) -> Callable[..., Any]:
         """The function."""
@@ -67,16 +68,15 @@ class OperatorFunction:
         filename = f"<operad.nd.{self.name}>"
         # The names that an operator cannot have begin with two underscores.
         names: dict[str, Any] = {
-            "__ABSENT": ABSENT, "__apply": apply, "__call": self.call,
-            "__cls": self.cls, "__plans": self._plans, "__local": local, "__type": type,
-            "__typed": _typed,
-            "__name__": "operad.nd",
-            **{f"__small_{n}": small_call(n, bool(self.op.params.run_time)) for n in self._numbers_small()},
+            "__ABSENT": ABSENT, "__NONE": (None,) * MOST_SMALL, "__apply": apply, "__call": self.call,
+            "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
+            "__type": type, "__typed": _typed, "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         made: Any = names[self._word]
+        self._made = made
         made.__name__ = made.__qualname__ = self.name
         made.__module__ = "operad.nd"
         made.__doc__ = documented(self.op)
@@ -90,7 +90,8 @@ class OperatorFunction:
         values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
         keys = ["__thread.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
         if self.arrays is None:
-            takes, arrays, every, rest = "*__arrays", "__arrays", "__arrays", ""
+            takes, arrays, rest = "*__arrays", "__arrays", ""
+            four = "*(__arrays + __NONE)[:4]"
             keys.append("*[array._spec for array in __arrays]")
         else:
             # By position alone, so what they are called here is for readers of tracebacks.
@@ -99,10 +100,11 @@ class OperatorFunction:
                 a if a.isidentifier() and a not in taken else f"__{i}" for i, a in enumerate(self.arrays)
             ]
             takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
-            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest or "
-            every = f"{arrays} + __rest"
-            keys += [f"{name}._spec" for name in listed]
-        call = f"{every}, {{{given}}}, out, ctx"
+            arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
+            four = ", ".join([*listed, *["None"] * MOST_SMALL][:MOST_SMALL])
+            # Without arrays the context decides; the thread's default, which may change, makes no key.
+            keys += [f"{name}._spec" for name in listed] or ["ctx"]
+        call = f"{arrays}, {{{given}}}, out, ctx"
         lines = [
             f"def {self._word}({takes}{words}, out=None, name=None, ctx=None, **__others):",
             "    __thread = __local.state",
@@ -113,25 +115,30 @@ class OperatorFunction:
             "        __plan = None",
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
             "        __key = __plan = None",
-            f"    if __plan is None or {rest}__others:",
+            *([f"    if {rest}:", f"        return __by_position({rest}, {call})"] if rest else []),
+            "    if __plan is None or __others:",
             f"        return __call(__key, {call})",
             f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
         ]
-        for num_args in self._numbers_small():
-            three = ", ".join([*listed, "None", "None"][:3])
+        if self.arrays is None or 1 <= len(self.arrays) <= MOST_SMALL:
             lines[-1:-1] = [
-                f"    if __plan.num_small == {num_args}:",
-                f"        __made = __small_{num_args}(__plan, __thread, {three}, ({values}), out)",
+                "    __small = __plan.small",
+                "    if __small is not None:",
+                f"        __made = __small(__plan, __thread, {four}, ({values}), out)",
                 "        if __made is not None:",
                 "            return __made",
             ]
         return "\n".join(lines) + "\n"
 
-    def _numbers_small(self) -> Sequence[int]:
-        """How many arrays a call on the hot path may have."""
-        if self.arrays is None or not 1 <= len(self.arrays) <= 3:
-            return ()
-        return range(len(self.arrays), 0, -1) if self.op.optional_inputs else (len(self.arrays),)
+    def by_position(
+        self, rest: tuple[Any, ...], arrays: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any
+    ) -> Any:
+        """Make a call that gives parameters by position, behind the arrays, as one that names them."""
+        given = dict(zip(self.op.params, rest, strict=False))
+        is_plain = len(given) == len(rest) and all(named.get(name, ABSENT) is ABSENT for name in given)
+        if not is_plain or self._made is None or not all(isinstance(array, Array) for array in arrays):
+            return self.call(None, arrays + rest, named, out, ctx)
+        return self._made(*arrays, **{**named, **given}, out=out, ctx=ctx)
 
     @boundary
     def call(self, key: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any) -> Any:
@@ -139,13 +146,13 @@ class OperatorFunction:
         cls = self.cls
         args = tuple([arg for arg in args if arg is not ABSENT])
         named = {name: value for name, value in named.items() if value is not ABSENT}
-        is_usual = bool(args) and all(arg.__class__ is cls for arg in args)
+        is_usual = all(arg.__class__ is cls for arg in args) if args else ctx is not None
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
         is_lasting = not (found.prop.is_stateful or found.prop.is_shaped_by_values)
         if key is not None and is_usual and not by_name and is_lasting:
-            plan = found.plan(inputs, values=values)
+            plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
                 keep(self._plans, key, plan)
         return found(inputs, out, ctx, cls, values)

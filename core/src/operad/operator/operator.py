@@ -31,8 +31,8 @@ class Operator(ABC):
 
     Attributes:
         direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
-            takes the input arrays and then the output arrays, and needs no context; None if there
-            is no such callable. Hot loops call it without a Python frame of ours in between.
+            takes the input arrays, the output arrays and then the auxiliary states, and needs no context;
+            None if there is no such callable. Hot loops call it without a Python frame of ours in between.
         direct_with_values: `direct` for any values of the run-time parameters: it takes what
             `run_time_values` gives behind the arrays.
         is_brief: Whether these do nothing but call ufuncs of the array module, so that on few elements they
@@ -103,7 +103,7 @@ class Operator(ABC):
             num_states: How many auxiliary states there will be.
         """
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
-            return [CallTemplate(self.direct, tuple(map(Place, range(num_inputs + len(req)))))]
+            return [CallTemplate(self.direct, tuple(map(Place, range(num_inputs + len(req) + num_states))))]
 
         def run(ins: Arrays, outs: Arrays, aux: Arrays) -> None:
             self.forward(op_ctx, ins, req, outs, aux)

@@ -148,7 +148,7 @@ class Trial:
                 operator.prepare_forward(op_ctx, given, requests, arrays, states)()
             else:
                 assert operator.direct is not None
-                operator.direct(*given, *arrays)
+                operator.direct(*given, *arrays, *states)
             _expect_shapes([*self.arguments, *self.states], before, [*given, *states])
         return Forward(arrays, states, given)
 

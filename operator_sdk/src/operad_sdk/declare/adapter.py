@@ -1,4 +1,4 @@
-"""The shortest call of a forward function: `direct(*in_data, *out_data)`, with everything else fixed.
+"""The shortest call of a forward function: `direct(*in_data, *out_data, *aux_states)`, all else being fixed.
 
 Imperative calls of small arrays cost their Python frames, so the function that sorts arrays and
 parameters into an author's order is generated, one line for each pattern: a ufunc without parameters
@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import EXTRA, IN_DATA, WORDS, Slot
+from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, OUT_DATA, WORDS, Slot
 from operad_sdk.declare.targets import store
+
+_LETTERS: Final = {IN_DATA: "i", OUT_DATA: "o", AUX: "s"}
 
 
 def direct_call(
-    bound: Bound, num_inputs: int, num_outputs: int, extras: Sequence[Any], given: Sequence[int] = ()
+    bound: Bound, counts: Sequence[int], extras: Sequence[Any], given: Sequence[int] = ()
 ) -> Callable[..., object]:
-    """`bound`, a forward function that takes no words, as a function of inputs and then outputs.
+    """`bound`, a forward function that takes no words, as a function of arrays.
 
     Args:
+        counts: How many inputs, outputs and auxiliary states there are.
         extras: Values of the group `EXTRA` behind the words.
         given: Places in `extras` of values that a call gives instead, behind the arrays, in this order.
     """
@@ -32,15 +35,15 @@ def direct_call(
         if isinstance(slot.place, tuple):
             return f"({''.join(text(Slot(slot.group, place)) + ', ' for place in slot.place)})"
         if slot.group != EXTRA:
-            return f"{'i' if slot.group == IN_DATA else 'o'}{slot.place}"
+            return f"{_LETTERS[slot.group]}{slot.place}"
         place = slot.place - len(WORDS)
         if place in given:
             return f"v{given.index(place)}"
         constants[f"c{slot.place}"] = extras[place]
         return f"c{slot.place}"
 
-    counts = {"i": num_inputs, "o": num_outputs, "v": len(given)}
-    takes = ", ".join(f"{group}{n}" for group, count in counts.items() for n in range(count))
+    groups = zip("iosv", (*counts, len(given)), strict=True)
+    takes = ", ".join(f"{group}{n}" for group, count in groups for n in range(count))
     gives = ", ".join(map(text, bound.slots))
     if takes == gives:
         return bound.function

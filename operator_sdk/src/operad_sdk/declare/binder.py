@@ -67,7 +67,8 @@ class BoundOperator(Operator):
         self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
-        ins, outs, states = len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states())
+        self._counts = (len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states()))
+        ins, outs, states = self._counts
         wide = widened_types(prop.compute_dtype, prop.integers_as)
         for dtype in in_types[:1]:
             if prop.promote(dtype) != dtype:
@@ -92,18 +93,19 @@ class BoundOperator(Operator):
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             computed = {place for bound in gradients for place in bound.targets}
             self._zero = [place for place in range(ins) if place not in computed]
-        is_direct = forward.is_direct and not states and not any(dtype in wide for dtype in in_types)
+        is_direct = forward.is_direct and not any(dtype in wide for dtype in in_types)
         self._direct_of = forward if is_direct else None
         # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
-        functions = [bound.function for bound in (forward, *(gradients or ()))]
-        self._is_free = fallback is None and not any(hasattr(f, "__self__") for f in functions)
+        self._is_free = fallback is None and not any(
+            hasattr(bound.function, "__self__") for bound in (forward, *(gradients or ()))
+        )
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
         self.is_brief = is_ufunc or only_ufuncs
         is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
         if is_direct and self._is_free and run_time:
-            self.direct_with_values = direct_call(forward, ins, outs, (None, *self._params), run_time)
+            self.direct_with_values = direct_call(forward, self._counts, (None, *self._params), run_time)
         self._make_direct()
 
     def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -129,8 +131,7 @@ class BoundOperator(Operator):
 
     def _make_direct(self) -> None:
         if self._direct_of is not None:
-            ins, outs = len(self._in), len(self._prop.list_outputs())
-            self.direct = direct_call(self._direct_of, ins, outs, (None, *self._params))
+            self.direct = direct_call(self._direct_of, self._counts, (None, *self._params))
 
     def forward(
         self,

@@ -137,7 +137,7 @@ def ways_to_call(trial: Trial) -> Evidence:
     found = {
         "by forward_templates": trial.forward(call=Call.PREPARED).outputs,
     }
-    if trial.operator.direct is not None and not trial.states:
+    if trial.operator.direct is not None:
         found["by direct"] = trial.forward(call=Call.DIRECT).outputs
     for when, outputs in found.items():
         compared += expect_same(trial.outputs, outputs, trial.result.outputs, when, is_exact=exact)
