@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from inspect import isfunction
 from typing import Any, Final
 
-from operad_sdk import BINARY, UNARY, DType, OperatorProperty, Scalar, as_dtype, define, param
+from operad_sdk import BINARY, UNARY, DType, OperatorProperty, Scalar, as_dtype, brief, define, param
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
+
+_BRIEF_COST: Final = 2048
+"""Scalar operations that a few calls of NumPy, which is all that functions here are, do in microseconds."""
 
 NUMBER: Final = {
     "scalar": Scalar(default=1.0, doc="The number; cast to the array's element type.").as_param(),
@@ -38,7 +42,7 @@ def of_one(
     return define(
         name,
         spec,
-        function,
+        brief(_BRIEF_COST)(function) if isfunction(function) else function,
         gradient,
         summary=summary,
         example=example,
