@@ -12,6 +12,7 @@ import pytest
 from operad import engine as engines
 from operad.context import cpu
 from operad.engine import NaiveEngine, ThreadedEngine, current
+from operad.engine.operation import Opr, OprBlock
 from operad.errors import BlockingInOperatorError, EngineError
 
 CTX = cpu()
@@ -147,6 +148,14 @@ def test_what_other_threads_push_during_a_change_is_run_in_order(first: str, sec
     for thread in threads:
         thread.join()
     assert [log[-1] for log in logs] == [-1] * 3
+
+
+def test_a_push_that_had_begun_when_the_engine_changed_is_run_by_the_new_one() -> None:
+    old, ran = engines.set("threaded"), []
+    block = OprBlock(Opr(ran.append, (), (old.new_variable(),)), CTX)
+    engines.set("naive")
+    old.submit(block)  # what a push does once it has found nothing in its way
+    assert len(ran) == 1
 
 
 def test_a_change_while_an_asynchronous_operation_is_pending_waits_for_it() -> None:

@@ -67,18 +67,18 @@ class Dispatcher:
         lock: See its module.
         submit: Enters a block into the queue, and sees to it that it is run.
         finish: Takes back a block that is done, and its failure or None; called in any thread.
-        redirect: Takes the blocks instead, where another engine has taken over.
+        successor: Takes the blocks instead, where another engine has taken over.
         watchers: Threads that wait for something of the whole queue. Under the lock.
         profile_hook: See `Engine`.
     """
 
     def __init__(self, runner: Runner) -> None:
         self.queue = DependencyQueue()
-        self.lock = CombiningLock(runner.after, waits=not runner.is_threaded)
+        self.lock = CombiningLock(self._after, waits=not runner.is_threaded)
         self.submit = partial(self.lock.do, self._enter)
         self.finish = partial(self.lock.do, self._retire)
         self.profile_hook: ProfileHook | None = None
-        self.redirect: Callable[[OprBlock], None] | None = None
+        self.successor: Dispatcher | None = None
         self._runner = runner
         self.watchers: list[tuple[Callable[[], bool], threading.Lock]] = []
         runner.attach(self)
@@ -94,10 +94,19 @@ class Dispatcher:
     # Blocks in and out.
 
     def _enter(self, block: OprBlock, _: None) -> None:
-        if self.redirect is not None:
-            self.redirect(block)
+        if self.successor is not None:
+            # A step of both, so that the order stays; what it leaves for after is the successor's.
+            self.successor.submit(block)
+            self.lock.has_after = True
         elif self.queue.add(block):
             self._runner.offer(block)
+
+    def _after(self) -> None:
+        """Do what steps left for after the lock is released."""
+        if self.successor is None:
+            self._runner.after()
+        else:
+            self.successor.lock.catch_up()
 
     def _retire(self, block: OprBlock, failure: Failure | None) -> None:
         ready = self.queue.finish(block, failure)

@@ -350,7 +350,7 @@ class Engine:
         self._successor = successor
         blockers = self.lock.blockers
         if successor is not None:
-            self._dispatcher.redirect = successor.submit
+            self._dispatcher.successor = successor._dispatcher
             successor.profile_hook = self.profile_hook
             successor.profile_all(self._profiles_all)
             while BULK in blockers:
