@@ -163,6 +163,7 @@ AROUND: Final[dict[str, str]] = {
         _FLOATS,
     ),
     "B311": _of_class(_ANY, _COPY + "EXAMPLE", _FLOATS),
+    "B313": _of_class(_ANY, "def forward(data): return np.maximum(data, 0)\nEXAMPLE", _FLOATS),
     "M401": _LONG.format(example="", made="Made") + "    EXAMPLE\n",
     "M402": '@unary("catalogue_example", accepts="floating")\n'
     "def tanh(data): return np.tanh(data)\n"

@@ -8,12 +8,12 @@ import pytest
 
 from operad_sdk.check import Profile, check_operator
 from operad_sdk.check.register import all_checks
-from operator_sdk.tests.zoo import backward, gradients, second_order
+from operator_sdk.tests.zoo import backward, gradients, kinks, second_order
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
 from operator_sdk.tests.zoo.table import each_fault, of_groups
 
-FAULTS = [*gradients.ZOO, *backward.ZOO, *second_order.ZOO, *of_groups("B", "extremes")]
+FAULTS = [*gradients.ZOO, *backward.ZOO, *second_order.ZOO, *kinks.ZOO, *of_groups("B", "extremes")]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
 """As many examples as `dev`, however busy the machine is."""
 

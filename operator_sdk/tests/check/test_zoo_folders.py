@@ -21,7 +21,6 @@ EXAMPLES, LIMIT_S = 50, 300.0
 
 MISSED = {
     "impossible_window": "an operator may sum what there is of a window; no declaration says otherwise",
-    "sampled": "its gradient is wrong at a kink alone, where none is compared",
     "log_softmax": "it loses as much as rounding its arguments once; so does every mean that is subtracted",
 }
 """Wrong operators that no check sees, without `zoo_`, and why."""

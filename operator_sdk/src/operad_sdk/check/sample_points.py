@@ -32,6 +32,22 @@ def sample_points(trial: Trial) -> Iterator[list[Array]]:
         yield _moved(trial, [abs(array) * scale + begin + offset for array, offset in pairs], free=True)
 
 
+def tied_points(trial: Trial) -> Iterator[list[Array]]:
+    """Inputs at which kinks are looked for: the case's own, and its numbers rounded to whole ones.
+
+    Of these more are 0, at a bound, or alike.
+    """
+    yield [array.copy() for array in trial.inputs]
+    inputs = []
+    for name, array in zip(trial.arguments, trial.inputs, strict=True):
+        domain = trial.subject.contract.domain(name)
+        rounded = np.rint(array) if array.dtype.kind == "f" else array
+        is_free = domain is None or isinstance(domain, Real)
+        accepted = [is_free and (domain is None or domain.accepts(float(x))) for x in rounded.flat]
+        inputs.append(np.where(np.reshape(accepted, array.shape), rounded, array))
+    yield inputs
+
+
 def _offsets(rng: np.random.Generator, shape: Shape) -> Array:
     distances = rng.integers(_NEAR, _FAR, shape, endpoint=True) / _FINE
     return np.asarray(distances * rng.choice((-1.0, 1.0), shape))

@@ -93,4 +93,13 @@ BACKWARD: Final = (
         "def data_grad(output_grad, data): return 2 * data * output_grad",
         "Give traced= the formula that the gradient computes; leave it out where that uses NumPy alone.",
     ),
+    Check(
+        "B313",
+        "at a kink each gradient lies between the derivatives to the left and to the right",
+        "Zeros and ties are frequent: padding, dead units, equal scores; other checks look beside them.",
+        "def data_grad(output_grad, data):    # of a maximum with 0\n"
+        "    return output_grad * np.where(data == 0, 2, data > 0)",
+        "Use one of the two derivatives, or a number between them, such as 0 for the magnitude at 0; "
+        'or say why it is another: Contract(expected_failures={"B313": reason}).',
+    ),
 )

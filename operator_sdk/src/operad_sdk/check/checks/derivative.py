@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, final
+from typing import Final
 
 import numpy as np
 
-from operad.operator import Operator
 from operad_sdk.check.closeness import at, stem
 from operad_sdk.check.kinds import LARGE, SMOOTH, WIDE
-from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
-from operad_sdk.check.reference import call_reference
+from operad_sdk.check.numeric_derivative import NumericDerivative
+from operad_sdk.check.point import (
+    Point,
+    are_double,
+    compared_arguments,
+    random_direction,
+    real_arguments,
+    unit_direction,
+)
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.sample_points import sample_points
-from operad_sdk.check.strategies import domain_of
-from operad_sdk.check.trial import Array, Forward, Trial
+from operad_sdk.check.trial import Array, Trial
 from operad_sdk.check.violation import Violation
 
 _RELATIVE: Final = 1e-6
 """Difference of gradient and derivative that is no violation, as a part of either."""
 
-_FLOOR: Final = 0.5
-"""The smallest component of a direction, so that no element of a gradient drops out."""
-
-_FINE: Final = 2**20
-"""Points in a unit from which components are taken."""
 _CLOSER: Final = 2.0**-8
 _SPREAD: Final = 4
 """Different values of an argument from which on a gradient of 0 everywhere is its nature."""
@@ -36,16 +36,16 @@ _SPREAD: Final = 4
 @check("B301", SMOOTH)
 def elementwise(trial: Trial) -> Evidence:
     """Every element is moved by itself; one that meets a kink is looked at again elsewhere."""
-    compared = _places(trial)
+    compared = compared_arguments(trial)
     if compared is None:
         return None
     left = [(i, place) for i in compared for place in np.ndindex(trial.in_shapes[i])]
     for inputs in sample_points(trial):
-        point = _Point(trial, inputs)
+        point = Point(trial, inputs)
         gradients = point.gradients(point.cotangents)
         later = []
         for i, place in left:
-            direction = _unit(trial, i, place)
+            direction = unit_direction(trial, i, place)
             found = point.derivatives({i: direction})
             gradient = float(gradients[i][direction != 0] @ direction[direction != 0])
             is_defined = np.isfinite(gradient) or point.is_finite
@@ -68,7 +68,7 @@ def along_directions(trial: Trial) -> Evidence:
     Not from the case itself: where several zeros meet, a function may be linear along every line and
     have no derivative nevertheless.
     """
-    compared = _places(trial)
+    compared = compared_arguments(trial)
     if compared is None:
         return None
     moved = [(i,) for i in compared] + ([tuple(compared)] if len(compared) > 1 else [])
@@ -94,89 +94,22 @@ def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
 @check("B308", SMOOTH)
 def no_hidden_derivative(trial: Trial) -> Evidence:
     """Elements of arguments without a gradient are moved; smooth outputs must not follow."""
-    if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not _are_double(trial):
+    if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not are_double(trial):
         return None
     compared = {i: 0 for i in real_arguments(trial) if not trial.differentiable()[i]}
     if not compared:
         return None
     for inputs in sample_points(trial):
-        point = _Point(trial, inputs, is_loss=False)
+        point = Point(trial, inputs, is_loss=False)
         for i in compared:
             for place in np.ndindex(trial.in_shapes[i]):
-                found = point.derivatives({i: _unit(trial, i, place)})
+                found = point.derivatives({i: unit_direction(trial, i, place)})
                 for name, derivative in zip(point.names, found, strict=True):
                     _expect_flat(trial.arguments[i], place, name, derivative)
                     compared[i] += int(derivative.is_smooth.any())
         if all(compared.values()):
             break
     return {f"slope along {trial.arguments[i]}": count for i, count in compared.items()}
-
-
-@final
-class _Point:
-    """An operator at certain inputs, as a function of steps away from them.
-
-    A new operator runs forward and at once backward: what it may keep in between is another check's.
-    """
-
-    def __init__(self, trial: Trial, inputs: Sequence[Array], *, is_loss: bool | None = None) -> None:
-        self._trial = trial
-        self._inputs = inputs
-        declared = bool(trial.subject.contract.why_head_is_ignored(trial.prop))
-        self._loss = trial.subject.contract.loss if (declared if is_loss is None else is_loss) else None
-        self._operator, self._other = trial.new_operator(), trial.new_operator()
-        self._result = self._forward(inputs, self._operator)
-        self._counted = _floating_outputs(trial)
-        self.names = ["loss"] if self._loss else [trial.outputs[k] for k in self._counted]
-        heads = [np.ones(())] if self._loss else [trial.out_grads[k] for k in self._counted]
-        finite = [np.isfinite(output) for output in self._outputs(self._result, inputs)]
-        self.is_finite = all(where.all() for where in finite)
-        # an output that is not defined here counts on neither side
-        self.cotangents = [np.where(where, head, 0.0) for where, head in zip(finite, heads, strict=True)]
-
-    def gradients(self, cotangents: Sequence[Array]) -> list[Any]:
-        """What backward gives for these gradients of the outputs that count."""
-        heads = list(self._trial.out_grads)
-        if not self._loss:
-            for k, cotangent in zip(self._counted, cotangents, strict=True):
-                heads[k] = cotangent.astype(self._trial.out_types[k])
-        # whether all of them are filled, and not replaced, is another check's matter
-        poisoned = self._trial.poisoned_gradients(self._trial.write_requests())
-        filled = [None if array is None else np.zeros_like(array) for array in poisoned]
-        self._trial.backward(
-            heads,
-            inputs=self._inputs,
-            outputs=self._result.outputs,
-            in_grads=filled,
-            aux=[state.copy() for state in self._result.aux],
-            operator=self._operator,
-        )
-        return filled
-
-    def derivatives(self, directions: dict[int, Array]) -> list[NumericDerivative]:
-        """Derivatives of the outputs that count, where these arguments are moved."""
-
-        def moved(distance: float) -> Outputs:
-            if distance == 0:
-                return self._outputs(self._result, self._inputs)
-            inputs = [array.copy() for array in self._inputs]
-            for i, direction in directions.items():
-                inputs[i] += direction * distance
-            return self._outputs(None, inputs)
-
-        return numeric_derivatives(moved)
-
-    def _outputs(self, result: Forward | None, inputs: Sequence[Array]) -> Outputs:
-        if self._loss is not None:
-            loss = call_reference(self._loss, self._trial, inputs)
-            if np.asarray(loss).dtype.kind not in "biuf":
-                raise Violation(f"the declared loss gives {loss!r:.60}, expected a number")
-            return [np.asarray(loss, np.float64)]
-        result = result or self._forward(inputs, self._other)
-        return [result.outputs[k].astype(np.float64) for k in self._counted]
-
-    def _forward(self, inputs: Sequence[Array], operator: Operator) -> Forward:
-        return self._trial.forward([array.copy() for array in inputs], operator=operator)
 
 
 def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
@@ -188,60 +121,9 @@ def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
     return is_free and len(np.unique(values)) >= _SPREAD and values.min() < 0 < values.max()
 
 
-def _places(trial: Trial) -> dict[int, int] | None:
-    """A count for each argument whose gradient a derivative can be compared with; None if for none."""
-    contract = trial.subject.contract
-    is_ignored = bool(contract.why_head_is_ignored(trial.prop))
-    if contract.why_no_numeric_gradient(trial.prop) or (is_ignored and contract.loss is None):
-        return None
-    if not is_ignored and not _are_double(trial):
-        return None
-    return {i: 0 for i in real_arguments(trial) if trial.differentiable()[i]} or None
-
-
-def real_arguments(trial: Trial) -> list[int]:
-    """Arguments whose elements may be moved a little."""
-    contract = trial.subject.contract
-    return [
-        i
-        for i, (name, array) in enumerate(zip(trial.arguments, trial.inputs, strict=True))
-        if array.dtype == np.float64 and domain_of(contract, name).along(np.zeros(array.shape)) is not None
-    ]
-
-
-def _unit(trial: Trial, i: int, place: tuple[int, ...]) -> Array:
-    """The direction in which one element alone is moved, as far as its domain allows that."""
-    direction = np.zeros(trial.in_shapes[i])
-    direction[place] = 1.0
-    return _allowed(trial, i, direction)
-
-
-def _allowed(trial: Trial, i: int, direction: Array) -> Array:
-    allowed = domain_of(trial.subject.contract, trial.arguments[i]).along(direction)
-    assert allowed is not None, "only arguments that can be moved are asked for"
-    return allowed
-
-
-def _floating_outputs(trial: Trial) -> list[int]:
-    return [k for k in range(trial.visible) if trial.out_types[k].kind == "f"]
-
-
-def _are_double(trial: Trial) -> bool:
-    """Whether differences of the outputs tell derivatives: one that is float32 has steps in it."""
-    counted = [trial.out_types[k] for k in _floating_outputs(trial)]
-    return bool(counted) and all(dtype == np.float64 for dtype in counted)
-
-
-def random_direction(trial: Trial, i: int, salt: int) -> Array:
-    """Components between the floor and 1 with random signs, no two alike: ties then show as kinks."""
-    rng = np.random.default_rng([trial.case.seed, i, salt])
-    components = rng.integers(int(_FLOOR * _FINE), _FINE, trial.in_shapes[i]) / _FINE
-    return _allowed(trial, i, np.asarray(components * rng.choice((-1.0, 1.0), trial.in_shapes[i])))
-
-
 def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
     """Compare at one point; False where there is too little that is smooth."""
-    point = _Point(trial, inputs)
+    point = Point(trial, inputs)
     found = point.derivatives(directions)
     smooth = sum(derivative.is_smooth.sum() for derivative in found)
     if smooth * 2 <= sum(derivative.is_smooth.size for derivative in found):
