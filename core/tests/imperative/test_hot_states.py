@@ -145,6 +145,7 @@ def test_an_operator_without_arrays_keeps_a_plan_for_each_context():
     with od.cpu(1):
         made.append(nd._zeros(shape=(2, 3)))
     made.append(nd._zeros(shape=(2, 3)))
+    assert nd._zeros((2, 3), "cpu(0)", "int32").dtype == np.int32  # its own `ctx`
     assert [array.ctx for array in made] == [od.cpu(i) for i in (0, 1, 0, 1, 0)]
     made[0][:] = 1
     assert [array.asnumpy().sum() for array in made] == [6, 0, 0, 0, 0]

@@ -135,8 +135,8 @@ class OperatorFunction:
     ) -> Any:
         """Make a call that gives parameters by position, behind the arrays, as one that names them."""
         given = dict(zip(self.op.params, rest, strict=False))
-        is_plain = len(given) == len(rest) and all(named.get(name, ABSENT) is ABSENT for name in given)
-        if not is_plain or self._made is None or not all(isinstance(array, Array) for array in arrays):
+        is_usual = len(given) == len(rest) and all(named.get(name) is ABSENT for name in given)
+        if not is_usual or self._made is None or not all(isinstance(array, Array) for array in arrays):
             return self.call(None, arrays + rest, named, out, ctx)
         return self._made(*arrays, **{**named, **given}, out=out, ctx=ctx)
 
