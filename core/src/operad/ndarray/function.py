@@ -136,7 +136,9 @@ class OperatorFunction:
         """Make a call that gives parameters by position, behind the arrays, as one that names them."""
         given = dict(zip(self.op.params, rest, strict=False))
         is_usual = len(given) == len(rest) and all(named.get(name) is ABSENT for name in given)
-        if not is_usual or self._made is None or not all(isinstance(array, Array) for array in arrays):
+        # There may be arrays behind, where a parameter says how many there are.
+        is_sorted = all(isinstance(x, Array) for x in arrays) and not any(isinstance(x, Array) for x in rest)
+        if self._made is None or not is_usual or not is_sorted:
             return self.call(None, arrays + rest, named, out, ctx)
         return self._made(*arrays, **{**named, **given}, out=out, ctx=ctx)
 
