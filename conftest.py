@@ -32,9 +32,19 @@ def _why_no_gpu() -> str | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Tests depend on nothing that ran before them: `--order` proves it."""
+    """Declare `--order`, which proves that tests depend on nothing that ran before, and `--absent`."""
     text = "run the tests in this order: `reversed`, or a shuffle that a seed gives, any other word"
     parser.addoption("--order", default="", metavar="reversed|SEED", help=text)
+    text = "left out on purpose: skip the tests that fail only for want of it (tools/absent.py)"
+    parser.addoption("--absent", action="append", default=[], metavar="DISTRIBUTION", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Enter what only some runs want."""
+    if absent := config.getoption("absent"):
+        from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
+
+        config.pluginmanager.register(Absent(absent))
 
 
 @pytest.hookimpl(tryfirst=True)

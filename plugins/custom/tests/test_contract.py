@@ -12,6 +12,8 @@ from operad.errors import ArgumentError, DTypeError, ParamError
 from operad_sdk import Contract
 from operad_sdk.check import check_operator
 
+CUBES = "cubes are products of arrays"
+
 
 class Cube(od.operator.CustomOp):
     factor = 3
@@ -48,6 +50,7 @@ def registered(name: str, op: type[Cube], arguments: int = 1, **members: Any) ->
 @pytest.mark.parametrize(("op", "holds"), [(Cube, True), (WrongCube, False)])
 @pytest.mark.parametrize("check", ["B301", "F213"])
 def test_a_registered_operator_is_checked(op: type[Cube], holds: bool, check: str) -> None:
+    pytest.importorskip("operad_elemwise", reason=CUBES)
     name = f"check_{op.__name__}"
     registered(name, op)
     made = od.operator.as_operator(name, Contract(reference=lambda data: data**3))
@@ -57,6 +60,7 @@ def test_a_registered_operator_is_checked(op: type[Cube], holds: bool, check: st
 
 @pytest.mark.parametrize("check", ["F201", "F204", "F210", "R504", "S104"])
 def test_what_mxnets_classes_leave_open_breaks_no_contract(check: str) -> None:
+    pytest.importorskip("operad_elemwise", reason=CUBES)
     registered("open_cube", Cube, arguments=2)
     assert check_operator(od.operator.as_operator("open_cube"), checks=[check], profile="dev").passed
 

@@ -123,6 +123,7 @@ def test_training_names_the_stage_that_is_slow(
 
 
 def test_operad_profile_shows_the_stages_of_an_image_iterator(records: Path, tmp_path: Path) -> None:
+    pytest.importorskip("operad_module", reason="it has the command")
     testing = pytest.importorskip("click.testing")
     from operad.cli import main
 
