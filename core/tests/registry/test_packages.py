@@ -38,10 +38,14 @@ def test_an_unknown_group_has_no_packages():
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A checkout with one plugin, in place of the one that these tests run from."""
-    for folder in ("core", "operator_sdk", "plugins/fully_connected"):
+    """A checkout with two plugins, in place of the one that these tests run from."""
+    required = {
+        "core": "", "operator_sdk": "'operad>=0.2'", "plugins/fully_connected": "'operad', 'operad-sdk>=0.2'",
+        "plugins/layers": "'operad-sdk[check]', 'operad-fully-connected>=0.2,<0.3', 'numpy'",
+    }  # fmt: skip
+    for folder, dependencies in required.items():
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "core" / "pyproject.toml").touch()
+        (tmp_path / folder / "pyproject.toml").write_text(f"[project]\ndependencies = [{dependencies}]\n")
     monkeypatch.setattr(module, "_CHECKOUT", str(tmp_path))
     return tmp_path
 
@@ -73,6 +77,17 @@ def test_the_toolkit_comes_along_where_it_is_missing(repository, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     wanted = "pip install ./operator_sdk ./plugins/fully_connected"
     assert Package("plugins/fully_connected").install_line() == wanted
+
+
+def test_what_a_plugin_requires_comes_along_where_it_is_missing(repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    missing = {"operad_fully_connected", "operad_layers"}
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name in missing else name)
+    assert (
+        Package("plugins/layers").install_line() == "pip install ./plugins/fully_connected ./plugins/layers"
+    )
+    missing.remove("operad_fully_connected")
+    assert Package("plugins/layers").install_line() == "pip install ./plugins/layers"
 
 
 def test_one_command_installs_all_names_that_packages_provide(repository):

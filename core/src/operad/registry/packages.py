@@ -41,8 +41,7 @@ class Package(NamedTuple):
         root = checkout()
         if root is None or not os.path.isdir(os.path.join(root, self.folder)):
             return [self.distribution]
-        folders = [self.folder] if find_spec("operad_sdk") else ["operator_sdk", self.folder]
-        return [_path(root, folder) for folder in folders]
+        return [_path(root, folder) for folder in _with_missing(root, self.folder)]
 
 
 def packages(group: str) -> Mapping[str, Package]:
@@ -82,6 +81,23 @@ def checkout() -> str | None:
     """The repository that this core runs from; None where it was installed from a wheel."""
     is_checkout = os.path.isfile(os.path.join(_CHECKOUT, "core", "pyproject.toml"))
     return _CHECKOUT if is_checkout else None
+
+
+def _with_missing(root: str, folder: str) -> list[str]:
+    """A folder of the checkout behind those it requires that are not installed, which no index has."""
+    import re  # noqa: PLC0415 - 3 ms that only a missing name costs, as the next
+    import tomllib  # noqa: PLC0415
+
+    with open(os.path.join(root, folder, "pyproject.toml"), "rb") as file:
+        required = tomllib.load(file)["project"].get("dependencies", ())
+    found: list[str] = []
+    for name in re.findall(r"^operad-([a-z-]+)", "\n".join(required), re.MULTILINE):
+        word = name.replace("-", "_")
+        places = ["operator_sdk"] if word == "sdk" else [f"plugins/{word}", f"contrib_ops/{word}"]
+        there = [place for place in places if os.path.isdir(os.path.join(root, place))]
+        if there and not find_spec(f"operad_{word}"):
+            found += _with_missing(root, there[0])
+    return list(dict.fromkeys([*found, folder]))
 
 
 def _path(root: str, folder: str) -> str:
