@@ -49,6 +49,19 @@ def test_what_is_known_is_neither_taken_nor_asked_for() -> None:
     assert len(list(dis.get_instructions(copy))) < len(list(dis.get_instructions(shown))) / 2
 
 
+def together(values: tuple, *, has_more: bool) -> list:
+    return shown([*values], count=max(0, *values), has_more=has_more)
+
+
+@pytest.mark.parametrize("values", [(1,), (1, 2), (0, 0, 5)])
+def test_tuples_of_known_length_are_written_out(values: tuple) -> None:
+    copy = folded(together, {"values": len(values)}, has_more=False)
+    assert copy(values) == together(values, has_more=False)
+    calls = [step.opname for step in dis.get_instructions(copy)]
+    assert "CALL_FUNCTION_EX" not in calls
+    assert "CALL_FUNCTION_EX" in [step.opname for step in dis.get_instructions(together)]
+
+
 def test_a_traceback_shows_the_lines_of_the_function() -> None:
     with pytest.raises(ValueError, match="folded") as caught:
         folded(shown, count=3, has_more=True)([1])

@@ -10,19 +10,27 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, final
 
 _COMPARE: Final[dict[type, Callable[[Any, Any], bool]]] = {ast.Eq: operator.eq, ast.Gt: operator.gt}
 
 
-def folded(function: Callable[..., Any], **known: object) -> Callable[..., Any]:
+def folded(
+    function: Callable[..., Any], lengths: Mapping[str, int] | None = None, **known: object
+) -> Callable[..., Any]:
     """A copy of `function` without the keyword parameters `known`, which have these values in it.
 
     They may stand in conditions of `if`, in comparisons and with `and`, `or` and `not`. The copy's lines
     are those of `function`, for tracebacks, debuggers and Ctrl-C. Where there is no source text it is
     `function` itself, with the values passed along.
+
+    Args:
+        function: Must not use names of functions around it.
+        lengths: How long tuples are that it hands on with a star: they are written out, which is a call the
+            interpreter makes sooner.
+        known: Values by name.
     """
     try:
         lines, first = inspect.getsourcelines(function)
@@ -34,7 +42,7 @@ def folded(function: Callable[..., Any], **known: object) -> Callable[..., Any]:
     assert isinstance(definition, ast.FunctionDef)
     definition.args.kwonlyargs = [arg for arg in definition.args.kwonlyargs if arg.arg not in known]
     definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
-    module = _Fold(known).visit(module)
+    module = ast.fix_missing_locations(_Fold(known, lengths or {}).visit(module))
     made: dict[str, Any] = {}
     exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, made)  # noqa: S102
     return made[function.__name__]  # type: ignore[no-any-return]  # it is the function
@@ -44,8 +52,21 @@ def folded(function: Callable[..., Any], **known: object) -> Callable[..., Any]:
 class _Fold(ast.NodeTransformer):
     """Puts in what is known, and leaves out what then is never reached."""
 
-    def __init__(self, known: dict[str, object]) -> None:
+    def __init__(self, known: Mapping[str, object], lengths: Mapping[str, int]) -> None:
         self._known = known
+        self._lengths = lengths
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        node.args = [one for arg in node.args for one in self._written_out(arg)]
+        return node
+
+    def _written_out(self, arg: ast.expr) -> list[ast.expr]:
+        star = arg.value if isinstance(arg, ast.Starred) else None
+        if not isinstance(star, ast.Name) or star.id not in self._lengths:
+            return [arg]
+        places = map(ast.Constant, range(self._lengths[star.id]))
+        return [ast.copy_location(ast.Subscript(star, place, ast.Load()), arg) for place in places]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._known:

@@ -52,13 +52,14 @@ def small_call(plan: Plan) -> Callable[..., Any] | None:
         return None
     if not is_usual or num_states > _MOST_STATES or len(plan.out_specs) > 1:
         return None
-    return _small_call(num_args, num_states, plan.run_time is not None)
+    num_values = 0 if plan.run_time is None else len(plan.run_time)
+    return _small_call(num_args + num_states, num_states, num_values)
 
 
 @cache
-def _small_call(num_args: int, num_states: int, has_values: bool) -> Callable[..., Any]:
-    num_arrays = num_args + num_states
-    return folded(apply_small, num_arrays=num_arrays, num_states=num_states, has_values=has_values)
+def _small_call(num_arrays: int, num_states: int, num_values: int) -> Callable[..., Any]:
+    known = {"num_arrays": num_arrays, "num_states": num_states, "has_values": num_values > 0}
+    return folded(apply_small, {"values": num_values}, **known)
 
 
 def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -201,17 +202,11 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             ):
                 return None
             try:
-                if num_arrays == 1 and not has_values:
-                    run(direct, first._data, data)
-                if num_arrays == 1 and has_values:
+                if num_arrays == 1:
                     run(direct, first._data, data, *values)
-                if num_arrays == 2 and not has_values:
-                    run(direct, first._data, second._data, data)
-                if num_arrays == 2 and has_values:
+                if num_arrays == 2:
                     run(direct, first._data, second._data, data, *values)
-                if num_arrays == 3 and num_states == 0 and not has_values:
-                    run(direct, first._data, second._data, third._data, data)
-                if num_arrays == 3 and num_states == 0 and has_values:
+                if num_arrays == 3 and num_states == 0:
                     run(direct, first._data, second._data, third._data, data, *values)
                 if num_states == 1:
                     run(direct, first._data, second._data, data, third._data, *values)

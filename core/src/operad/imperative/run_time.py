@@ -54,6 +54,9 @@ class RunTime:
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.
         self.last: tuple[tuple[Any, ...], tuple[Any, ...] | None, bool] = ((), None, False)
 
+    def __len__(self) -> int:
+        return len(self._names)
+
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
         """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
         if self._is_number:
@@ -72,7 +75,10 @@ class RunTime:
         last, found, _ = self.last
         if found is not None and self.are_alike(last, given):
             return found
-        parsed, tells = self._parsed(given)
+        if self._is_number and given[0].__class__ is float:
+            parsed, tells = given, given[0] != 0
+        else:
+            parsed, tells = self._parsed(given)
         thread = local.state
         run = call if thread.inside else thread.run  # with NumPy's error state of operators
         found = run(operator.run_time_values, parsed)
