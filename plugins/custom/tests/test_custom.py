@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -272,3 +273,15 @@ def test_the_older_kinds_make_symbols(base: Any) -> None:
     assert bound.forward(is_train=True)[0].asnumpy().tolist() == [4, 9]
     bound.backward([od.nd.array([1, 10])])
     assert grad.asnumpy().tolist() == [4, 60]
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_later_registration_takes_the_place_of_the_first(is_recorded: bool) -> None:
+    x, found = od.nd.ones(2), []
+    for factor in (2, 3):
+        registered(
+            "test_again", lambda op, req, ins, outs, by=factor: op.assign(outs[0], req[0], ins[0] * by)
+        )
+        with od.autograd.record() if is_recorded else nullcontext():
+            found += [od.nd.Custom(x, op_type="test_again").asnumpy()[0] for _ in range(2)]
+    assert found == [2, 2, 3, 3]

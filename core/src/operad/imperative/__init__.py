@@ -26,6 +26,7 @@ from operad.imperative.spec import Spec as Spec
 from operad.imperative.spec import spec_of as spec_of
 from operad.imperative.state import is_recording as is_recording
 from operad.imperative.state import is_training as is_training
+from operad.imperative.state import set_mode as set_mode
 from operad.imperative.state import set_recording as set_recording
 from operad.imperative.state import set_training as set_training
 from operad.imperative.state import unrecorded as unrecorded

@@ -20,7 +20,7 @@ from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
-from operad.imperative.hot import small_call
+from operad.imperative.hot import copy_small, small_call
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
@@ -103,7 +103,7 @@ class Invoker:
             plan = Plan(self._with(values), [x._spec for x in inputs], ctx, is_train)
             plan.small = small_call(plan)
             keep(self._plans, key, plan)
-        return plan.with_own_operator() if self.prop.is_stateful else plan
+        return plan
 
     def _with(self, values: tuple[Any, ...]) -> OperatorProperty:
         params = type(self.prop).params
@@ -163,6 +163,8 @@ def apply(
     """
     if plan.places is not None:
         inputs = [inputs[place] for place in plan.places]
+    if plan.state_var is not None:
+        plan = plan.with_own_operator()
     if values:
         if mode & RECORDING or plan.direct is None:
             plan = plan.bound(values)
@@ -241,6 +243,8 @@ def _copied(array: Array) -> Array:
 
 def copy_into(target: Array, source: Array) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
+    if copy_small(target, source):
+        return
     is_within = target._chunk is source._chunk
     ctx = source.ctx if source.ctx.is_gpu else target.ctx
     execute(
@@ -272,7 +276,7 @@ def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ..
     Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
     parameter; and by their text where `0.0 == -0.0`. One flat tuple, for this is on every call's way.
     """
-    key: list[Any] = [op]
+    key: list[Any] = [op, op.epoch]
     for name, value in params.items():
         kind = value.__class__
         if kind is tuple or kind is list:

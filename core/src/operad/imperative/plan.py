@@ -217,10 +217,15 @@ class Plan(Recordable):
 
     def _compute(self, *arrays: Any) -> None:
         """What `direct` would do, by templates; making them is part of the first run, as its errors are."""
+        num_args, num_states = self.num_args, self.num_inputs - self.num_args
+        if self.state_var is not None:  # an operator of one call, of which nothing is worth keeping
+            ins, rest = list(arrays[:num_args]), list(arrays[num_args:])
+            outs = rest[: len(rest) - num_states]
+            self.operator.forward(self._op_ctx, ins, self._req, outs, rest[len(outs) :])
+            return
         templates = self._templates
         if templates is None:
-            num_states = self.num_inputs - self.num_args
-            templates = self.operator.forward_templates(self._op_ctx, self._req, self.num_args, num_states)
+            templates = self.operator.forward_templates(self._op_ctx, self._req, num_args, num_states)
             self._templates = templates
         filled(templates, arrays)()
 

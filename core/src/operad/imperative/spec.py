@@ -23,9 +23,10 @@ class Spec:
 
     Attributes:
         limbo: Where blocks for such arrays wait; see `chunk`.
+        copy: What copies between two of them; the hot path's own.
     """
 
-    __slots__ = ("__weakref__", "ctx", "dtype", "limbo", "nbytes", "shape", "size")
+    __slots__ = ("__weakref__", "copy", "ctx", "dtype", "limbo", "nbytes", "shape", "size")
 
     def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
         self.shape = shape
@@ -34,6 +35,7 @@ class Spec:
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
         self.limbo = limbo_of(ctx, self.nbytes)
+        self.copy: Any = None
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}{self.shape} on {self.ctx}"

@@ -33,6 +33,14 @@ def set_training(train_mode: bool) -> bool:
     return _switch(TRAINING, train_mode)
 
 
+def set_mode(is_recording: bool, train_mode: bool) -> int:
+    """Switch both; returns the mode that it was, to restore as `local.state.mode`."""
+    thread = local.state
+    before = thread.mode
+    thread.mode = (RECORDING if is_recording else 0) + (TRAINING if train_mode else 0)
+    return before
+
+
 def _switch(part: int, is_on: bool) -> bool:
     thread = local.state
     before = thread.mode

@@ -70,7 +70,7 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__NONE": (None,) * MOST_SMALL, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
-            "__type": type, "__typed": _typed, "__name__": "operad.nd",
+            "__op": self.op, "__type": type, "__typed": _typed, "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -89,6 +89,8 @@ class OperatorFunction:
         given = "".join(f"{name!r}: {name}, " for name in self._params) + "**__others"
         values = "".join(f"{name}, " for name in self._params if self._params[name].run_time)
         keys = ["__thread.mode", *[_key_part(name, declared) for name, declared in self._params.items()]]
+        if self.op.is_stateful:
+            keys.append("__op.epoch")
         if self.arrays is None:
             takes, arrays, rest = "*__arrays", "__arrays", ""
             four = "*(__arrays + __NONE)[:4]"
@@ -152,8 +154,7 @@ class OperatorFunction:
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
-        is_lasting = not (found.prop.is_stateful or found.prop.is_shaped_by_values)
-        if key is not None and is_usual and not by_name and is_lasting:
+        if key is not None and is_usual and not by_name and not found.prop.is_shaped_by_values:
             plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
                 keep(self._plans, key, plan)

@@ -75,7 +75,7 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
             return
         refuse_aliases("assignment", [array, source])
     if _is_basic(key):
-        is_whole = isinstance(key, slice) and key == _EVERYTHING and array.shape != ()
+        is_whole = (key is Ellipsis or (isinstance(key, slice) and key == _EVERYTHING)) and array.shape != ()
         target = array if is_whole else get_item(array, key)
         copy_into(target, _fitted(source, target.shape))
         return

@@ -5,6 +5,7 @@ Source: `from_dlpack`, python/mxnet/dlpack.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, final
 
 import numpy as np
@@ -15,6 +16,8 @@ from operad.dtypes import as_dtype
 from operad.errors import ArgumentError
 from operad.imperative import Chunk, spec_of
 from operad.ndarray.ndarray import NDArray
+
+_new: Final = object.__new__
 
 _DLPACK_CPU: Final = 1
 _DLPACK_CUDA: Final = 2
@@ -35,13 +38,13 @@ def from_dlpack(dlpack: Any) -> NDArray:
     if isinstance(dlpack, NDArray):
         return dlpack.detach()
     if type(dlpack).__name__ == "PyCapsule":
-        return over(np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack)))), _context_of(_DLPACK_CPU, 0))
+        return _over_one(np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack)))), _context_of(_DLPACK_CPU, 0))
     if not hasattr(dlpack, "__dlpack_device__"):
         raise ArgumentError(
             f"from_dlpack: {type(dlpack).__name__} does not follow the DLPack protocol; use nd.array"
         )
     ctx = _context_of(*dlpack.__dlpack_device__())
-    return over(ctx.xp.from_dlpack(dlpack), ctx)
+    return _over_one(ctx.xp.from_dlpack(dlpack), ctx)
 
 
 @final
@@ -68,10 +71,29 @@ class _Writable:
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
-def over(data: Any, ctx: Context) -> NDArray:
-    """An array over the memory of a plain array of `ctx`, which nothing else may change meanwhile."""
-    spec = spec_of(data.shape, as_dtype(data.dtype), ctx)
-    return NDArray(Chunk(engine.get().new_variable(), None, owner=data), data, spec)
+def over(datas: Iterable[Any], ctx: Context) -> list[NDArray | None]:
+    """Arrays over the memory of plain arrays of `ctx`, which nothing else may change meanwhile; or None."""
+    made: list[NDArray | None] = []
+    for data in datas:
+        if data is None:
+            made.append(None)
+            continue
+        # What the constructors do, which an operation that calls operators does for each of its arrays.
+        chunk, array = _new(Chunk), _new(NDArray)
+        chunk.var = engine.Var()
+        chunk.handle = chunk.note = None
+        chunk.owner = array._data = data
+        array._chunk = chunk
+        array._spec = spec_of(data.shape, as_dtype(data.dtype), ctx)
+        array._autograd = None
+        made.append(array)
+    return made
+
+
+def _over_one(data: Any, ctx: Context) -> NDArray:
+    [made] = over([data], ctx)
+    assert made is not None
+    return made
 
 
 def _context_of(device_type: int, device_id: int) -> Context:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from operad import engine
-from operad.imperative import set_recording, set_training
+from operad.imperative import local, set_mode
 
 
 @final
@@ -19,16 +19,15 @@ class nested(engine.nested):  # noqa: N801 - as its base
         is_train: Whether operators see training.
     """
 
-    __slots__ = ("_is_train", "_was_recording", "_was_training")
+    __slots__ = ("_is_train", "_mode")
 
     def __init__(self, is_train: bool) -> None:
         self._is_train = is_train
 
     def __enter__(self) -> None:
-        self._was_recording, self._was_training = set_recording(False), set_training(self._is_train)
+        self._mode = set_mode(False, self._is_train)
         super().__enter__()
 
     def __exit__(self, *raised: object) -> None:
         super().__exit__(*raised)
-        set_training(self._was_training)
-        set_recording(self._was_recording)
+        local.state.mode = self._mode

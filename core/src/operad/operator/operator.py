@@ -17,7 +17,7 @@ from typing import Any, final
 from operad.errors import GradientError
 from operad.operator.context import OpContext
 from operad.operator.req import OpReq
-from operad.operator.template import CallTemplate, Place, filled, grouped
+from operad.operator.template import CallTemplate, Place, filled, in_groups
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
@@ -104,11 +104,8 @@ class Operator(ABC):
         """
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
             return [CallTemplate(self.direct, tuple(map(Place, range(num_inputs + len(req) + num_states))))]
-
-        def run(ins: Arrays, outs: Arrays, aux: Arrays) -> None:
-            self.forward(op_ctx, ins, req, outs, aux)
-
-        return [grouped(run, (num_inputs, len(req), num_states))]
+        counts = (num_inputs, len(req), num_states)
+        return [CallTemplate(_forward, (self, op_ctx, req, counts, *map(Place, range(sum(counts)))))]
 
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
@@ -123,11 +120,18 @@ class Operator(ABC):
             num_outputs: How many outputs there will be.
             num_states: How many auxiliary states there will be.
         """
+        counts = (len(req), num_outputs, num_outputs, len(req), num_states)
+        return [CallTemplate(_backward, (self, op_ctx, req, counts, *map(Place, range(sum(counts)))))]
 
-        def run(ins: SomeArrays, outs: SomeArrays, heads: SomeArrays, grads: SomeArrays, aux: Arrays) -> None:
-            self.backward(op_ctx, heads, ins, outs, req, grads, aux)
-
-        return [grouped(run, (len(req), num_outputs, num_outputs, len(req), num_states))]
+    def is_alike(self, other: Operator) -> bool:
+        """Whether the templates of another operator are this one's but for the operator itself in them."""
+        kind = type(self)
+        return (
+            kind is type(other)
+            and kind.forward_templates is Operator.forward_templates
+            and kind.backward_templates is Operator.backward_templates
+            and self.direct is other.direct is None
+        )
 
     @final
     def prepare_forward(
@@ -152,3 +156,17 @@ class Operator(ABC):
         templates = self.backward_templates(op_ctx, req, len(out_data), len(aux_states))
         hidden = [None] * (len(out_data) - len(out_grad))
         return filled(templates, [*in_data, *out_data, *out_grad, *hidden, *in_grad, *aux_states])
+
+
+def _forward(
+    operator: Operator, op_ctx: OpContext, req: Requests, counts: Sequence[int], *arrays: Any
+) -> None:
+    ins, outs, aux = in_groups(counts, arrays)
+    operator.forward(op_ctx, ins, req, outs, aux)
+
+
+def _backward(
+    operator: Operator, op_ctx: OpContext, req: Requests, counts: Sequence[int], *arrays: Any
+) -> None:
+    ins, outs, heads, grads, aux = in_groups(counts, arrays)
+    operator.backward(op_ctx, heads, ins, outs, req, grads, aux)

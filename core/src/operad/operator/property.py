@@ -46,6 +46,8 @@ class OperatorProperty(ABC):
         kernels: The ways to compute it, in the order they were registered.
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
+        epoch: Counts how often what stands behind the parameters has changed, as when a program registers
+            another operator under a name; what was found for them before is found anew.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
             parameters; a call may then give None for one that is absent. None: there are no such tensors.
         initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by
@@ -62,6 +64,7 @@ class OperatorProperty(ABC):
     kernels: ClassVar[list[Kernel]] = []
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
+    epoch: ClassVar[int] = 0
     takes_more_params: ClassVar[bool] = False
     is_shaped_by_values: bool = False
     key_var_num_args: ClassVar[str | None] = None

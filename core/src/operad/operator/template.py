@@ -7,7 +7,7 @@ the arrays in: an executor once, a backward pass of a tape at every step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -39,20 +39,12 @@ def filled(templates: Sequence[CallTemplate], arrays: Sequence[Any]) -> Callable
     return calls[0] if len(calls) == 1 else partial(_call_all, calls)
 
 
-def grouped(function: Callable[..., object], counts: Sequence[int], *fixed: Any) -> CallTemplate:
-    """A function that takes its arrays in groups, of so many each, behind arguments that are fixed."""
-    return CallTemplate(_call_grouped, (function, counts, fixed, *map(Place, range(sum(counts)))))
-
-
-def _call_grouped(
-    function: Callable[..., object], counts: Sequence[int], fixed: Sequence[Any], *arrays: Any
-) -> None:
-    groups, first = [], 0
+def in_groups(counts: Sequence[int], arrays: Sequence[Any]) -> Iterator[list[Any]]:
+    """Arrays in groups of so many each: lists, in which `out_data[0] += 1` may be written."""
+    first = 0
     for count in counts:
-        # lists, in which `out_data[0] += 1` may be written
-        groups.append(list(arrays[first : first + count]))
+        yield list(arrays[first : first + count])
         first += count
-    function(*fixed, *groups)
 
 
 def _call_all(calls: Sequence[Callable[[], object]]) -> None:

@@ -34,7 +34,7 @@ class _Compiled(NamedTuple):
     Attributes:
         operators: Those that were asked for the calls.
         picks: For each call, what takes its function and arguments out of the table.
-        constants: What stands in the table behind the arrays.
+        constants: What stands in the table behind the arrays and the operators.
         steps: The step of each call.
     """
 
@@ -123,15 +123,15 @@ class SegmentCode:
         """The calls, each a function and its arguments, and the step of each."""
         operators = [binding.operators[step] for step in self._operators]
         compiled = self._compiled.get(is_train)
-        if compiled is None or compiled.operators != operators:
+        if compiled is None or not _are_alike(compiled.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
-        table = [*binding.data_of(self._entries), *compiled.constants]
+        table = [*binding.data_of(self._entries), *operators, *compiled.constants]
         return [*map(call_with, compiled.picks, repeat(table))], compiled.steps
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
-        first = len(self._entries)
+        first = len(self._entries) + len(operators)
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         picks: list[Callable[[Any], Any]] = []
@@ -144,27 +144,29 @@ class SegmentCode:
                 constants.append(value)  # which keeps it, and so its id
             return found
 
-        def add(step: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
+        def add(place: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
             found = [number(template.function)]
             for arg in template.args:
                 entry = slots[arg] if arg.__class__ is Place else None
                 if entry is not None:
                     found.append(self._numbers[self._key(entry)])
+                elif arg is operators[place]:  # of which the next run may have another
+                    found.append(len(self._entries) + place)
                 else:
                     found.append(number(None if arg.__class__ is Place else arg))
             # Of one number, `itemgetter` would give the value and no sequence.
             picks.append(itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1)))
-            steps.append(step)
+            steps.append(self.steps[place])
 
         was_parallel = self.is_parallel
-        for step, operator, call in zip(self.steps, operators, self._calls, strict=True):
+        for place, (step, call) in enumerate(zip(self.steps, self._calls, strict=True)):
             is_parallel = self._is_parallel(step)
             if is_parallel != was_parallel and self.program.costs[step] >= BLAS_COST:
                 was_parallel = is_parallel
-                add(step, CallTemplate(_use_threads, (is_parallel,)))
+                add(place, CallTemplate(_use_threads, (is_parallel,)))
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
-            for template in self._templates(step, operator, op_ctx):
-                add(step, template, call.slots)
+            for template in self._templates(step, operators[place], op_ctx):
+                add(place, template, call.slots)
         return _Compiled(operators, picks, constants, steps)
 
     def _templates(self, step: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
@@ -175,6 +177,11 @@ class SegmentCode:
 
     def _is_parallel(self, step: int) -> bool:
         return self.program.costs[step] >= settings().parallel_cost
+
+
+def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:
+    """Whether the calls of some operators are those of others, which stand in the table themselves."""
+    return some == others or all(a is b or a.is_alike(b) for a, b in zip(some, others, strict=True))
 
 
 def _use_threads(is_worth: bool) -> None:

@@ -29,7 +29,7 @@ from operad.operator import (
     Shape,
     param,
 )
-from operad_custom.registered import registered
+from operad_custom.registered import by_name, registered
 from operad_custom.user import CustomOp, CustomOpProp
 
 
@@ -158,8 +158,9 @@ class _Adapter(Operator):
         aux_states: Sequence[Any],
     ) -> None:
         """See `CustomOp.forward`."""
-        ins, outs, aux = (_arrays(datas, op_ctx.ctx) for datas in (in_data, out_data, aux_states))
-        with _face().nested(op_ctx.is_train):
+        face, ctx = _face(), op_ctx.ctx
+        ins, outs, aux = face.over(in_data, ctx), face.over(out_data, ctx), face.over(aux_states, ctx)
+        with face.nested(op_ctx.is_train):
             self._op.forward(op_ctx.is_train, _words(req), ins, outs, aux)
 
     def backward(
@@ -178,8 +179,9 @@ class _Adapter(Operator):
             xp.empty(shape, dtype) if grad is None else grad
             for grad, (shape, dtype) in zip(in_grad, self._ins, strict=True)
         ]
-        groups = [_arrays(datas, op_ctx.ctx) for datas in (out_grad, in_data, out_data, wanted, aux_states)]
-        with _face().nested(op_ctx.is_train):
+        face, ctx = _face(), op_ctx.ctx
+        groups = [face.over(datas, ctx) for datas in (out_grad, in_data, out_data, wanted, aux_states)]
+        with face.nested(op_ctx.is_train):
             self._op.backward(_words(req), *groups)
 
 
@@ -187,13 +189,6 @@ class _Adapter(Operator):
 def _face() -> ModuleType:
     """`operad.ndarray`, when it is needed: a graph is read and planned without arrays."""
     return import_module("operad.ndarray")
-
-
-def _arrays(datas: Sequence[Any], ctx: Context) -> list[Any]:
-    if not datas:
-        return []
-    over = _face().over
-    return [None if data is None else over(data, ctx) for data in datas]
 
 
 _WORDS: Final = {each: each.name.lower() for each in OpReq}
@@ -219,3 +214,4 @@ def _merged(given: PartialShape, said: PartialShape) -> PartialShape:
 
 
 Custom.kernels.append(Kernel("python", _Adapter))
+by_name.append(Custom)

@@ -7,9 +7,13 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from operad.errors import ArgumentError, OperatorNotFoundError
+from operad.operator import OperatorProperty
 from operad_custom.user import CustomOpProp
 
 P = TypeVar("P", bound=type[CustomOpProp])
+
+by_name: Final[list[type[OperatorProperty]]] = []
+"""Operators that look a registered class up; what they found is kept while their `epoch` is the same."""
 
 _registered: Final[dict[str, type[CustomOpProp]]] = {}
 _lock = threading.Lock()
@@ -30,6 +34,8 @@ def register(reg_name: str) -> Callable[[P], P]:
             raise ArgumentError(f"register({reg_name!r}): got {prop!r}, expected a subclass of CustomOpProp")
         with _lock:
             _registered[reg_name] = prop
+            for operator in by_name:
+                operator.epoch += 1
         return prop
 
     return add
