@@ -1,9 +1,10 @@
-"""The hot path: calls of small operators on one to three arrays, in the calling thread.
+"""The hot path: calls of small operators on one to four arrays, in the calling thread.
 
 This is the one module outside `engine` and `storage` that touches what those keep to themselves: the
 engine's lock, by the rules that `engine.lock` gives for it, and the view that a block's handle keeps.
-What a call of `nd.tanh` on 16x16 costs is Python calls and look-ups, so they are written out here, once;
-every case that is in any way unusual is left to `call.apply`, which does the same in the open.
+What a call of `nd.tanh` on 16x16 costs is Python calls and look-ups, so they are written out here, once, and
+`fold` makes a copy for each number of arrays. Every case that is in any way unusual is left to `call.apply`,
+which does the same in the open.
 
 A plan that `is_brief` runs under the engine's lock, any other one with its variables claimed.
 
@@ -39,7 +40,6 @@ from operad.imperative.tape import record
 protect(__file__)
 
 _new: Final = object.__new__
-
 
 _COPIED_BYTES: Final = 16384
 """The largest arrays that are copied under the engine's lock, in about a microsecond."""
