@@ -1,6 +1,6 @@
 """Copies of a function in which some parameters are constants, and what they decide is left out.
 
-The hot path is one function for one to three arrays, with run-time values or without. What tells these
+The hot path is one function for one to four arrays, with run-time values or without. What tells these
 cases apart is known when a function of `od.nd` is generated; asking again in every call would be a
 twentieth of what a call costs.
 """

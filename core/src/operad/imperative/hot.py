@@ -75,7 +75,7 @@ def copy_small(target: Array, source: Array) -> bool:
     plan = spec.copy
     if plan is None:
         plan = spec.copy = _Copy(spec)
-    return _copy(plan, thread, source, None, None, None, (), target) is target
+    return plan.small(plan, thread, source, None, None, None, (), target) is target
 
 
 @final
@@ -89,6 +89,7 @@ class _Copy:
 
     def __init__(self, spec: Spec) -> None:
         self.out_spec = spec
+        self.small = _small_call(1, 0, 0)
 
     @staticmethod
     def direct(source: Any, target: Any) -> None:
@@ -269,6 +270,3 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if mode >= RECORDING:
         record(plan, (first, second, third)[:num_arrays], (made,))
     return made
-
-
-_copy: Final = _small_call(1, 0, 0)

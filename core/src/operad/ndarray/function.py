@@ -93,7 +93,7 @@ class OperatorFunction:
             keys.append("__op.epoch")
         if self.arrays is None:
             takes, arrays, rest = "*__arrays", "__arrays", ""
-            four = "*(__arrays + __NONE)[:4]"
+            four = f"*(__arrays + __NONE)[:{MOST_SMALL}]"
             keys.append("*[array._spec for array in __arrays]")
         else:
             # By position alone, so what they are called here is for readers of tracebacks.
