@@ -67,6 +67,18 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(written, tmp_path):
     assert [line.rpartition("# ")[2] for line in lines] == ["1", "2", "3", "4", "5"], done.stdout
 
 
+def test_what_plugins_add_is_imported_from_where_it_is(acme, run, tmp_path):
+    faces = {"nd.draw": "acme_faces:draw", "nd.random": "acme_faces", "sym.limit": "acme_faces:limit"}
+    acme.install("acme-faces", faces={**faces, "nd.lost": "acme_faces:gone"})
+    acme.write("acme_faces", "limit = 3\n\ndef draw(n: int) -> float:\n    return 1.0\n")
+    registry.refresh()
+    assert run("stubs", "--out", str(tmp_path)).exit_code == 0
+    arrays = (tmp_path / "operad" / "nd.pyi").read_text().splitlines()
+    assert {"from acme_faces import draw as draw", "random: Any"} <= set(arrays)
+    assert "lost" not in " ".join(arrays)
+    assert "limit: Any" in (tmp_path / "operad" / "sym.pyi").read_text().splitlines()
+
+
 def test_every_name_is_declared_with_its_docstring(written):
     functions = definitions((written / "operad" / "nd.pyi").read_text())
     assert {"Dense", "dense", "double", "Many"} <= set(functions)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,13 +40,3 @@ def test_binding_and_monitored_nodes_are_told(listener: Listener) -> None:
     hook, said = listener.heard[-1]
     assert (hook, said["name"], said["operator"]) == ("operator_run", "double", "_grad_add")
     np.testing.assert_array_equal(said["outputs"][0].asnumpy(), [2, 2, 2])
-
-
-def test_saving_is_told_with_the_names(listener: Listener, tmp_path: Path) -> None:
-    path = tmp_path / "arrays.params"
-    od.nd.save(path, {"w": od.nd.array([1])})
-    od.nd.save(path, [od.nd.array([1])])
-    assert [said for _, said in listener.heard] == [
-        {"path": str(path), "names": ["w"]},
-        {"path": str(path), "names": []},
-    ]

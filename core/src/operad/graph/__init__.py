@@ -1,6 +1,5 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
-from operad.graph.describe import describe as describe
 from operad.graph.gradient import gradient as gradient
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
@@ -38,10 +37,8 @@ from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
-from operad.graph.read_json import from_json as from_json
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Answers as Answers
 from operad.graph.verify import check_plan as check_plan
-from operad.graph.write_json import to_json as to_json

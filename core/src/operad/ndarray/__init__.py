@@ -22,10 +22,6 @@ from operad.ndarray.ndarray import check_dense as check_dense
 from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.nested import nested as nested
-from operad.ndarray.serialize import dumps as dumps
-from operad.ndarray.serialize import load as load
-from operad.ndarray.serialize import loads as loads
-from operad.ndarray.serialize import save as save
 from operad.ndarray.signature import array_names as array_names
 from operad.ndarray.signature import documented as documented
 from operad.ndarray.signature import signature as signature

@@ -37,9 +37,10 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     known, future = packages(group), unwritten(group)
     if name in known:
         return known[name].install_line()
-    part = packages(FACES).get(f"nd.{name}") if group == OPERATORS else None
-    if part is not None:
-        return f"a plugin adds it to od.nd: {part.install_line()}"
+    added = packages(FACES) if group == OPERATORS else {}
+    for face in ("nd", "sym"):
+        if f"{face}.{name}" in added:
+            return f"a plugin adds it to od.{face}: {added[f'{face}.{name}'].install_line()}"
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
     elsewhere = names_elsewhere().get(name) if group == OPERATORS else None

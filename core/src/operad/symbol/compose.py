@@ -84,6 +84,16 @@ def substitute(
     return [move(entry) for entry in outputs]
 
 
+def copied(outputs: Sequence[Entry]) -> list[Entry]:
+    """The same graph, of nodes of its own."""
+    new: dict[Node, Node] = {}
+    for node in topological_order(outputs):
+        inputs = [Entry(new[other], index) for other, index in node.inputs]
+        control_deps = [new[other] for other in node.control_deps]
+        new[node] = _copy(node, node.name, inputs, control_deps)
+    return [Entry(new[node], index) for node, index in outputs]
+
+
 def with_distinct_names(graph: Graph) -> Graph:
     """The graph, in which no two variables and no two operators have one name.
 
@@ -127,8 +137,14 @@ def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:
     return [Entry(new, entry.index) for entry in outputs]
 
 
-def _copy(node: OpNode, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node]) -> OpNode:
-    new = OpNode(node.op, name, inputs, node.attrs)
+def _copy(node: Node, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node]) -> Node:
+    """A variable or an operator like `node`."""
+    new: Node
+    if isinstance(node, OpNode):
+        new = OpNode(node.op, name, inputs, node.attrs)
+    else:
+        assert isinstance(node, Variable)
+        new = Variable(name, inputs, node.attrs)
     new.control_deps = list(control_deps)
     return new
 

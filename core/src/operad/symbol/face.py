@@ -12,8 +12,6 @@ from operad.dtypes import DEFAULT_DTYPE, as_dtype
 from operad.symbol.function import symbol_function
 from operad.symbol.symbol import Group as Group
 from operad.symbol.symbol import Symbol as Symbol
-from operad.symbol.symbol import load as load
-from operad.symbol.symbol import load_json as load_json
 from operad.symbol.variable import var as var
 
 Variable = var

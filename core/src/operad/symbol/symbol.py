@@ -11,44 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
-from operad import registry
+from operad import faces, registry
 from operad.boundary import boundary
 from operad.context import Context, as_context
 from operad.dtypes import DType, as_dtype
 from operad.errors import (
     ArgumentError,
-    FormatError,
     GraphError,
     IndexOutOfRangeError,
     ShapeError,
     UnsupportedError,
 )
 from operad.executor import Executor, bind, simple_bind
-from operad.files import write_atomically
-from operad.graph import (
-    Entry,
-    Graph,
-    OpNode,
-    TypeTable,
-    Variable,
-    describe,
-    from_json,
-    hidden_key,
-    infer_shapes,
-    infer_types,
-    to_json,
-)
+from operad.graph import Entry, Graph, OpNode, TypeTable, Variable, hidden_key, infer_shapes, infer_types
 from operad.ndarray import NDArray, check_dense
 from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import num_heads, renamed, substitute, with_distinct_names
+from operad.symbol.compose import copied, num_heads, renamed, substitute, with_distinct_names
 from operad.symbol.function import symbol_function
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 TypeLists = tuple[list[DType | None], list[DType | None], list[DType | None]]
@@ -310,19 +293,6 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         """The outputs for the given arguments, computed once."""
         return self.bind(ctx, arrays, grad_req="null").forward()
 
-    def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph in MXNet 1.x's JSON form; no operator is one that `remove_amp_cast` could leave out."""
-        return to_json(self.graph)
-
-    @boundary
-    def save(self, fname: str | Path, remove_amp_cast: bool = True) -> None:
-        """Write `tojson()` to a file, whole or not at all."""
-        write_atomically(fname, self.tojson(remove_amp_cast).encode())
-
-    def debug_str(self) -> str:
-        """The outputs and nodes with inputs and attributes, as MXNet prints them."""
-        return describe(self.graph)
-
     def astype(self, dtype: object) -> Symbol:
         """The elements cast to `dtype`: the operator `Cast`."""
         made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
@@ -335,13 +305,18 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         return Symbol(self.entries)
 
     def __deepcopy__(self, _: Any) -> Symbol:
-        return load_json(self.tojson())
+        return Symbol(copied(self.entries))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load_json, (self.tojson(),)
+        return _from_json, (self.tojson(),)
 
     def __repr__(self) -> str:
         return f"<Symbol {self.name or 'group [' + ', '.join(self.list_outputs()) + ']'}>"
+
+
+def _from_json(text: str) -> Any:
+    """For pickling: what a plugin makes of the text that it made of a symbol."""
+    return faces.on_face("sym", "load_json")(text)
 
 
 def _visible(node: Any) -> int:
@@ -365,31 +340,3 @@ def Group(symbols: Sequence[Symbol], create_fn: type[Symbol] = Symbol) -> Symbol
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise ArgumentError(f"Group: expected a non-empty list of symbols, got {symbols!r}")
     return Symbol([entry for symbol in symbols for entry in symbol.entries])
-
-
-@boundary
-def load_json(json_str: str) -> Symbol:
-    """The symbol that `tojson` or MXNet 1.x wrote.
-
-    Raises:
-        FormatError: The text is not such a file.
-        OperatorNotFoundError: It uses an operator that no installed plugin provides.
-    """
-    return Symbol(from_json(json_str).outputs)
-
-
-@boundary
-def load(fname: str | Path) -> Symbol:
-    """The symbol in a file that `save` or MXNet 1.x wrote.
-
-    Raises:
-        FormatError: It is no such file; the message names it.
-        OperatorNotFoundError: It uses an operator that no installed plugin provides.
-    """
-    source = f"symbol file {str(fname)!r}"
-    try:
-        with open(fname, encoding="utf-8") as file:
-            text = file.read()
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{source}: this is no UTF-8 text: {error}") from error
-    return Symbol(from_json(text, source=source).outputs)

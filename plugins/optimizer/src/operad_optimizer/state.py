@@ -31,7 +31,8 @@ def dump_states(states: Mapping[Any, Any], counts: Mapping[str, Any]) -> bytes:
     arrays: list[NDArray] = []
     described = [[index, _described(state, arrays)] for index, state in states.items()]
     text = json.dumps({"states": described, "counts": counts}).encode()
-    return _MAGIC + _LENGTH.pack(len(text)) + text + nd.dumps(arrays)
+    values: bytes = nd.dumps(arrays)
+    return _MAGIC + _LENGTH.pack(len(text)) + text + values
 
 
 def load_states(content: bytes) -> tuple[dict[Any, Any], dict[str, Any]]:

@@ -1,14 +1,20 @@
 """Stub text of operad's own modules: their source without the bodies of functions.
 
 Operators are attributes that `operad.nd` and `operad.sym` make when they are asked for, so a stub has
-to list them; what else these modules hold is copied from their own text, and cannot fall behind it.
+to list them; what else these modules hold is copied from their own text, and cannot fall behind it. What
+plugins add is imported from the plugins.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import sys
+from contextlib import suppress
 from types import ModuleType
+
+from operad import registry
+from operad.errors import OperadError
 
 
 def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
@@ -31,6 +37,25 @@ def names_of(module: ModuleType) -> set[str]:
     imports = [node for node in tree.body if isinstance(node, (ast.ImportFrom, ast.Import))]
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
     return {name for name in names | imported if not name.startswith("__")}
+
+
+def added_to(face: str) -> dict[str, str]:
+    """What declares each name that plugins add to `operad.<face>`: a function's or class's import.
+
+    A name whose plugin cannot be used is left out.
+    """
+    declared = {}
+    for name in registry.names_on_face(face):
+        with suppress(OperadError):
+            declared[name] = _import_of(registry.on_face(face, name), name)
+    return declared
+
+
+def _import_of(added: object, name: str) -> str:
+    module, own_name = getattr(added, "__module__", None), getattr(added, "__name__", "")
+    if getattr(sys.modules.get(module or ""), own_name, None) is not added:
+        return f"{name}: Any"
+    return f"from {module} import {own_name} as {name}"
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:

@@ -24,19 +24,17 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from pathlib import Path
+from typing import Any, Final, final
 
 import numpy as np
 
-from operad import registry
+import operad
 from operad.boundary import boundary
 from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import write_atomically
-from operad.ndarray.ndarray import NDArray, array
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from operad.ndarray import NDArray, array
 
 _LIST_MAGIC: Final = 0x112
 _V1_MAGIC: Final = 0xF993FAC8
@@ -55,7 +53,7 @@ def save(fname: str | Path, data: NDArray | Sequence[NDArray] | Mapping[str, NDA
     """
     write_atomically(fname, dumps(data))
     names = list(data) if isinstance(data, Mapping) else []
-    registry.hooks().arrays_saved(path=str(fname), names=names)
+    operad.registry.hooks().arrays_saved(path=str(fname), names=names)
 
 
 @boundary

@@ -12,12 +12,13 @@ Source: nnvm/src/pass/saveload_json.cc.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 from operad.errors import GraphError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
 from operad.operator import is_np_shape
 
 MXNET_VERSION: Final = 10901
@@ -43,8 +44,6 @@ def to_json(graph: Graph) -> str:
         # 0: an axis of 0 in a shape is unknown.
         "attrs": {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]},
     }
-    import json  # noqa: PLC0415 - lazy: 2 ms that import need not pay
-
     return json.dumps(document, indent=2)
 
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.graph import networks
-from core.tests.graph.test_read_json import MXNET_FILE, OLD_FILE, load
 from operad.errors import FormatError, GraphError, OperadError
-from operad.graph import Graph, infer_shapes, infer_types, to_json
+from operad.graph import Graph, infer_shapes, infer_types
 from operad.operator import MOST_TENSORS, OperatorProperty, param
+from operad_serialization.write_json import to_json
+from plugins.serialization.tests.test_read_json import MXNET_FILE, OLD_FILE, load
 
 MOST_MEMORY_BYTES = 8 << 20
 """Far above what the networks here need, far below what one number in a file could ask for."""

@@ -7,6 +7,7 @@ values, what `save` writes for the same arrays (checked by hand in the same envi
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from operad import nd
+from operad import nd, registry
 from operad.context import cpu
 from operad.errors import ArgumentError, FormatError
 
@@ -209,3 +210,13 @@ def test_all_arrays_of_a_file_have_one_form(shapes, magic):
     content = nd.dumps([nd.array(np.zeros(shape)) for shape in shapes])
     assert content.count(struct.pack("<I", magic)) == len(shapes)
     assert [array.shape for array in nd.loads(content)] == shapes
+
+
+def test_saving_is_told_with_the_names(monkeypatch, tmp_path):
+    heard = []
+    relay = SimpleNamespace(arrays_saved=lambda **said: heard.append(said))
+    monkeypatch.setattr(registry, "hooks", lambda: relay)
+    path = tmp_path / "arrays.params"
+    nd.save(path, {"w": nd.array([1])})
+    nd.save(path, [nd.array([1])])
+    assert heard == [{"path": str(path), "names": ["w"]}, {"path": str(path), "names": []}]

@@ -14,17 +14,13 @@ Source: src/nnvm/legacy_json_util.cc.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, final
 
-from operad import registry
-from operad.errors import (
-    ArgumentError,
-    FormatError,
-    OperadError,
-    ParamError,
-)
-from operad.graph.ir import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
+import operad
+from operad.errors import ArgumentError, FormatError, OperadError, ParamError
+from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
 
 T = TypeVar("T")
@@ -41,7 +37,7 @@ _SHOWN: Final = 60
 
 def from_json(
     text: str | bytes,
-    lookup: Callable[[str], type[OperatorProperty]] = registry.get,
+    lookup: Callable[[str], type[OperatorProperty]] | None = None,
     source: str = "the symbol file",
 ) -> Graph:
     """The graph that `to_json` or MXNet 1.x wrote.
@@ -50,7 +46,7 @@ def from_json(
     more arguments than inputs, and all outputs together stay in proportion to the text.
 
     Args:
-        lookup: From an operator's name to its property class.
+        lookup: From an operator's name to its property class; None: those installed.
         source: What messages call the text.
 
     Raises:
@@ -59,7 +55,7 @@ def from_json(
     """
     document = _parsed(text, source)
     records = _field(document, "nodes", list, source)
-    reader = _Reader(lookup, source, MOST_TENSORS + len(text), _version(document))
+    reader = _Reader(lookup or operad.registry.get, source, MOST_TENSORS + len(text), _version(document))
     for index, record in enumerate(records):
         reader.read_node(index, record)
     reader.check_tables(document)
@@ -70,8 +66,6 @@ def from_json(
 
 
 def _parsed(text: str | bytes, source: str) -> Any:
-    import json  # noqa: PLC0415 - lazy, as above
-
     if not isinstance(text, (str, bytes)):
         raise ArgumentError(f"{source}: got {type(text).__name__}, expected text")
     try:

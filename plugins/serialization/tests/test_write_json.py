@@ -9,9 +9,10 @@ from hypothesis import given
 
 from core.tests.graph import networks
 from core.tests.graph.operators import AddConst, Centre, Dense, Split, Tanh, apply, var
-from core.tests.graph.test_read_json import load
 from operad.errors import GraphError
-from operad.graph import Entry, Graph, gradient, to_json
+from operad.graph import Entry, Graph, gradient
+from operad_serialization.write_json import to_json
+from plugins.serialization.tests.test_read_json import load
 
 
 @given(networks.networks())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
 
 _RULE = "-" * 20
 

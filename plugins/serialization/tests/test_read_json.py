@@ -8,7 +8,8 @@ import pytest
 
 from core.tests.graph.operators import OPERATORS, Tanh
 from operad.errors import FormatError, OperatorNotFoundError
-from operad.graph import from_json, to_json
+from operad_serialization.read_json import from_json
+from operad_serialization.write_json import to_json
 
 # As MXNet 1.9.1 lays it out, with an attribute of each kind and a parameter that means nothing here.
 MXNET_FILE = """{

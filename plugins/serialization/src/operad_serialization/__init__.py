@@ -1,0 +1,1 @@
+"""MXNet 1.x's files: arrays, and symbols."""

@@ -1,0 +1,60 @@
+"""What symbols and `od.sym` have of files: `symbol.save`, `sym.load`, and the like.
+
+Source: Symbol, python/mxnet/symbol/symbol.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from operad.boundary import boundary
+from operad.errors import FormatError
+from operad.files import write_atomically
+from operad.symbol import Symbol
+from operad_serialization.describe import describe
+from operad_serialization.read_json import from_json
+from operad_serialization.write_json import to_json
+
+
+def tojson(symbol: Symbol, remove_amp_cast: bool = True) -> str:
+    """The graph in MXNet 1.x's JSON form; no operator is one that `remove_amp_cast` could leave out."""
+    return to_json(symbol.graph)
+
+
+@boundary
+def save(symbol: Symbol, fname: str | Path, remove_amp_cast: bool = True) -> None:
+    """Write `tojson()` to a file, whole or not at all."""
+    write_atomically(fname, tojson(symbol, remove_amp_cast).encode())
+
+
+def debug_str(symbol: Symbol) -> str:
+    """The outputs and nodes with inputs and attributes, as MXNet prints them."""
+    return describe(symbol.graph)
+
+
+@boundary
+def load_json(json_str: str) -> Symbol:
+    """The symbol that `tojson` or MXNet 1.x wrote.
+
+    Raises:
+        FormatError: The text is not such a file.
+        OperatorNotFoundError: It uses an operator that no installed plugin provides.
+    """
+    return Symbol(from_json(json_str).outputs)
+
+
+@boundary
+def load(fname: str | Path) -> Symbol:
+    """The symbol in a file that `save` or MXNet 1.x wrote.
+
+    Raises:
+        FormatError: It is no such file; the message names it.
+        OperatorNotFoundError: It uses an operator that no installed plugin provides.
+    """
+    source = f"symbol file {str(fname)!r}"
+    try:
+        with open(fname, encoding="utf-8") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: this is no UTF-8 text: {error}") from error
+    return Symbol(from_json(text, source=source).outputs)
