@@ -62,7 +62,7 @@ def test_only_a_complete_stop_waits_until_it_is_completed(
     threaded.push_async(lambda _, done: held.append(done), CTX, (), (threaded.new_variable(),))
     resting = threading.Thread(target=lambda: (stand_still.begin_with_nothing_pending(), stand_still.end()))
     resting.start()
-    while not threaded._dispatcher.watchers:
+    while not (held and threaded._dispatcher.watchers):
         pass
     held.pop()()
     resting.join()
