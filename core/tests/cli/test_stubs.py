@@ -68,13 +68,18 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(written, tmp_path):
 
 
 def test_what_plugins_add_is_imported_from_where_it_is(acme, run, tmp_path):
-    faces = {"nd.draw": "acme_faces:draw", "nd.random": "acme_faces", "sym.limit": "acme_faces:limit"}
+    faces = {
+        "nd.draw": "acme_faces:draw",
+        "nd.random": "acme_faces",
+        "nd.paint": "acme_faces:draw",
+        "sym.limit": "acme_faces:limit",
+    }
     acme.install("acme-faces", faces={**faces, "nd.lost": "acme_faces:gone"})
     acme.write("acme_faces", "limit = 3\n\ndef draw(n: int) -> float:\n    return 1.0\n")
     registry.refresh()
     assert run("stubs", "--out", str(tmp_path)).exit_code == 0
     arrays = (tmp_path / "operad" / "nd.pyi").read_text().splitlines()
-    assert {"from acme_faces import draw as draw", "random: Any"} <= set(arrays)
+    assert {"from acme_faces import draw as draw", "random: Any", "paint: Any"} <= set(arrays)
     assert "lost" not in " ".join(arrays)
     assert "limit: Any" in (tmp_path / "operad" / "sym.pyi").read_text().splitlines()
 

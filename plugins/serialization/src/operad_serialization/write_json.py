@@ -31,15 +31,12 @@ def to_json(graph: Graph) -> str:
     Raises:
         GraphError: The graph has backward nodes, which files cannot carry.
     """
-    ids = {node: index for index, node in enumerate(graph.nodes)}
+    ids = graph.node_ids
     versions: Counter[Node] = Counter()
-    rows = [0]
-    for node in graph.nodes:
-        rows.append(rows[-1] + node.num_outputs)
     document = {
         "nodes": [_node_record(node, ids, versions) for node in graph.nodes],
         "arg_nodes": [ids[node] for node in graph.nodes if isinstance(node, Variable)],
-        "node_row_ptr": rows,
+        "node_row_ptr": graph.first_entries,
         "heads": [[ids[node], index, 0] for node, index in graph.outputs],
         # 0: an axis of 0 in a shape is unknown.
         "attrs": {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]},

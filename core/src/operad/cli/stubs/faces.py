@@ -52,10 +52,9 @@ def added_to(face: str) -> dict[str, str]:
 
 
 def _import_of(added: object, name: str) -> str:
-    module, own_name = getattr(added, "__module__", None), getattr(added, "__name__", "")
-    if getattr(sys.modules.get(module or ""), own_name, None) is not added:
-        return f"{name}: Any"
-    return f"from {module} import {own_name} as {name}"
+    module = getattr(added, "__module__", None) or ""
+    is_there = getattr(sys.modules.get(module), name, None) is added
+    return f"from {module} import {name} as {name}" if is_there else f"{name}: Any"
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:
