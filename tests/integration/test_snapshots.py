@@ -103,13 +103,12 @@ UNCHANGEABLE = {
     "__float__ __format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ "
     "__neg__ __reduce__ __repr__ as_in_context as_in_ctx asnumpy asscalar astype attach_grad context copy "
     "ctx dtype expand_dims flatten item ndim shape size stype tolist wait_to_read wait_to_write",
-    "sym": "NameManager Prefix Symbol Variable apply load load_json",
+    "sym": "NameManager Prefix Symbol Variable apply",
     "Symbol": "__abs__ __add__ __bool__ __copy__ __deepcopy__ __dir__ __eq__ __ge__ __getitem__ __gt__ "
     "__hash__ __init__ __iter__ __le__ __len__ __lt__ __mod__ __mul__ __ne__ __neg__ __pow__ __radd__ "
     "__reduce__ __repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ astype attr "
-    "attr_dict __getattr__ debug_str entries "
-    "get_children get_internals graph infer_type infer_type_partial list_arguments list_attr "
-    "list_auxiliary_states list_inputs list_outputs name save tojson",
+    "attr_dict __getattr__ entries get_children get_internals graph infer_type infer_type_partial "
+    "list_arguments list_attr list_auxiliary_states list_inputs list_outputs name",
     "Executor": "__dir__ __getattr__ __init__ arg_arrays aux_arrays debug_str grad_arrays memory_plan "
     "optimized_graph output_dict outputs pool set_monitor_callback",
     "Function": "backward forward saved_tensors",
