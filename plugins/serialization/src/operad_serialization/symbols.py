@@ -16,20 +16,20 @@ from operad_serialization.read_json import from_json
 from operad_serialization.write_json import to_json
 
 
-def tojson(symbol: Symbol, remove_amp_cast: bool = True) -> str:
+def tojson(self: Symbol, remove_amp_cast: bool = True) -> str:
     """The graph in MXNet 1.x's JSON form; no operator is one that `remove_amp_cast` could leave out."""
-    return to_json(symbol.graph)
+    return to_json(self.graph)
 
 
 @boundary
-def save(symbol: Symbol, fname: str | Path, remove_amp_cast: bool = True) -> None:
+def save(self: Symbol, fname: str | Path, remove_amp_cast: bool = True) -> None:
     """Write `tojson()` to a file, whole or not at all."""
-    write_atomically(fname, tojson(symbol, remove_amp_cast).encode())
+    write_atomically(fname, tojson(self, remove_amp_cast).encode())
 
 
-def debug_str(symbol: Symbol) -> str:
+def debug_str(self: Symbol) -> str:
     """The outputs and nodes with inputs and attributes, as MXNet prints them."""
-    return describe(symbol.graph)
+    return describe(self.graph)
 
 
 @boundary
