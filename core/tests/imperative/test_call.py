@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from operad import engine, nd, random
 from operad.context import cpu
 from operad.errors import ArgumentError, BindError, OperadError
-from operad.ndarray import dumps
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
@@ -26,7 +25,6 @@ READS = {
     "array": np.asarray,
     "repr": repr,
     "dlpack": np.from_dlpack,
-    "save": dumps,
     "pickle": pickle.dumps,
     "copy": lambda x: x.copy().asnumpy(),
     "copyto": lambda x: x.copyto(nd.empty(x.shape)).asnumpy(),

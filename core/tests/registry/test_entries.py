@@ -172,5 +172,11 @@ def test_missing_parts_of_faces_say_what_to_install(site):
     for part in (lambda: od.nd.random, lambda: od.sym.random):
         with pytest.raises(OperatorNotFoundError, match=r"pip install .*sampling"):
             part()
+    with pytest.raises(
+        OperatorNotFoundError, match=r"adds it to od\.nd and od\.sym: pip install .*serialization"
+    ):
+        _ = od.sym.load
+    with pytest.raises(OperatorNotFoundError, match=r"adds it to od\.sym: pip install .*serialization"):
+        _ = od.sym.load_json
     with pytest.raises(AttributeError, match=r"pip install .*sampling"):
         _ = od.random.uniform

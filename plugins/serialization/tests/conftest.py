@@ -1,16 +1,5 @@
-"""Operators of the core's tests, so that these need those of no plugin."""
+"""What these tests share with the core's: operators, so that they need those of no plugin, and engines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
-from core.tests.operators import installed
-
-
-@pytest.fixture(scope="module")
-def operators() -> Iterator[None]:
-    """The operators of `core.tests.operators` are installed while a module's tests run."""
-    with installed():
-        yield
+from core.tests.conftest import each_engine, operators, two_threads  # noqa: F401 - fixtures

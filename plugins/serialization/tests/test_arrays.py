@@ -220,3 +220,14 @@ def test_saving_is_told_with_the_names(monkeypatch, tmp_path):
     nd.save(path, {"w": nd.array([1])})
     nd.save(path, [nd.array([1])])
     assert heard == [{"path": str(path), "names": ["w"]}, {"path": str(path), "names": []}]
+
+
+@pytest.mark.usefixtures("operators")
+def test_an_array_without_a_value_is_refused_each_time(each_engine):
+    first = nd.explode(nd.array([1, 2]))
+    second = first + 1
+    third = second[0:] * 2
+    for array in (third, first, second, third, nd.tanh(third), third.detach()):
+        with pytest.raises(ZeroDivisionError, match="above 0"):
+            nd.dumps(array)
+    nd.waitall()

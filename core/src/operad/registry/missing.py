@@ -38,9 +38,11 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     if name in known:
         return known[name].install_line()
     added = packages(FACES) if group == OPERATORS else {}
-    for face in ("nd", "sym"):
-        if f"{face}.{name}" in added:
-            return f"a plugin adds it to od.{face}: {added[f'{face}.{name}'].install_line()}"
+    faces = [face for face in ("nd", "sym") if f"{face}.{name}" in added]
+    if faces:
+        return (
+            f"a plugin adds it to od.{' and od.'.join(faces)}: {added[f'{faces[0]}.{name}'].install_line()}"
+        )
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
     elsewhere = names_elsewhere().get(name) if group == OPERATORS else None
