@@ -328,8 +328,9 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
         return made
 
-    def _function_of(self, operator: str) -> Callable[..., Any]:
-        return symbol_function(operator, Symbol)
+    @classmethod
+    def _function_of(cls, operator: str) -> Callable[..., Any]:
+        return symbol_function(operator, cls)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)

@@ -1,7 +1,8 @@
 """Stub text of operad's own modules: their source without the bodies of functions.
 
 Operators are attributes that `operad.nd` and `operad.sym` make when they are asked for, so a stub has
-to list them; what else these modules hold is copied from their own text, and cannot fall behind it.
+to list them; what else these modules hold is copied from their own text, and cannot fall behind it. What
+plugins add to them is imported from there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import ast
 import inspect
 from types import ModuleType
+
+from operad.registry import loading, names_on_face
+from operad.registry.plugins import FACES
 
 
 def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
@@ -31,6 +35,20 @@ def names_of(module: ModuleType) -> set[str]:
     imports = [node for node in tree.body if isinstance(node, (ast.ImportFrom, ast.Import))]
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
     return {name for name in names | imported if not name.startswith("__")}
+
+
+def added_names(face: str) -> dict[str, str]:
+    """The text that declares each name that plugins add to a face; imports no plugin."""
+    points = loading.current().manifest.entries(FACES)
+    return {name: _import_of(name, points[f"{face}.{name}"][0].value) for name in names_on_face(face)}
+
+
+def _import_of(name: str, value: str) -> str:
+    """A stub's import of what an entry point names, which is a module or an attribute of one."""
+    module, _, attribute = value.replace(" ", "").partition("[")[0].partition(":")
+    home, _, own = f"{module}.{attribute}".rstrip(".").rpartition(".")
+    place = f"from {home} import {own}" if home else f"import {own}"
+    return f"{place} as {name}" if own == name else f"{place} as _{name}\n{name} = _{name}"
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:
