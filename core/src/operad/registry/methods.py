@@ -63,8 +63,10 @@ class _Extended(type):
     """A class that has what plugins add, as its objects do: `NDArray.flatten(x)`."""
 
     def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):  # Python and NumPy ask for many
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
         extensible: Any = cls
-        found = None if name.startswith("__") else extensible._added(name)
+        found = extensible._added(name)
         if found is None:
             known = packages(FACES).get(f"{cls.__name__}.{name}")
             how = f"a plugin adds it: {known.install_line()}" if known else extensible._nothing_else

@@ -323,11 +323,6 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         """The outputs and nodes with inputs and attributes, as MXNet prints them."""
         return describe(self.graph)
 
-    def astype(self, dtype: object) -> Symbol:
-        """The elements cast to `dtype`: the operator `Cast`."""
-        made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
-        return made
-
     @classmethod
     def _function_of(cls, operator: str) -> Callable[..., Any]:
         return symbol_function(operator, cls)
