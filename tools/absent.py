@@ -19,7 +19,7 @@ from operad.registry.packages import packages
 
 _KINDS: Final = ("operators", "namespaces", "faces", "kvstores", "iterators")
 _MISSING: Final = re.compile(
-    r"no installed plugin provides (?:the )?\w+ '(\w+)'"
+    r"no installed plugin provides (?:the )?\w+ '(?:\w+\.)?(\w+)'"
     r"|has no attribute '(\w+)'[,;] (?:a plugin adds it|and no installed plugin)"
     r"|No module named 'operad\.(\w+)"
 )

@@ -226,6 +226,10 @@ ARRAYS |= {
     "NDArray.reshape": (lambda x, shape: x.reshape(shape), lambda: [[4, 3]]),
     "NDArray.transpose": (lambda x, axes: x.transpose(axes), lambda: [[1, 0]]),
     "NDArray.broadcast_to": (lambda x, shape: x.broadcast_to(shape), lambda: [[2, 3, 4]]),
+    "NDArray.slice_assign": (
+        lambda x, places: (x + 0).slice_assign(nd.array(FULL[:1]), *places), lambda: [[[0], [1], [1]]]
+    ),
+    "NDArray.split_v2": (lambda x, places: x.split_v2(places)[1], lambda: [[1]]),
     "NDArray.squeeze": (lambda x, axes: x.reshape((3, 1, 4, 1)).squeeze(axes), lambda: [[1, 3]]),
     "NDArray.var": (lambda x, axes: x.var(axes), lambda: [[1]]),
     "NDArray.std": (lambda x, axes: x.std(axes), lambda: [[1]]),
@@ -269,6 +273,7 @@ ARRAYS |= {
     ),
     "nd.empty": (lambda _, shape: nd.empty(shape).shape, lambda: [[3, 2]]),
     "nd.zeros": (lambda _, shape: nd.zeros(shape), lambda: [[3, 2]]),
+    "nd.make": (lambda _, shape: nd.make("_zeros", shape=shape), lambda: [[3, 2]]),
     "nd.ones": (lambda _, shape: nd.ones(shape), lambda: [[3, 2]]),
     "nd.full": (lambda _, shape: nd.full(shape, 1), lambda: [[3, 2]]),
     "nd.dumps": (lambda _, named: nd.dumps(named), lambda: [{"a": nd.array(FULL)}]),

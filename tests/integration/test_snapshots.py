@@ -91,25 +91,31 @@ def test_a_change_before_the_call_shows(call: Call, arguments: Callable[[], list
 
 
 SHARED = {
+    "NDArray.to_dlpack_for_read", "NDArray.to_dlpack_for_write",
     "nd.from_dlpack", "nd.over", "nd.to_dlpack_for_read", "nd.to_dlpack_for_write",
     "NDArray.detach", "NDArray.grad", "autograd.record_copy",
 }  # fmt: skip
 """Whose purpose is to share memory, or to say what shares it."""
 
 UNCHANGEABLE = {
-    "nd": "arange array_names check_dense documented eye imdecode linspace load nested operator_function "
+    "nd": "arange array_names binary "
+    "check_dense documented eye imdecode linspace load nested operator_function "
     "real_number release_idle_memory signature split_arguments waitall NDArray",
-    "NDArray": "T __abs__ __array__ __bool__ __copy__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ "
+    "NDArray": "T as_nd_ndarray as_np_ndarray slice_assign_scalar tostype "
+    "__abs__ __array__ __bool__ __copy__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ "
     "__float__ __format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ "
     "__neg__ __reduce__ __repr__ as_in_context as_in_ctx asnumpy asscalar astype attach_grad context copy "
     "ctx dtype expand_dims flatten item ndim shape size stype tolist wait_to_read wait_to_write",
     "sym": "NameManager Prefix Symbol Variable apply",
-    "Symbol": "__abs__ __add__ __bool__ __copy__ __deepcopy__ __dir__ __eq__ __ge__ __getitem__ __gt__ "
+    "Symbol": "as_nd_ndarray as_np_ndarray get_backend_symbol gradient optimize_for split_v2 summary "
+    "__abs__ __add__ __bool__ __copy__ __deepcopy__ __dir__ __eq__ __ge__ __getitem__ __gt__ "
     "__hash__ __init__ __iter__ __le__ __len__ __lt__ __mod__ __mul__ __ne__ __neg__ __pow__ __radd__ "
     "__reduce__ __repr__ __rmod__ __rmul__ __rpow__ __rsub__ __rtruediv__ __sub__ __truediv__ astype attr "
-    "attr_dict __getattr__ entries get_children get_internals graph infer_type infer_type_partial "
-    "list_arguments list_attr list_auxiliary_states list_inputs list_outputs name",
-    "Executor": "__dir__ __getattr__ __init__ arg_arrays aux_arrays debug_str grad_arrays memory_plan "
+    "attr_dict __getattr__ debug_str entries "
+    "get_children get_internals graph infer_type infer_type_partial list_arguments list_attr "
+    "list_auxiliary_states list_inputs list_outputs name save tojson",
+    "Executor": "get_optimized_symbol "
+    "__dir__ __getattr__ __init__ arg_arrays aux_arrays debug_str grad_arrays memory_plan "
     "optimized_graph output_dict outputs pool set_monitor_callback",
     "Function": "backward forward saved_tensors",
     "autograd": "Function is_recording is_training pause predict_mode record recorded_graph "
@@ -129,6 +135,10 @@ def public_names(owner: Any) -> set[str]:
             name for name, value in own.items() if not name.startswith("_") and not hasattr(value, "operator")
         }
     told = {name for base in owner.__mro__ if base is not object for name in vars(base)}
+    told = {
+        name for name in told if not hasattr(getattr(owner, name), "operator")
+    }  # an operator that was used
+    told |= set(registry.names_on_face(owner.__name__))
     special = {name for name in told if name.endswith("__") and callable(getattr(owner, name))}
     return {name for name in told if not name.startswith("_")} | special
 

@@ -168,6 +168,17 @@ def test_a_missing_function_of_numpy_says_what_to_install(site):
         np.where(x, x, x)
 
 
+def test_a_missing_ufunc_of_numpy_says_what_to_install(site):
+    with pytest.raises(TypeError, match=r"numpy\.tanh of an NDArray: .*pip install .*numpy, or give it"):
+        np.tanh(od.nd.empty((1,)))
+
+
+def test_a_missing_matrix_product_says_what_to_install(site):
+    x = od.nd.empty((1,))
+    with pytest.raises(OperatorNotFoundError, match=r"'NDArray\.__matmul__'; pip install .*matrix"):
+        _ = x @ x
+
+
 def test_missing_parts_of_faces_say_what_to_install(site):
     for part in (lambda: od.nd.random, lambda: od.sym.random):
         with pytest.raises(OperatorNotFoundError, match=r"pip install .*sampling"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import final
+
 import pytest
 
 from operad import registry
@@ -38,7 +41,14 @@ def test_methods_are_listed_without_importing_the_plugin(handle):
     assert not handle.is_imported("acme_pots.m")
 
 
+def test_the_class_has_a_plugins_method_as_well(handle):
+    pot = Pot()
+    assert Pot.lift(pot, high=2) == pot.lift(high=2)
+    assert Pot.lift is Pot.lift
+
+
 def test_a_method_goes_with_its_plugin(handle):
+    assert Pot().lift(high=2)
     handle.uninstall("acme-pots")
     registry.refresh()
     with pytest.raises(AttributeError, match="Pot has no attribute 'lift', and no plugin adds it"):
@@ -48,6 +58,29 @@ def test_a_method_goes_with_its_plugin(handle):
 def test_a_method_of_a_package_that_is_not_installed_says_so(site):
     with pytest.raises(AttributeError, match=r"a plugin adds it: pip install .*visualization"):
         _ = var("x").summary
+
+
+@final
+class Lift:
+    """Something to call that is no function."""
+
+    def __call__(self, pot):
+        return pot
+
+
+def test_what_is_called_but_is_no_function_is_bound_to_each_object(handle, monkeypatch):
+    monkeypatch.setattr(import_module("acme_pots.m"), "lift", Lift())
+    registry.refresh()
+    first, second = Pot(), Pot()
+    assert first.lift() is first
+    assert second.lift() is second
+
+
+def test_what_the_user_puts_in_the_place_of_a_method_stays(handle, monkeypatch):
+    assert Pot().lift() != 7
+    monkeypatch.setattr(Pot, "lift", lambda pot: 7)
+    registry.refresh()
+    assert Pot().lift() == 7
 
 
 @pytest.mark.parametrize("cls", [NDArray, Symbol, Executor, MemoryPlan])

@@ -1,20 +1,15 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
 from operad.ndarray.arguments import split_arguments as split_arguments
+from operad.ndarray.arithmetic import binary as binary
 from operad.ndarray.arithmetic import converted as converted
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
 from operad.ndarray.face import __dir__ as __dir__
 from operad.ndarray.face import __getattr__ as __getattr__
-from operad.ndarray.face import arange as arange
-from operad.ndarray.face import concatenate as concatenate
-from operad.ndarray.face import eye as eye
-from operad.ndarray.face import full as full
-from operad.ndarray.face import ones as ones
+from operad.ndarray.face import make as make
 from operad.ndarray.face import release_idle_memory as release_idle_memory
-from operad.ndarray.face import zeros as zeros
 from operad.ndarray.function import operator_function as operator_function
-from operad.ndarray.interchange import from_dlpack as from_dlpack
 from operad.ndarray.interchange import over as over
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array

@@ -37,14 +37,11 @@ from operad.ndarray.arithmetic import Arithmetic, converted, invoke
 from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
 from operad.ndarray.numpy_protocol import array_function, array_ufunc
-from operad.ndarray.products import matmul
-from operad.ndarray.reduction import Reductions
-from operad.ndarray.shaping import Shaping
 from operad.operator import Shape
 
 
 @final
-class NDArray(Arithmetic, Reductions, Shaping, Array, registry.OperatorMethods):
+class NDArray(Arithmetic, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
     __slots__ = ()
@@ -209,8 +206,9 @@ class NDArray(Arithmetic, Reductions, Shaping, Array, registry.OperatorMethods):
     def __setitem__(self, key: Any, value: Any) -> None:
         set_item(self, key, value)
 
-    def _function_of(self, operator: str) -> Callable[..., Any]:
-        return operator_function(operator, NDArray)
+    @classmethod
+    def _function_of(cls, operator: str) -> Callable[..., Any]:
+        return operator_function(operator, cls)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -238,13 +236,12 @@ class NDArray(Arithmetic, Reductions, Shaping, Array, registry.OperatorMethods):
             raise ArgumentError(f"an array of {self.dtype.name} cannot be used as an index")
         return int(self.asscalar())
 
-    def __matmul__(self, other: Any) -> NDArray:
-        if isinstance(other, (np.ndarray, list, tuple)):
-            other = converted(self, other)
-        return matmul(self, other) if isinstance(other, NDArray) else NotImplemented
+    def __matmul__(self, other: Any) -> Any:
+        matmul: Any = registry.entry("operad.faces", "NDArray.__matmul__")
+        return matmul(self, other)
 
-    def __rmatmul__(self, other: Any) -> NDArray:
-        return matmul(converted(self, other), self)
+    def __rmatmul__(self, other: Any) -> Any:
+        return converted(self, other) @ self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return array_ufunc(self, ufunc, method, inputs, options)

@@ -13,6 +13,7 @@ from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
 from operad.registry.methods import Extensible as Extensible
 from operad.registry.methods import OperatorMethods as OperatorMethods
+from operad.registry.methods import attribute as attribute
 from operad.registry.operators import find as find
 from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get

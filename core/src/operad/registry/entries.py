@@ -15,8 +15,7 @@ def entry(group: str, name: str) -> object:
 
     Imported on first use; raises what `get` raises for operators.
     """
-    plugins = loading.current()
-    return plugins.load(plugins.choose(group, name))
+    return loading.current().entry(group, name)
 
 
 def entry_names(group: str) -> list[str]:

@@ -49,6 +49,7 @@ class Plugins:
     def __init__(self) -> None:
         self._manifest: Manifest | None = None
         self._outcomes: dict[_Key, object] = {}  # what was found, or a Broken
+        self._entries: dict[tuple[str, str], object] = {}  # what was asked for by group and name
         self._range_problems: dict[Distribution, str | None] = {}
 
     @property
@@ -59,6 +60,13 @@ class Plugins:
             # Reading runs finders of anybody's, so not under a lock. Two threads may read; both read alike.
             manifest = self._manifest = read_manifest()
         return manifest
+
+    def entry(self, group: str, name: str) -> object:
+        """What the entry point `name` of `group` names; raises what `choose` and `load` raise."""
+        key = (group, name)
+        if key not in self._entries:
+            self._entries[key] = self.load(self.choose(group, name))
+        return self._entries[key]
 
     def choose(self, group: str, name: str) -> Entry:
         """The entry point `name` of `group`; imports nothing.

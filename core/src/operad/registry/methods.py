@@ -1,23 +1,82 @@
-"""Methods that plugins add to classes of the core.
+"""Attributes that plugins add to modules and classes of the core.
 
-An entry point of the group `operad.faces` called `Symbol.summary` names a function of a symbol; every symbol
-then has it as a method. It is imported when it is first asked for.
+An entry point of the group `operad.faces` called `Symbol.summary` names a function of a symbol, which every
+symbol then has as a method; `nd.random` names what `od.nd` has as `random`. It is imported when it is first
+asked for. From then on the class or module has it as its own, until what is installed or registered changes,
+so that the next use costs what that of any attribute costs.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from types import MethodType
-from typing import Any, ClassVar
+from types import FunctionType, MethodType
+from typing import Any, ClassVar, Final, final
 
+from operad.boundary import boundary
 from operad.registry.entries import names_on_face, on_face
-from operad.registry.operators import find, list_operators
+from operad.registry.operators import find, follow, list_operators
 from operad.registry.packages import packages
 from operad.registry.plugins import FACES
 
 
-class Extensible:
+@final
+class _Kept:
+    """What was found, and the modules and classes that have it."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[Any, str, object]] = []
+
+    def keep(self, owner: Any, name: str, found: object) -> None:
+        """Give `found` to a module or class."""
+        setattr(owner, name, found)
+        self._found.append((owner, name, found))
+
+    def clear(self) -> None:
+        """Take everything back, save what somebody has put another value in the place of."""
+        while self._found:
+            owner, name, found = self._found.pop()
+            if vars(owner).get(name) is found:
+                delattr(owner, name)
+
+
+_kept: Final = follow(_Kept())
+
+
+@boundary
+def attribute(module: object, face: str, name: str, function_of: Callable[[str], object]) -> Any:
+    """What a plugin adds to a module of operators, or the function of an operator: its `__getattr__`.
+
+    Raises:
+        AttributeError: The name is one of Python's own.
+        OperatorNotFoundError: Nothing installed provides it.
+    """
+    if name.startswith("__"):
+        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}")
+    added = on_face(face, name)
+    found = function_of(name) if added is None else added
+    _kept.keep(module, name, found)
+    return found
+
+
+class _Extended(type):
+    """A class that has what plugins add, as its objects do: `NDArray.flatten(x)`."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):  # Python and NumPy ask for many
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
+        extensible: Any = cls
+        found = extensible._added(name)
+        if found is None:
+            known = packages(FACES).get(f"{cls.__name__}.{name}")
+            how = f"a plugin adds it: {known.install_line()}" if known else extensible._nothing_else
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}, {how}")
+        if isinstance(found, FunctionType):  # other callables are no methods of a class that has them
+            _kept.keep(cls, name, found)
+        return found
+
+
+class Extensible(metaclass=_Extended):
     """A class that plugins add methods to; its own come first."""
 
     __slots__ = ()
@@ -25,15 +84,14 @@ class Extensible:
     _nothing_else: ClassVar[str] = "and no plugin adds it"
     """What errors say of a name that nothing provides."""
 
+    @classmethod
+    def _added(cls, name: str) -> Any:
+        """The function behind a method that is not the class's own; None where there is none."""
+        return on_face(cls.__name__, name)
+
     def __getattr__(self, name: str) -> Any:
         """The method that a plugin adds, bound to this object."""
-        face = type(self).__name__
-        added: Any = None if name.startswith("__") else on_face(face, name)
-        if added is None:
-            known = packages(FACES).get(f"{face}.{name}")
-            how = f"a plugin adds it: {known.install_line()}" if known else self._nothing_else
-            raise AttributeError(f"{face} has no attribute {name!r}, {how}")
-        return MethodType(added, self)
+        return MethodType(_Extended.__getattr__(type(self), name), self)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *names_on_face(type(self).__name__)})
@@ -46,14 +104,16 @@ class OperatorMethods(Extensible):
 
     _nothing_else: ClassVar[str] = "and no installed plugin provides an operator of that name"
 
+    @classmethod
     @abstractmethod
-    def _function_of(self, operator: str) -> Callable[..., Any]:
+    def _function_of(cls, operator: str) -> Callable[..., Any]:
         """The operator as a function of such objects."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or find(name) is None:
-            return super().__getattr__(name)
-        return MethodType(self._function_of(name), self)
+    @classmethod
+    def _added(cls, name: str) -> Any:
+        added = super()._added(name)
+        is_operator = added is None and not name.startswith("_") and find(name) is not None
+        return cls._function_of(name) if is_operator else added
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(n for n in list_operators() if not n.startswith("_"))})

@@ -7,8 +7,6 @@ from operad.symbol.face import Symbol as Symbol
 from operad.symbol.face import Variable as Variable
 from operad.symbol.face import __dir__ as __dir__
 from operad.symbol.face import __getattr__ as __getattr__
-from operad.symbol.face import ones as ones
 from operad.symbol.face import var as var
-from operad.symbol.face import zeros as zeros
 from operad.symbol.name import NameManager as NameManager
 from operad.symbol.name import Prefix as Prefix

@@ -293,13 +293,9 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         """The outputs for the given arguments, computed once."""
         return self.bind(ctx, arrays, grad_req="null").forward()
 
-    def astype(self, dtype: object) -> Symbol:
-        """The elements cast to `dtype`: the operator `Cast`."""
-        made: Symbol = symbol_function("Cast", Symbol)(self, dtype=as_dtype(dtype).name)
-        return made
-
-    def _function_of(self, operator: str) -> Callable[..., Any]:
-        return symbol_function(operator, Symbol)
+    @classmethod
+    def _function_of(cls, operator: str) -> Callable[..., Any]:
+        return symbol_function(operator, cls)
 
     def __copy__(self) -> Symbol:
         return Symbol(self.entries)

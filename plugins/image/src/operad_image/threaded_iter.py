@@ -17,7 +17,7 @@ import numpy as np
 from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of the plugin of iterators
 
 import operad
-from operad import current_context, nd
+from operad import NDArray, current_context, nd
 from operad.errors import ArgumentError, EngineError, FormatError, ParamError, ShapeError
 from operad.profiler import stage
 from operad_image.batches import BatchMaker, Fill, Job
@@ -156,11 +156,12 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
             raise StopIteration
         self._taken += 1
         made = self._maker.take()
+        data: NDArray | None
         if current_context().is_gpu:
             with stage("copy"):
                 data = nd.array(made.data, dtype=made.data.dtype)
         else:
-            data = nd.from_dlpack(made.data)
+            (data,) = nd.over([made.data], current_context())
         labels = nd.array(made.labels.reshape(self._label_shape))
         return operad.io.DataBatch([data], [labels], made.job.pad, made.job.rows.astype(np.uint64))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from operad import NDArray, nd
+from operad import NDArray, cpu, current_context, nd
 from operad_kvstore.buckets import Bucket, Piece
 from operad_kvstore.compression import TwoBit, num_words
 from operad_kvstore.keys import Key
@@ -61,7 +61,10 @@ class Packet(NamedTuple):
 def as_ndarray(array: Array) -> NDArray:
     """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written."""
     if array.flags.writeable and array.flags.c_contiguous:
-        return nd.from_dlpack(array)
+        default = current_context()
+        [made] = nd.over([array], cpu() if default.is_gpu else default)
+        assert made is not None
+        return made
     return nd.array(array, dtype=array.dtype)
 
 

@@ -131,4 +131,5 @@ def _extended(stack: NDArray, length: int) -> NDArray:
     if not missing:
         return stack
     rest = nd.zeros((missing, *stack.shape[1:]), ctx=stack.context, dtype=stack.dtype)
-    return nd.concatenate([stack, rest], axis=0)
+    joined: NDArray = nd.concatenate([stack, rest], axis=0)
+    return joined

@@ -17,7 +17,8 @@ Arrays = Sequence[NDArray]
 def _rescaling(rescale_grad: Any, weight: NDArray) -> NDArray:
     if isinstance(rescale_grad, NDArray):
         return rescale_grad.as_in_context(weight.context)
-    return nd.full((1,), rescale_grad, ctx=weight.context)
+    made: NDArray = nd.full((1,), rescale_grad, ctx=weight.context)
+    return made
 
 
 def adamw_update(

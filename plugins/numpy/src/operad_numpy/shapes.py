@@ -104,17 +104,20 @@ def ravel(a: NDArray) -> NDArray:
 
 def expand_dims(a: NDArray, axis: int) -> NDArray:
     """`numpy.expand_dims`, by the array's method."""
-    return a.expand_dims(axis)
+    made: NDArray = a.expand_dims(axis)
+    return made
 
 
 def squeeze(a: NDArray, axis: int | Sequence[int] | None = None) -> NDArray:
     """`numpy.squeeze`, by the array's method."""
-    return a.squeeze(axis)
+    made: NDArray = a.squeeze(axis)
+    return made
 
 
 def broadcast_to(array: NDArray, shape: Sequence[int]) -> NDArray:
     """`numpy.broadcast_to`, by the array's method; a copy."""
-    return array.broadcast_to(shape)
+    made: NDArray = array.broadcast_to(shape)
+    return made
 
 
 def flip(m: NDArray, axis: int | Sequence[int] | None = None) -> NDArray:

@@ -17,7 +17,7 @@ from operad.cli.calls import Call, call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.cli.progress import progress
-from operad.cli.stubs.faces import added_to, names_of, stub_of
+from operad.cli.stubs.faces import added_names, names_of, stub_of
 from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
 from operad.errors import OperadError
 from operad.files import write_atomically
@@ -97,8 +97,8 @@ def write_stubs(folder: Path) -> WrittenStubs:
     texts = {
         "py.typed": "partial\n",
         "__init__.pyi": stub_of(operad),
-        "nd.pyi": _face(nd, "nd", calls, array_stub),
-        "sym.pyi": _face(face, "sym", calls, symbol_stub),
+        "nd.pyi": _face("nd", nd, calls, array_stub),
+        "sym.pyi": _face("sym", face, calls, symbol_stub),
     }
     for name, text in texts.items():
         write_atomically(package / name, text.encode())
@@ -120,21 +120,13 @@ def _calls() -> tuple[dict[str, tuple[Call, str]], list[Skipped]]:
     return found, skipped
 
 
-def _face(module: ModuleType, name: str, calls: dict[str, tuple[Call, str]], declare: Declare) -> str:
-    added = added_to(name)
-    own = names_of(module) | added.keys()
+def _face(name: str, module: ModuleType, calls: dict[str, tuple[Call, str]], declare: Declare) -> str:
+    added = added_names(name)
+    own = {*names_of(module), *added}
     operators = [
         declare(name, call, doc)
         for name, (call, doc) in calls.items()
         if name not in own and name.isidentifier() and not iskeyword(name)
     ]
-    return "\n".join(
-        [
-            "# Written by `operad stubs`.",
-            stub_of(module, without=_LAZY),
-            "",
-            HEADER,
-            *added.values(),
-            *operators,
-        ]
-    )
+    parts = [stub_of(module, without=_LAZY), "", HEADER, *added.values(), *operators]
+    return "\n".join(["# Written by `operad stubs`.", *parts])

@@ -2,19 +2,17 @@
 
 Operators are attributes that `operad.nd` and `operad.sym` make when they are asked for, so a stub has
 to list them; what else these modules hold is copied from their own text, and cannot fall behind it. What
-plugins add is imported from the plugins.
+plugins add to them is imported from there.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import sys
-from contextlib import suppress
 from types import ModuleType
 
-from operad import registry
-from operad.errors import OperadError
+from operad.registry import loading, names_on_face
+from operad.registry.plugins import FACES
 
 
 def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
@@ -39,22 +37,18 @@ def names_of(module: ModuleType) -> set[str]:
     return {name for name in names | imported if not name.startswith("__")}
 
 
-def added_to(face: str) -> dict[str, str]:
-    """What declares each name that plugins add to `operad.<face>`: a function's or class's import.
-
-    A name whose plugin cannot be used is left out.
-    """
-    declared = {}
-    for name in registry.names_on_face(face):
-        with suppress(OperadError):
-            declared[name] = _import_of(registry.on_face(face, name), name)
-    return declared
+def added_names(face: str) -> dict[str, str]:
+    """The text that declares each name that plugins add to a face; imports no plugin."""
+    points = loading.current().manifest.entries(FACES)
+    return {name: _import_of(name, points[f"{face}.{name}"][0].value) for name in names_on_face(face)}
 
 
-def _import_of(added: object, name: str) -> str:
-    module = getattr(added, "__module__", None) or ""
-    is_there = getattr(sys.modules.get(module), name, None) is added
-    return f"from {module} import {name} as {name}" if is_there else f"{name}: Any"
+def _import_of(name: str, value: str) -> str:
+    """A stub's import of what an entry point names, which is a module or an attribute of one."""
+    module, _, attribute = value.replace(" ", "").partition("[")[0].partition(":")
+    home, _, own = f"{module}.{attribute}".rstrip(".").rpartition(".")
+    place = f"from {home} import {own}" if home else f"import {own}"
+    return f"{place} as {name}" if own == name else f"{place} as _{name}\n{name} = _{name}"
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:

@@ -1,37 +1,40 @@
-"""The matrix product `@`, with NumPy's rules for axes, from the operators `dot` and `batch_dot`."""
+"""The matrix product `x @ y`, with NumPy's rules for axes, from the operators `dot` and `batch_dot`."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from operad import NDArray, nd
 from operad.errors import ShapeError
-from operad.ndarray.arithmetic import invoke
-
-if TYPE_CHECKING:
-    from operad.ndarray.ndarray import NDArray
 
 
-def matmul(x: NDArray, y: NDArray) -> NDArray:
-    """`x @ y`: over the last axis of `x` and the last but one of `y`, the axes before broadcast.
+def matmul(self: NDArray, other: Any) -> Any:
+    """Over the last axis of `self` and the last but one of `other`, the axes before broadcast.
 
     Two vectors give an array of shape (1,), as every reduction of MXNet 1.x does.
 
     Raises:
         ShapeError: The shapes have no product.
     """
+    if isinstance(other, (np.ndarray, list, tuple)):
+        other = nd.converted(self, other)
+    return _product(self, other) if isinstance(other, NDArray) else NotImplemented
+
+
+def _product(x: NDArray, y: NDArray) -> NDArray:
     if not (x.ndim and y.ndim and x.shape[-1] == y.shape[-2:][0]):
         raise ShapeError(f"x @ y: arrays of shapes {x.shape} and {y.shape} have no matrix product")
     if y.ndim <= 2:
-        return invoke("dot", (x, y))
+        return nd.invoke("dot", (x, y))
     rows = x if x.ndim > 1 else x.expand_dims(axis=0)
     try:
         batch = np.broadcast_shapes(rows.shape[:-2], y.shape[:-2])
     except ValueError as error:
         raise ShapeError(f"x @ y: {x.shape} and {y.shape} do not broadcast before the last axes") from error
-    product = invoke("batch_dot", (_batched(rows, batch), _batched(y, batch)))
+    product = nd.invoke("batch_dot", (_batched(rows, batch), _batched(y, batch)))
     kept = (rows.shape[-2],) if x.ndim > 1 else ()
     return product.reshape((*batch, *kept, y.shape[-1]))
 
