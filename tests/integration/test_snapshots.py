@@ -97,7 +97,7 @@ SHARED = {
 """Whose purpose is to share memory, or to say what shares it."""
 
 UNCHANGEABLE = {
-    "nd": "arange array_names check_dense documented eye imdecode linspace load nested operator_function "
+    "nd": "arange array_names by_name check_dense documented eye imdecode linspace load nested operator_function "
     "real_number release_idle_memory signature split_arguments waitall NDArray",
     "NDArray": "T __abs__ __array__ __bool__ __copy__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ "
     "__float__ __format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ "

@@ -1,5 +1,6 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
+from operad.ndarray.arguments import by_name as by_name
 from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import converted as converted
 from operad.ndarray.arithmetic import invoke as invoke

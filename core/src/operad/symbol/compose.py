@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from operad.errors import ArgumentError
 from operad.graph import Entry, Graph, Node, OpNode, Variable
@@ -34,13 +35,10 @@ def apply(
         hint: What automatic names begin with; the operator's lower-case name if None.
         said: Names of the parameters that were given, which lists and files show; all of them if None.
     Raises:
-        ArgumentError: `inputs` names something the operator does not take, or the name is no string.
+        ArgumentError: The name is no string.
         GraphError: An attribute is no string, or no name that an operator's attribute may have.
     """
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
-    unknown = [key for key in inputs if key not in names]
-    if unknown:
-        raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
     if not isinstance(name, str | None):
         raise ArgumentError(f"{prop.name}: the name is {name!r}, expected a string")
     node_name = naming.current().get(name, hint or prop.name.lower())
@@ -55,6 +53,24 @@ def apply(
         if key in prop.initializers and isinstance(entry.node, Variable):
             entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
+
+
+def only_entry(what: str, key: str, symbol: Any) -> Entry:
+    """The output of a symbol that stands for the argument `key`.
+
+    Raises:
+        ArgumentError: It is no symbol, or has several outputs.
+    """
+    entries = getattr(symbol, "entries", None)
+    if entries is None:
+        raise ArgumentError(f"{what}: argument {key!r} got {type(symbol).__name__}, expected a symbol")
+    if len(entries) != 1:
+        raise ArgumentError(
+            f"{what}: argument {key!r} got a symbol of {len(entries)} outputs, expected one; "
+            f"choose one of {', '.join(symbol.list_outputs())} by index"
+        )
+    entry: Entry = entries[0]
+    return entry
 
 
 def substitute(

@@ -30,6 +30,7 @@ from operad.files import write_atomically
 from operad.graph import (
     Entry,
     Graph,
+    Node,
     OpNode,
     TypeTable,
     Variable,
@@ -40,11 +41,11 @@ from operad.graph import (
     infer_types,
     to_json,
 )
-from operad.ndarray import NDArray, check_dense
+from operad.ndarray import NDArray, by_name, check_dense
 from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import num_heads, renamed, substitute, with_distinct_names
+from operad.symbol.compose import num_heads, only_entry, renamed, substitute, with_distinct_names
 from operad.symbol.function import symbol_function
 
 if TYPE_CHECKING:
@@ -175,26 +176,10 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             ArgumentError: A name is not among the arguments, or there are too many or no symbols.
         """
         graph = self.graph
-        arguments = {node.name: node for node in graph.arguments}
-        if len(args) > len(arguments):
-            raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
-        by_position = dict(zip(arguments, args, strict=False))
-        twice = by_position.keys() & named.keys()
-        if twice:
-            raise ArgumentError(f"{self!r}: argument {min(twice)!r} is given by position and by name")
-        chosen = {**by_position, **named}
-        for key, value in chosen.items():
-            if key not in arguments:
-                raise ArgumentError(f"{self!r} has no argument {key!r}; it has {', '.join(arguments)}")
-            if not isinstance(value, Symbol):
-                raise ArgumentError(
-                    f"{self!r}: argument {key!r} got {type(value).__name__}, expected a symbol"
-                )
-            if len(value.entries) != 1:
-                raise ArgumentError(
-                    f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
-                )
-        outputs = substitute(graph.outputs, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        arguments: dict[str, Node] = {node.name: node for node in graph.arguments}
+        given = by_name(repr(self), list(arguments), args, named)
+        chosen = {arguments[key]: only_entry(repr(self), key, value) for key, value in given.items()}
+        outputs = substitute(graph.outputs, chosen)
         return Symbol(outputs if name is None else renamed(outputs, name))
 
     @boundary
@@ -231,17 +216,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
     def _by_name(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         if args and named:
             raise ArgumentError(f"{call}: give values by position or by name, not both")
-        names = self.list_inputs()
-        unknown = [key for key in named if key not in names]
-        if unknown:
-            raise ArgumentError(
-                f"{call}: {unknown[0]!r} is not an argument; expected some of {', '.join(names)}"
-            )
-        arguments = self.list_arguments()
-        if len(args) > len(arguments):
-            raise ArgumentError(f"{call}: got {len(args)} values for {len(arguments)} arguments")
-        positional = dict(zip(arguments, args, strict=False))
-        return {key: value for key, value in {**positional, **named}.items() if value is not None}
+        given = by_name(call, self.list_arguments() if args else self.list_inputs(), args, named)
+        return {key: value for key, value in given.items() if value is not None}
 
     @boundary
     def infer_type(self, *args: Any, **known: Any) -> tuple[list[DType], list[DType], list[DType]] | Unknown:
