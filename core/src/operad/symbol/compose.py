@@ -12,7 +12,7 @@ from operad.graph import Entry, Graph, Node, OpNode, Variable
 from operad.graph.ir import topological_order
 from operad.operator import OperatorProperty
 from operad.symbol import attribute
-from operad.symbol import name as naming
+from operad.symbol.name import NameManager
 
 
 def apply(
@@ -41,8 +41,8 @@ def apply(
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     if not isinstance(name, str | None):
         raise ArgumentError(f"{prop.name}: the name is {name!r}, expected a string")
-    node_name = naming.current().get(name, hint or prop.name.lower())
-    own = attribute.in_scope(attrs)
+    node_name = NameManager.current.get(name, hint or prop.name.lower())
+    own = attribute.AttrScope.current.get(attrs)
     attribute.check_of_operator(f"{prop.name} {node_name!r}", own)
     texts = prop.get_params()
     merged = {**{key: texts[key] for key in (texts if said is None else said)}, **own}
