@@ -28,5 +28,4 @@ from operad.ndarray.serialize import load as load
 from operad.ndarray.serialize import loads as loads
 from operad.ndarray.serialize import save as save
 from operad.ndarray.signature import array_names as array_names
-from operad.ndarray.signature import documented as documented
-from operad.ndarray.signature import signature as signature
+from operad.ndarray.signature import presented as presented

@@ -8,7 +8,7 @@ from typing import Any, Final
 from operad import registry
 from operad.boundary import boundary
 from operad.graph import Entry, hidden_key
-from operad.ndarray import array_names, by_name, documented, signature, split_arguments
+from operad.ndarray import by_name, presented, split_arguments
 from operad.operator import OperatorProperty
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
@@ -49,10 +49,4 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
         return cls([Entry(node, i) for i in range(num_heads(prop))])
 
-    function.__name__ = function.__qualname__ = label
-    function.__module__ = "operad.sym"
-    function.__doc__ = documented(op)
-    params = [name for name in op.params if name not in _COMMON]
-    function.__signature__ = signature(op, array_names(op), params, _COMMON)  # type: ignore[attr-defined]
-    function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
-    return function
+    return presented(function, label, "sym", op, _COMMON)
