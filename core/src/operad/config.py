@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.errors import ConfigError
@@ -133,13 +134,11 @@ class Settings:
     # fmt: on
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        for problem in _unknown(environ):
-            raise ConfigError(problem)
-        for option in OPTIONS:
-            reading = _read(option, environ)
-            if reading.problem is not None:
-                raise ConfigError(reading.problem)
-            setattr(self, option.field, reading.value)
+        found = [_read(option, environ) for option in OPTIONS]
+        for problem in (*_unknown(environ), *(reading.problem for reading in found)):
+            if problem is not None:
+                raise ConfigError(problem)
+        vars(self).update({reading.option.field: reading.value for reading in found})
 
 
 OPTIONS: Final = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
@@ -197,23 +196,17 @@ def unknown_settings() -> list[str]:
     return list(_unknown(os.environ))
 
 
-_current: Settings | None = None
-
-
+@cache
 def settings() -> Settings:
     """The process's settings, read from the environment on first use.
 
     Raises:
         ConfigError: An `OPERAD_*` variable is unknown or unusable.
     """
-    global _current
-    if _current is None:
-        _current = Settings(os.environ)
-    return _current
+    return Settings(os.environ)
 
 
 def reload() -> Settings:
     """Read the environment again; what was already built from older settings stays as it is."""
-    global _current
-    _current = None
+    settings.cache_clear()
     return settings()

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local
+from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local, told_apart
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, own_params, presented
 from operad.operator import OperatorProperty, Param
@@ -69,7 +69,7 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__NONE": (None,) * MOST_SMALL, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
-            "__op": self.op, "__type": type, "__typed": _typed, "__name__": "operad.nd",
+            "__op": self.op, "__type": type, "__typed": told_apart, "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -165,8 +165,3 @@ def _key_part(name: str, declared: Param) -> str:
     if declared.type in (int, bool, str, "dtype"):
         return f"{name}, __type({name})"
     return f"{name} if {name} is __ABSENT else __typed({name})"
-
-
-def _typed(value: Any) -> Any:
-    """A float or a tuple with what tells it from equal values that mean something else."""
-    return value.__class__, repr(value)

@@ -68,25 +68,21 @@ def _build(plugins: loading.Plugins) -> Any:
         return _NobodyListens()
     manager = _manager()
     for entry, implementation in found:
-        problem = _fits(implementation)
-        if problem is not None:
-            plugins.mark_broken(entry, problem)
-        elif not manager.is_registered(implementation):
+        if manager.is_registered(implementation):
+            continue
+        problem = None
+        try:
             manager.register(implementation, name=f"{entry.owner.name}:{entry.name}")
+            manager.check_pending()
+            if not manager.get_hookcallers(implementation):
+                problem = f"it implements none of the hooks {', '.join(_SPECS)}"
+        except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
+            problem = f"its hooks do not fit: {error}".replace("\n", " ")
+        if problem is not None:
+            if manager.is_registered(implementation):
+                manager.unregister(implementation)
+            plugins.mark_broken(entry, problem)
     return manager.hook
-
-
-def _fits(implementation: object) -> str | None:
-    # In a manager of its own: an unknown hook is found only after it has been taken in.
-    trial = _manager()
-    try:
-        trial.register(implementation)
-        trial.check_pending()
-    except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
-        return f"its hooks do not fit: {error}".replace("\n", " ")
-    if not trial.get_hookcallers(implementation):
-        return f"it implements none of the hooks {', '.join(_SPECS)}"
-    return None
 
 
 def _manager() -> Any:

@@ -195,9 +195,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             ShapeError: The shapes contradict each other, anywhere in the graph.
         """
         table = infer_shapes(self.graph, self._known_shapes(args, known))
-        if not table.is_complete:
-            return None, None, None
-        return table.arguments, table.outputs, table.auxiliary
+        lists = table.arguments, table.outputs, table.auxiliary
+        return lists if table.is_complete else (None, None, None)
 
     @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
@@ -227,9 +226,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             DTypeError: The types contradict each other.
         """
         table = self._types("infer_type", args, known)
-        if not table.is_complete:
-            return None, None, None
-        return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
+        lists = table.arguments, table.outputs, table.auxiliary
+        return lists if table.is_complete else (None, None, None)  # type: ignore[return-value]
 
     @boundary
     def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
@@ -238,9 +236,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         return table.arguments, table.outputs, table.auxiliary
 
     def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
-        return infer_types(
-            self.graph, {key: as_dtype(value) for key, value in self._by_name(call, args, named).items()}
-        )
+        known = self._by_name(call, args, named)
+        return infer_types(self.graph, {key: as_dtype(value) for key, value in known.items()})
 
     @boundary
     def bind(
