@@ -49,8 +49,7 @@ class Invoker:
         self.prop = prop
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
         self._plans: dict[Any, Plan] = {}
-        names = type(prop).params.run_time
-        self._run_time = tuple(getattr(prop, name) for name in type(prop).params if name in names)
+        self._run_time = tuple(getattr(prop, name) for name in type(prop).params.run_time)
 
     def __call__(
         self,
@@ -99,16 +98,13 @@ class Invoker:
             if places is not None and len(inputs) == len(places):
                 inputs = [inputs[place] for place in places]
             self._check_inputs(inputs)
-            plan = Plan(self._with(values), [x._spec for x in inputs], ctx, is_train)
+            named = zip(type(self.prop).params.run_time, values, strict=False)
+            given = {name: value for name, value in named if value is not ABSENT}
+            prop = self.prop.rebound(given) if given else self.prop
+            plan = Plan(prop, [x._spec for x in inputs], ctx, is_train)
             plan.small = small_call(plan)
             keep(self._plans, key, plan)
         return plan
-
-    def _with(self, values: tuple[Any, ...]) -> OperatorProperty:
-        params = type(self.prop).params
-        names = [name for name in params if name in params.run_time]
-        given = {name: value for name, value in zip(names, values, strict=False) if value is not ABSENT}
-        return self.prop.rebound(given) if given else self.prop
 
     def _for_values(self, inputs: Sequence[Array]) -> Invoker:
         """The operator for arguments of these values, for which this waits.
@@ -276,7 +272,7 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
         ParamError: A parameter is unknown, missing or unusable.
     """
     names = op.params.run_time
-    values = tuple([params.get(name, ABSENT) for name in op.params if name in names]) if names else ()
+    values = tuple([params.get(name, ABSENT) for name in names])
     # Whether a value is given, and whether it is None, may decide what is there; the value does not.
     fixed = {name: params[name] is None if name in names else params[name] for name in params}
     key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])

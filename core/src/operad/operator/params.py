@@ -172,6 +172,7 @@ class ParamSet(Mapping[str, Param]):
 
     Attributes:
         integers: Names of those that hold an integer, or a tuple of them.
+        run_time: Names of those whose values may change at every call.
     """
 
     __slots__ = ("_params", "_required", "integers", "run_time")
@@ -180,7 +181,7 @@ class ParamSet(Mapping[str, Param]):
         for name, declared in params.items():
             declared.name = name
         self._params = dict(params)
-        self.run_time = frozenset(name for name, declared in params.items() if declared.run_time)
+        self.run_time = tuple(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
         self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGER_TYPES)
 
