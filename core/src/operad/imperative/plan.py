@@ -50,8 +50,6 @@ class Recordable:
         out_specs: Specifications of all outputs.
     """
 
-    __slots__ = ("name", "out_specs", "prop")
-
     def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
         self.name = name
         self.prop = prop
@@ -101,8 +99,6 @@ class Plan(Recordable):
         structure: The plan that this is a copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
     """
-
-    # Not slotted: `bound` copies the dictionary.
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
@@ -161,7 +157,6 @@ class Plan(Recordable):
     def _copy(self) -> Plan:
         made = object.__new__(Plan)
         made.__dict__.update(self.__dict__)
-        made.name, made.out_specs, made.prop = self.name, self.out_specs, self.prop
         return made
 
     def bound(self, given: tuple[Any, ...]) -> Plan:

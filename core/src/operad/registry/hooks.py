@@ -7,6 +7,7 @@ and calls nothing where no plugin listens. pluggy is imported when the first hoo
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, final
 
 from operad.registry import loading
@@ -34,7 +35,6 @@ class HookSpecs:
 
 
 _SPECS: Final = tuple(name for name in vars(HookSpecs) if not name.startswith("_"))
-_relay: tuple[loading.Plugins, Any] | None = None
 
 
 @final
@@ -53,14 +53,10 @@ def hooks() -> Any:
     A hook plugin that cannot be loaded or does not fit the specifications is left out; see
     `plugins()` for the reason.
     """
-    global _relay
-    relay = _relay
-    if relay is None or relay[0] is not loading.current():
-        plugins = loading.current()
-        relay = _relay = (plugins, _build(plugins))
-    return relay[1]
+    return _build(loading.current())
 
 
+@lru_cache(maxsize=1)
 def _build(plugins: loading.Plugins) -> Any:
     entries = [e for _, rivals in sorted(plugins.manifest.entries(HOOKS).items()) for e in rivals]
     found = [(entry, loaded) for entry in entries if (loaded := plugins.try_load(entry)) is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from operad import registry
@@ -16,8 +17,6 @@ from operad.symbol.compose import apply, num_heads, only_entry
 _COMMON: Final = ("name", "attr")
 """What every function takes."""
 
-_functions: Final[dict[tuple[str, type], Callable[..., Any]]] = {}
-
 
 @boundary
 def symbol_function(name: str, cls: type) -> Callable[..., Any]:
@@ -26,13 +25,10 @@ def symbol_function(name: str, cls: type) -> Callable[..., Any]:
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
-    op = registry.get(name)
-    found = _functions.get((name, cls))
-    if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
-        found = _functions[name, cls] = _make_function(name, op, cls)
-    return found
+    return _make_function(name, registry.get(name), cls)
 
 
+@cache
 def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     @boundary
     def function(
