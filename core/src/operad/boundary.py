@@ -24,14 +24,14 @@ _MOST_CAUSES: Final = 100
 """How far a chain of causes is followed; one can be made a cycle."""
 
 
-def boundary(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, whose errors leave it as the module says."""
+def boundary(function: Callable[P, R], shortening: type[Exception] = Exception) -> Callable[P, R]:
+    """The function, whose errors of the class `shortening` leave it as the module says."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - each is raised again
+        except shortening as error:
             raise leaving(error)  # noqa: B904 - it has its cause
 
     return call
@@ -39,15 +39,7 @@ def boundary(function: Callable[P, R]) -> Callable[P, R]:
 
 def shortened(function: Callable[P, R]) -> Callable[P, R]:
     """The function, whose own errors leave it without the frames they have passed."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except OperadError as error:
-            raise leaving(error)  # noqa: B904 - it has its cause
-
-    return call
+    return boundary(function, OperadError)
 
 
 def leaving(error: Exception) -> Exception:

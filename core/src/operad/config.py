@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.errors import ConfigError
@@ -67,83 +68,80 @@ def _cache_folder() -> Path:
     return _path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "operad"
 
 
-class Option(NamedTuple):
-    """One setting: the variable that carries it, how its text is read, its default and its meaning."""
+@final
+class Option:
+    """One setting; `option` makes it, an attribute of `Settings`.
 
-    field: str
-    variable: str
-    parse: Callable[[str], Any]
-    default: Callable[[], Any]
-    doc: str
+    Attributes:
+        field: Its name in `Settings`.
+        variable: The variable that carries it: its name behind `OPERAD_`, in capitals.
+        parse: How the variable's text is read.
+        default: The value where the variable is not set, or a function that gives it.
+        doc: Its meaning.
+    """
+
+    def __init__(self, parse: Callable[[str], Any], default: Any, doc: str) -> None:
+        self.parse, self.default, self.doc = parse, default, doc
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self.field, self.variable = name, f"OPERAD_{name.upper()}"
+
+
+def option(parse: Callable[[str], Any], default: Any, doc: str) -> Any:
+    """Declare a setting as an attribute of `Settings`."""
+    return Option(parse, default, doc)
 
 
 OF_PLUGINS: Final = ("OPERAD_KV_",)
 """Variables of these prefixes belong to plugins, which read and check them."""
 
-OPTIONS: Final = (
-    Option("engine", "OPERAD_ENGINE", _one_of("threaded", "naive"), lambda: "threaded",
-           "Engine of the process: `threaded`, or `naive` to run everything in the calling thread."),
-    Option("num_threads", "OPERAD_NUM_THREADS", _positive, available_cores,
-           "Threads that engine workers and the libraries below them use together; default: usable cores."),
-    Option("inline_cost", "OPERAD_INLINE_COST", _non_negative, lambda: 1 << 18,
-           "Operations of at most this declared cost may run in the pushing thread; 0 switches that off."),
-    Option("parallel_cost", "OPERAD_PARALLEL_COST", _non_negative, lambda: 20_000_000,
-           "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`."),
-    Option("max_pending", "OPERAD_MAX_PENDING", _positive, lambda: 100_000,
-           "Operations that may be pending before a push from outside the engine waits."),
-    Option("max_pending_bytes", "OPERAD_MAX_PENDING_BYTES", _non_negative, lambda: 256 << 20,
-           "Bytes that pending operations may hold before a push from outside the engine waits."),
-    Option("pool", "OPERAD_POOL", _flag, lambda: True,
-           "Whether freed memory is pooled for reuse."),
-    Option("pool_limit_bytes", "OPERAD_POOL_LIMIT_BYTES", _non_negative, lambda: 4 << 30,
-           "Bytes a device's pool may hold idle; beyond it freed memory goes back to the system."),
-    Option("debug", "OPERAD_DEBUG", _flag, lambda: False,
-           "Extra checks: storage use after free, poisoned fresh memory, whole tracebacks."),
-    Option("block", "OPERAD_BLOCK", _names, tuple,
-           "Distributions (comma-separated) whose plugins are not used."),
-    Option("prefer", "OPERAD_PREFER", _names, tuple,
-           "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's."),
-    Option("safe", "OPERAD_SAFE", _flag, lambda: False,
-           "Load no plugin, and read nothing of what is installed."),
-    Option("cache_dir", "OPERAD_CACHE_DIR", _path, _cache_folder,
-           "Folder for compiled kernels and tuning results."),
-    Option("optimizer_aggregation_size", "OPERAD_OPTIMIZER_AGGREGATION_SIZE", _non_negative, lambda: None,
-           "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD."),
-    Option("mapper", "OPERAD_MAPPER", _one_of("auto", "python", "numpy", "numba"), lambda: "auto",
-           "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy."),
-)  # fmt: skip
-
 
 @final
 class Settings:
-    """The settings in force, one attribute an option (see `OPTIONS`)."""
+    """The settings in force, one attribute per option."""
 
-    __slots__ = tuple(option.field for option in OPTIONS)
-
-    engine: str
-    num_threads: int
-    inline_cost: int
-    parallel_cost: int
-    max_pending: int
-    max_pending_bytes: int
-    pool: bool
-    pool_limit_bytes: int
-    debug: bool
-    block: tuple[str, ...]
-    prefer: tuple[str, ...]
-    safe: bool
-    cache_dir: Path
-    optimizer_aggregation_size: int | None
-    mapper: str
+    # fmt: off
+    engine: str = option(_one_of("threaded", "naive"), "threaded",
+        "Engine of the process: `threaded`, or `naive` to run everything in the calling thread.")
+    num_threads: int = option(_positive, available_cores,
+        "Threads that engine workers and the libraries below them use together; default: usable cores.")
+    inline_cost: int = option(_non_negative, 1 << 18,
+        "Operations of at most this declared cost may run in the pushing thread; 0 switches that off.")
+    parallel_cost: int = option(_non_negative, 20_000_000,
+        "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`.")
+    max_pending: int = option(_positive, 100_000,
+        "Operations that may be pending before a push from outside the engine waits.")
+    max_pending_bytes: int = option(_non_negative, 256 << 20,
+        "Bytes that pending operations may hold before a push from outside the engine waits.")
+    pool: bool = option(_flag, True,
+        "Whether freed memory is pooled for reuse.")
+    pool_limit_bytes: int = option(_non_negative, 4 << 30,
+        "Bytes a device's pool may hold idle; beyond it freed memory goes back to the system.")
+    debug: bool = option(_flag, False,
+        "Extra checks: storage use after free, poisoned fresh memory, whole tracebacks.")
+    block: tuple[str, ...] = option(_names, (),
+        "Distributions (comma-separated) whose plugins are not used.")
+    prefer: tuple[str, ...] = option(_names, (),
+        "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's.")
+    safe: bool = option(_flag, False,
+        "Load no plugin, and read nothing of what is installed.")
+    cache_dir: Path = option(_path, _cache_folder,
+        "Folder for compiled kernels and tuning results.")
+    optimizer_aggregation_size: int | None = option(_non_negative, None,
+        "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD.")
+    mapper: str = option(_one_of("auto", "python", "numpy", "numba"), "auto",
+        "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy.")
+    # fmt: on
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        for problem in _unknown(environ):
-            raise ConfigError(problem)
-        for option in OPTIONS:
-            reading = _read(option, environ)
-            if reading.problem is not None:
-                raise ConfigError(reading.problem)
-            setattr(self, option.field, reading.value)
+        found = [_read(option, environ) for option in OPTIONS]
+        for problem in (*_unknown(environ), *(reading.problem for reading in found)):
+            if problem is not None:
+                raise ConfigError(problem)
+        vars(self).update({reading.option.field: reading.value for reading in found})
+
+
+OPTIONS: Final = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
 
 
 def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
@@ -183,12 +181,14 @@ def readings() -> list[Reading]:
 
 def _read(option: Option, environ: Mapping[str, str]) -> Reading:
     text = environ.get(option.variable)
-    if text is None:
-        return Reading(option, None, option.default(), None)
-    try:
-        return Reading(option, text, option.parse(text), None)
-    except ValueError as error:
-        return Reading(option, text, option.default(), f"{option.variable}={text!r}: {error}; {option.doc}")
+    problem = None
+    if text is not None:
+        try:
+            return Reading(option, text, option.parse(text), None)
+        except ValueError as error:
+            problem = f"{option.variable}={text!r}: {error}; {option.doc}"
+    default = option.default
+    return Reading(option, text, default() if callable(default) else default, problem)
 
 
 def unknown_settings() -> list[str]:
@@ -196,23 +196,17 @@ def unknown_settings() -> list[str]:
     return list(_unknown(os.environ))
 
 
-_current: Settings | None = None
-
-
+@cache
 def settings() -> Settings:
     """The process's settings, read from the environment on first use.
 
     Raises:
         ConfigError: An `OPERAD_*` variable is unknown or unusable.
     """
-    global _current
-    if _current is None:
-        _current = Settings(os.environ)
-    return _current
+    return Settings(os.environ)
 
 
 def reload() -> Settings:
     """Read the environment again; what was already built from older settings stays as it is."""
-    global _current
-    _current = None
+    settings.cache_clear()
     return settings()

@@ -22,8 +22,8 @@ of the clock and three locks, a few microseconds. Where one thread goes through 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, NamedTuple, final
 
 from operad.locks import new_lock
@@ -56,32 +56,6 @@ _lock: Final = new_lock()
 _off: Final = nullcontext()
 _no_laps: Final = nullcontext(lambda name: None)
 _counting: bool = False
-
-
-@final
-class _Stage:
-    """One run of a stage."""
-
-    __slots__ = ("_begun_s", "_sum")
-
-    def __init__(self, name: str) -> None:
-        with _lock:
-            self._sum = _sums.setdefault(name, _Sum())
-
-    def __enter__(self) -> None:
-        own = self._sum
-        with _lock:
-            own.active += 1
-            own.threads = max(own.threads, own.active)
-        self._begun_s = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        elapsed_s = time.perf_counter() - self._begun_s
-        own = self._sum
-        with _lock:
-            own.active -= 1
-            own.runs += 1
-            own.total_s += elapsed_s
 
 
 @final
@@ -121,7 +95,16 @@ class _Laps:
 
 def stage(name: str) -> AbstractContextManager[None]:
     """Count the time inside `with` for the stage `name`, if anybody counts."""
-    return _Stage(name) if _counting else _off
+    return _one_run(name) if _counting else _off
+
+
+@contextmanager
+def _one_run(name: str) -> Iterator[None]:
+    with _Laps((name,)) as lap:
+        try:
+            yield
+        finally:
+            lap(name)
 
 
 def laps(*names: str) -> AbstractContextManager[Callable[[str], None]]:

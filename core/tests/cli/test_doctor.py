@@ -28,7 +28,7 @@ def environment(site, monkeypatch):
     def change(**variables):
         for name, value in variables.items():
             monkeypatch.setenv(f"OPERAD_{name}", value)
-        monkeypatch.setattr(config, "_current", None)
+        config.settings.cache_clear()
         registry.refresh()
 
     return change

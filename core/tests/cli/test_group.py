@@ -156,7 +156,7 @@ def test_a_plugin_cannot_replace_a_command_of_the_core(commands, run):
 
 def test_an_unusable_setting_leaves_help_standing(commands, run, monkeypatch):
     monkeypatch.setenv("OPERAD_ENGIN", "naive")
-    monkeypatch.setattr(config, "_current", None)
+    config.settings.cache_clear()
     done = run("--help")
     assert done.exit_code == 0
     assert "cannot be listed: unknown setting OPERAD_ENGIN; did you mean" in done.stdout

@@ -41,8 +41,11 @@ def test_arguments_come_by_position_or_name(call):
         (lambda: nd.Dense(X, W, num_hidden=2), "got 2 arrays, expected 3: data, weight, bias"),
         (lambda: nd.Dense(X, W, B, B, num_hidden=2), "got 4 arrays, expected 3"),
         (lambda: nd.Dense(X, weight=W, num_hidden=2), "'bias' is missing"),
-        (lambda: nd.Dense(X, W, B, data=X, num_hidden=2), "'data' is given twice"),
-        (lambda: nd.Dense(X, W, B, gamma=X, num_hidden=2), "unknown tensor argument 'gamma'"),
+        (lambda: nd.Dense(X, W, B, data=X, num_hidden=2), "'data' is given by position and by name"),
+        (
+            lambda: nd.Dense(X, W, B, gamma=X, num_hidden=2),
+            "unknown argument 'gamma'; expected data, weight, bias",
+        ),
         (lambda: nd.Dense(2, X, W, B), "argument 0 is int, expected NDArray; tensor arguments come before"),
         (lambda: nd.Dense(X, W, B, 2, num_hidden=2), "'num_hidden' is given by position and by name"),
         (lambda: nd.tanh(X, 1), "neither a tensor nor one of its 0 parameters"),

@@ -74,12 +74,12 @@ class TestComposition:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda x: sym.tanh(x, x), "got 2 symbols, expected at most 1"),
+            (lambda x: sym.tanh(x, x), "got 2 arguments, expected at most 1: data"),
             (lambda x: sym.tanh(x, data=x), "'data' is given by position and by name"),
             (lambda x: sym.tanh(y=x), "unknown argument 'y'; expected data"),
             (lambda x: sym.tanh(sym.SineCosine(x)), "got a symbol of 2 outputs.*sine.*by index"),
             (lambda x: sym.tanh(3), "neither a tensor nor one of its 0 parameters"),
-            (lambda x: x + sym.SineCosine(x), "rhs has 2 outputs, expected one"),
+            (lambda x: x + sym.SineCosine(x), "argument 'rhs' got a symbol of 2 outputs, expected one"),
         ],
     )
     def test_wrong_arguments_are_named(self, call, message):
@@ -117,9 +117,11 @@ class TestCall:
         assert dense()(name="new").list_outputs() == ["new_output"]
 
     def test_refuses_what_it_has_no_place_for(self):
-        with pytest.raises(ArgumentError, match="no argument 'x'; it has data, fc1_weight, fc1_bias"):
+        with pytest.raises(ArgumentError, match="unknown argument 'x'; expected data, fc1_weight, fc1_bias"):
             dense()(x=sym.var("y"))
-        with pytest.raises(ArgumentError, match="got 4 symbols for 3 arguments"):
+        with pytest.raises(
+            ArgumentError, match="got 4 arguments, expected at most 3: data, fc1_weight, fc1_bias"
+        ):
             dense()(*map(sym.var, "abcd"))
         with pytest.raises(ArgumentError, match="2 outputs, expected one"):
             dense()(sym.SineCosine(sym.var("x")))
@@ -236,8 +238,8 @@ class TestInferShape:
         ("args", "named", "message"),
         [
             ([(8, 5)], {"fc1_bias": (3,)}, "not both"),
-            ([], {"x": (1,)}, "'x' is not an argument; expected some of data"),
-            ([(1, 1)] * 4, {}, "got 4 values for 3 arguments"),
+            ([], {"x": (1,)}, "unknown argument 'x'; expected data"),
+            ([(1, 1)] * 4, {}, "got 4 arguments, expected at most 3"),
         ],
     )
     def test_refuses_names_it_does_not_have(self, args, named, message):

@@ -31,7 +31,6 @@ from operad.operator import OperatorProperty
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
 
-
 _LISTED: Final = 20
 """How many arguments' names a message lists."""
 
@@ -50,8 +49,7 @@ class Invoker:
         self.prop = prop
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
         self._plans: dict[Any, Plan] = {}
-        names = type(prop).params.run_time
-        self._run_time = tuple(getattr(prop, name) for name in type(prop).params if name in names)
+        self._run_time = tuple(getattr(prop, name) for name in type(prop).params.run_time)
 
     def __call__(
         self,
@@ -100,16 +98,13 @@ class Invoker:
             if places is not None and len(inputs) == len(places):
                 inputs = [inputs[place] for place in places]
             self._check_inputs(inputs)
-            plan = Plan(self._with(values), [x._spec for x in inputs], ctx, is_train)
+            named = zip(type(self.prop).params.run_time, values, strict=False)
+            given = {name: value for name, value in named if value is not ABSENT}
+            prop = self.prop.rebound(given) if given else self.prop
+            plan = Plan(prop, [x._spec for x in inputs], ctx, is_train)
             plan.small = small_call(plan)
             keep(self._plans, key, plan)
         return plan
-
-    def _with(self, values: tuple[Any, ...]) -> OperatorProperty:
-        params = type(self.prop).params
-        names = [name for name in params if name in params.run_time]
-        given = {name: value for name, value in zip(names, values, strict=False) if value is not ABSENT}
-        return self.prop.rebound(given) if given else self.prop
 
     def _for_values(self, inputs: Sequence[Array]) -> Invoker:
         """The operator for arguments of these values, for which this waits.
@@ -270,25 +265,6 @@ def _assign(xp: ModuleType, target: Any, source: Any) -> None:
 _invokers: dict[Any, Invoker] = {}
 
 
-def _key(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What calls that share an `Invoker` have in common.
-
-    Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
-    parameter; and by their text where `0.0 == -0.0`. One flat tuple, for this is on every call's way.
-    """
-    key: list[Any] = [op, op.epoch]
-    for name, value in params.items():
-        kind = value.__class__
-        if kind is tuple or kind is list:
-            kinds = [item.__class__ for item in value]
-            key += (name, tuple(value), *kinds)
-            if float in kinds or tuple in kinds:
-                key.append(repr(value))
-        else:
-            key += (name, kind, value or str(value))
-    return tuple(key)
-
-
 def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple[Invoker, tuple[Any, ...]]:
     """The cached `Invoker` of an operator with these parameters, and the run-time values to call it with.
 
@@ -296,17 +272,19 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
         ParamError: A parameter is unknown, missing or unusable.
     """
     names = op.params.run_time
-    values = tuple([params.get(name, ABSENT) for name in op.params if name in names]) if names else ()
+    values = tuple([params.get(name, ABSENT) for name in names])
     # Whether a value is given, and whether it is None, may decide what is there; the value does not.
     fixed = {name: params[name] is None if name in names else params[name] for name in params}
-    try:
-        key = _key(op, fixed)
-        found = _invokers.get(key)
-    except (TypeError, ValueError):  # an array or another unhashable value: validation names it
-        return Invoker(op(**params)), values
+    key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])
+    found = _invokers.get(key)
     if found is None:
         keep(_invokers, key, found := Invoker(op(**params)))
     return found, values
+
+
+def told_apart(value: Any) -> tuple[type, str]:
+    """What values that mean the same have in common: `1 == True == 1.0` are told apart, and `0.0 == -0.0`."""
+    return value.__class__, repr(value)
 
 
 def keep(cache: dict[Any, Any], key: Any, made: object) -> None:

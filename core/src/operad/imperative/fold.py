@@ -22,9 +22,9 @@ def folded(
 ) -> Callable[..., Any]:
     """A copy of `function` without the keyword parameters `known`, which have these values in it.
 
-    They may stand in conditions of `if`, in comparisons and with `and`, `or` and `not`. The copy's lines
-    are those of `function`, for tracebacks, debuggers and Ctrl-C. Where there is no source text it is
-    `function` itself, with the values passed along.
+    They may stand in comparisons, and wherever a number may. The copy's lines are those of `function`, for
+    tracebacks, debuggers and Ctrl-C. Where there is no source text it is `function` itself, with the values
+    passed along.
 
     Args:
         function: Must not use names of functions around it.
@@ -50,7 +50,7 @@ def folded(
 
 @final
 class _Fold(ast.NodeTransformer):
-    """Puts in what is known, and leaves out what then is never reached."""
+    """Puts in what is known; the compiler leaves out what then is never reached."""
 
     def __init__(self, known: Mapping[str, object], lengths: Mapping[str, int]) -> None:
         self._known = known
@@ -78,27 +78,4 @@ class _Fold(ast.NodeTransformer):
         compare, other = _COMPARE.get(type(node.ops[0])), node.comparators[0]
         if compare and isinstance(node.left, ast.Constant) and isinstance(other, ast.Constant):
             return ast.copy_location(ast.Constant(compare(node.left.value, other.value)), node)
-        return node
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
-            return ast.copy_location(ast.Constant(not node.operand.value), node)
-        return node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        self.generic_visit(node)
-        # What it gives is as true as before, but need not be the same value.
-        decides = isinstance(node.op, ast.Or)
-        first = node.values[0]
-        if isinstance(first, ast.Constant) and bool(first.value) == decides:
-            return first
-        unknown = [v for v in node.values if not isinstance(v, ast.Constant) or bool(v.value) == decides]
-        node.values = unknown or [first]
-        return node if len(node.values) > 1 else node.values[0]
-
-    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
-        self.generic_visit(node)
-        if isinstance(node.test, ast.Constant):
-            return node.body if node.test.value else node.orelse
         return node

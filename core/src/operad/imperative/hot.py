@@ -159,7 +159,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         made._autograd = None
     elif mode < RECORDING and type(out) is type(first) and out._spec is spec:
         made, chunk, data = out, out._chunk, out._data
-        # What `Plan.may_write` asks.
+        # What `Plan.may_overwrite` asks.
         if first._chunk is chunk and not (first._data is data and plan.updates[0]):
             return None
         if num_arrays > 1 and second._chunk is chunk and not (second._data is data and plan.updates[1]):

@@ -37,9 +37,6 @@ MOST_SMALL: Final = 4
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
 
-_FEW: Final = 3
-"""Outputs that are compared with every input one by one, which is quicker than a dictionary of them."""
-
 _var_of: Final = attrgetter("_chunk.var")
 _data_of: Final = attrgetter("_data")
 
@@ -52,8 +49,6 @@ class Recordable:
         prop: The operator's property.
         out_specs: Specifications of all outputs.
     """
-
-    __slots__ = ("name", "out_specs", "prop")
 
     def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
         self.name = name
@@ -104,8 +99,6 @@ class Plan(Recordable):
         structure: The plan that this is a copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
     """
-
-    # Not slotted: `bound` copies the dictionary.
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
@@ -164,7 +157,6 @@ class Plan(Recordable):
     def _copy(self) -> Plan:
         made = object.__new__(Plan)
         made.__dict__.update(self.__dict__)
-        made.name, made.out_specs, made.prop = self.name, self.out_specs, self.prop
         return made
 
     def bound(self, given: tuple[Any, ...]) -> Plan:
@@ -231,20 +223,6 @@ class Plan(Recordable):
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether every output that shares memory with an input does so in a way the operator declared."""
-        if len(outputs) > _FEW:
-            return self._may_overwrite_many(inputs, outputs)
-        return all(self.may_write(inputs, out, j) for j, out in enumerate(outputs))
-
-    def may_write(self, inputs: Sequence[Array], out: Array, number: int = 0) -> bool:
-        """The same of the output of that number."""
-        chunk = out._chunk
-        for place, x in enumerate(inputs):
-            if x._chunk is chunk and not (x._data is out._data and (place, number) in self._inplace):
-                return False
-        return True
-
-    def _may_overwrite_many(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
-        """The same in time that grows with the number of arrays, not with its square."""
         written: dict[Chunk, list[int]] = {}  # a chunk may hold several outputs
         for j, out in enumerate(outputs):
             written.setdefault(out._chunk, []).append(j)
@@ -305,8 +283,5 @@ def _inferred(
     for name, shape, spec in zip(prop.list_auxiliary_states(), aux_shapes, specs[num_args:], strict=True):
         if shape is not None and shape != spec.shape:
             raise ShapeError(f"{prop.name}: {name} has shape {spec.shape}, expected {shape}")
-    outs = tuple(
-        spec_of(shape, dtype, ctx)  # type: ignore[arg-type]  # checked above
-        for shape, dtype in zip(out_shapes, out_types, strict=True)
-    )
+    outs = tuple(spec_of(shape, dtype, ctx) for shape, dtype in zip(out_shapes, out_types, strict=True))
     return in_types, outs

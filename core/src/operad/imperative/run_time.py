@@ -45,10 +45,10 @@ class RunTime:
         declared = type(prop).params
         self._name = prop.name
         # By name, since one declaration may serve several operators under several names.
-        found = {name: param for name, param in declared.items() if name in declared.run_time}
-        self._names = tuple(found)
+        self._names = declared.run_time
+        found = [declared[name] for name in self._names]
         # Each with its default, and whether any float will do.
-        self._known = tuple((param, param.default, _takes_any_float(param)) for param in found.values())
+        self._known = tuple((param, param.default, _takes_any_float(param)) for param in found)
         # The usual case: one number, of which any will do.
         self._is_number = len(found) == 1 and self._known[0][2]
         # One tuple, replaced whole, so that threads that share a plan agree on what they see.

@@ -8,6 +8,7 @@ shapes, and an output's specification comes ready from the same look-up.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, Final, final
 from weakref import WeakValueDictionary
 
@@ -42,23 +43,11 @@ class Spec:
 
 
 _interned: Final[WeakValueDictionary[tuple[Any, ...], Spec]] = WeakValueDictionary()
-_recent: Final[dict[tuple[Any, ...], Spec]] = {}
-"""The same for specifications asked for lately: a look-up in the weak dictionary costs four times as much."""
-
-_MOST_RECENT: Final = 1024
 
 
+@lru_cache(1024)  # a look-up in the weak dictionary costs four times as much
 def spec_of(shape: Shape, dtype: DType, ctx: Context) -> Spec:
     """The one `Spec` of these; `shape` must be a tuple of int."""
     key = (shape, dtype, ctx)
-    try:
-        return _recent[key]
-    except KeyError:
-        pass
     found = _interned.get(key)
-    if found is None:
-        found = _interned.setdefault(key, Spec(shape, dtype, ctx))
-    if len(_recent) >= _MOST_RECENT:
-        _recent.clear()
-    _recent[key] = found
-    return found
+    return found if found is not None else _interned.setdefault(key, Spec(*key))

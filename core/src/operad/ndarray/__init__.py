@@ -1,5 +1,6 @@
 """Imperative arrays and operators: `od.ndarray.tanh(x)`, or `od.nd` for short."""
 
+from operad.ndarray.arguments import by_name as by_name
 from operad.ndarray.arguments import split_arguments as split_arguments
 from operad.ndarray.arithmetic import binary as binary
 from operad.ndarray.arithmetic import converted as converted
@@ -18,5 +19,4 @@ from operad.ndarray.ndarray import empty as empty
 from operad.ndarray.ndarray import waitall as waitall
 from operad.ndarray.nested import nested as nested
 from operad.ndarray.signature import array_names as array_names
-from operad.ndarray.signature import documented as documented
-from operad.ndarray.signature import signature as signature
+from operad.ndarray.signature import presented as presented

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from operad.errors import ArgumentError
@@ -75,23 +75,38 @@ def _positional_params(
     return given
 
 
-def ordered(prop: OperatorProperty, tensors: list[Any], by_name: dict[str, Any]) -> list[Any]:
+def by_name(what: str, names: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call gives for `names`, by position or by name.
+
+    Args:
+        what: What errors say was called.
+    Raises:
+        ArgumentError: There are too many, or one is unknown or given twice.
+    """
+    if len(args) > len(names):
+        raise ArgumentError(
+            f"{what}: got {len(args)} arguments, expected at most {len(names)}: {', '.join(names) or 'none'}"
+        )
+    given = dict(zip(names, args, strict=False))
+    for key in named:
+        if key not in names:
+            raise ArgumentError(f"{what}: unknown argument {key!r}; expected {', '.join(names) or 'none'}")
+        if key in given:
+            raise ArgumentError(f"{what}: argument {key!r} is given by position and by name")
+    return {**given, **named}
+
+
+def ordered(prop: OperatorProperty, tensors: list[Any], named: dict[str, Any]) -> list[Any]:
     """All tensors in the order of a call.
 
     Raises:
         ArgumentError: One is unknown, given twice or missing.
     """
-    if not by_name:
+    if not named:
         return tensors
     names = prop.list_inputs()
-    slots: dict[str, Any] = dict(zip(names, tensors, strict=False))
-    for key, value in by_name.items():
-        if key not in names:
-            raise ArgumentError(f"{prop.name}: unknown tensor argument {key!r}; expected {', '.join(names)}")
-        if key in slots:
-            raise ArgumentError(f"{prop.name}: argument {key!r} is given twice")
-        slots[key] = value
-    missing = [key for key in names if key not in slots]
+    given = by_name(prop.name, names, tensors, named)
+    missing = [key for key in names if key not in given]
     if missing:
         raise ArgumentError(f"{prop.name}: argument {missing[0]!r} is missing; it takes {', '.join(names)}")
-    return [slots[key] for key in names]
+    return [given[key] for key in names]

@@ -17,9 +17,9 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local
+from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local, told_apart
 from operad.ndarray.arguments import ordered, split_arguments
-from operad.ndarray.signature import array_names, documented, signature
+from operad.ndarray.signature import array_names, own_params, presented
 from operad.operator import OperatorProperty, Param
 
 _COMMON: Final = ("out", "name", "ctx")
@@ -57,8 +57,7 @@ class OperatorFunction:
         self.cls = cls
         self.arrays = array_names(op)
         self._word = name if name.isidentifier() and not iskeyword(name) else "operator"
-        reserved = {*_COMMON, *kwlist}
-        self._params = {name: declared for name, declared in op.params.items() if name not in reserved}
+        self._params = own_params(op, _COMMON)
         self._plans: dict[Any, Plan] = {}
         self._made: Callable[..., Any] | None = None
 
@@ -70,19 +69,13 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__NONE": (None,) * MOST_SMALL, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
-            "__op": self.op, "__type": type, "__typed": _typed, "__name__": "operad.nd",
+            "__op": self.op, "__type": type, "__typed": told_apart, "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        made: Any = names[self._word]
-        self._made = made
-        made.__name__ = made.__qualname__ = self.name
-        made.__module__ = "operad.nd"
-        made.__doc__ = documented(self.op)
-        made.__signature__ = signature(self.op, self.arrays, [*self._params], _COMMON)
-        made.operator = self.op
-        return made  # type: ignore[no-any-return]  # it is a function, and has attributes
+        self._made = presented(names[self._word], self.name, "nd", self.op, _COMMON)
+        return self._made
 
     def _source(self) -> str:
         words = "".join(f", {name}=__ABSENT" for name in self._params)
@@ -172,8 +165,3 @@ def _key_part(name: str, declared: Param) -> str:
     if declared.type in (int, bool, str, "dtype"):
         return f"{name}, __type({name})"
     return f"{name} if {name} is __ABSENT else __typed({name})"
-
-
-def _typed(value: Any) -> Any:
-    """A float or a tuple with what tells it from equal values that mean something else."""
-    return value.__class__, repr(value)

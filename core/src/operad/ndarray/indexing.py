@@ -7,6 +7,7 @@ operators instead, so that gradients flow.
 
 from __future__ import annotations
 
+from operator import setitem
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
@@ -47,12 +48,7 @@ def get_item(array: NDArray, key: Any) -> NDArray:
             return _gathered(array, key)
     if array._is_recorded:
         return _recorded_slice(array, key)
-    try:
-        view = array._data[key if isinstance(key, tuple) else (key,)]
-    except IndexError as error:
-        raise IndexOutOfRangeError(
-            f"cannot index an array of shape {array.shape} with {key!r}: {error}"
-        ) from error
+    view = _selected(array._data, key if isinstance(key, tuple) else (key,))
     if not isinstance(view, type(array._data)):  # a full integer index gives a NumPy scalar
         view = array._data[(*key, ...)] if isinstance(key, tuple) else array._data[key, ...]
     if not view.shape and array.shape:  # one element has the shape (1,), as in MXNet 1.x
@@ -82,7 +78,7 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
     source = source.as_in_context(array.ctx)
     const = () if source._chunk is array._chunk else (source._chunk.var,)
     args = (array._data, key, _fitted(source, _index_shape(array, key))._data)
-    execute(_scatter, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
+    execute(setitem, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
 
 
 def _is_array(value: object) -> TypeGuard[NDArray]:
@@ -124,10 +120,6 @@ def _broadcast(source: NDArray, target: tuple[int, ...], part: tuple[int, ...]) 
     if aligned != target:
         source = invoke("broadcast_to", (source,), {"shape": target})
     return source if target == part else source.reshape(part)
-
-
-def _scatter(target: Any, key: Any, value: Any) -> None:
-    target[key] = value
 
 
 def _plain_key(key: Any) -> Any:
@@ -176,14 +168,17 @@ def _is_basic(key: Any) -> bool:
 
 
 def _index_shape(array: NDArray, key: Any) -> tuple[int, ...]:
-    probe = np.broadcast_to(np.empty((), np.bool_), array.shape)
+    shape: tuple[int, ...] = np.shape(_selected(np.broadcast_to(np.empty((), np.bool_), array.shape), key))
+    return shape if shape or not array.shape else (1,)
+
+
+def _selected(data: Any, key: Any) -> Any:
     try:
-        shape = np.shape(probe[key])
+        return data[key]
     except IndexError as error:
         raise IndexOutOfRangeError(
-            f"cannot index an array of shape {array.shape} with {key!r}: {error}"
+            f"cannot index an array of shape {data.shape} with {key!r}: {error}"
         ) from error
-    return shape if shape or not array.shape else (1,)
 
 
 def _check_fits(source: NDArray, target: tuple[int, ...]) -> None:

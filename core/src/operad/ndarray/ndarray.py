@@ -269,8 +269,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     def __reduce__(self) -> tuple[Any, ...]:
         return array, (self.asnumpy(), self.context, self.dtype)
 
-    def __copy__(self) -> NDArray:
-        return self.copy()
+    __copy__ = copy
 
     def __deepcopy__(self, _: Any) -> NDArray:
         return self.copy()

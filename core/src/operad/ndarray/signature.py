@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from keyword import kwlist
 from typing import Any
 
-from operad.operator import OperatorProperty
+from operad.operator import OperatorProperty, Param
 
 
 def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
@@ -25,15 +26,39 @@ def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
         return None
 
 
-def signature(
-    op: type[OperatorProperty], arrays: Sequence[str] | None, params: Sequence[str], common: Sequence[str]
-) -> inspect.Signature:
+def own_params(op: type[OperatorProperty], common: Sequence[str]) -> dict[str, Param]:
+    """The parameters that a function can name: Python and every function have another use for some names."""
+    return {name: declared for name, declared in op.params.items() if name not in (*common, *kwlist)}
+
+
+def presented(
+    function: Any, name: str, face: str, op: type[OperatorProperty], common: Sequence[str]
+) -> Callable[..., Any]:
+    """`function` as that of an operator: with its name, signature and documentation.
+
+    Args:
+        function: What computes or composes.
+        name: What it is called in the module `operad.<face>`.
+        face: Where it is found.
+        op: The operator.
+        common: Names of what every function of the face takes.
+    """
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = f"operad.{face}"
+    function.__doc__ = documented(op)
+    function.__signature__ = signature(op, common)
+    function.operator = op
+    return function  # type: ignore[no-any-return]  # it is a function, and has attributes
+
+
+def signature(op: type[OperatorProperty], common: Sequence[str]) -> inspect.Signature:
     """Arrays, then parameters, then what every function takes."""
-    kind = inspect.Parameter
+    kind, arrays = inspect.Parameter, array_names(op)
     by_name = [kind(name, kind.KEYWORD_ONLY, default=None) for name in common]
-    params = [name for name in params if name != op.key_var_num_args]
     words = [
-        (name, kind.empty if op.params[name].is_required else op.params[name].default) for name in params
+        (name, kind.empty if declared.is_required else declared.default)
+        for name, declared in own_params(op, common).items()
+        if name != op.key_var_num_args
     ]
     if arrays is None:
         first = [kind("data", kind.VAR_POSITIONAL)]

@@ -25,25 +25,14 @@ MOST_TENSORS: Final = 65_536
 _INPUTS: Final = ("list_arguments", "list_auxiliary_states")
 
 
-def check_counts(prop: OperatorProperty) -> None:
-    """Refuse parameters that ask for more than `MOST_TENSORS` arguments, outputs or states.
+def check_counts(
+    prop: OperatorProperty, most: int = MOST_TENSORS, lists: Sequence[str] = (*_INPUTS, "list_outputs")
+) -> None:
+    """Refuse parameters that ask for more than `most` arguments, outputs or states.
 
     Raises:
         ParamError: There is such a parameter; the message names it.
     """
-    _check(prop, MOST_TENSORS, (*_INPUTS, "list_outputs"))
-
-
-def check_argument_counts(prop: OperatorProperty, most: int) -> None:
-    """Refuse parameters that ask for more than `most` arguments and states.
-
-    Raises:
-        ParamError: There is such a parameter; the message names it.
-    """
-    _check(prop, most, _INPUTS)
-
-
-def _check(prop: OperatorProperty, most: int, lists: Sequence[str]) -> None:
     large = [name for name in type(prop).params.integers if _largest(getattr(prop, name)) > most]
     for name in large:
         if _is_count(prop, name, large, lists):
@@ -51,6 +40,11 @@ def _check(prop: OperatorProperty, most: int, lists: Sequence[str]) -> None:
                 f"{prop.name}: parameter {name!r} is {getattr(prop, name)!r} and counts tensors, "
                 f"expected at most {most}"
             )
+
+
+def check_argument_counts(prop: OperatorProperty, most: int) -> None:
+    """The same of arguments and states alone."""
+    check_counts(prop, most, _INPUTS)
 
 
 def _largest(value: Any) -> int:

@@ -13,8 +13,8 @@ imported when the first parameter is validated, so that importing operad stays c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, ParamSpec, final
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from operad.errors import DTypeError, ParamError
 REQUIRED: Final = object()
 """Default of a parameter that every call must give."""
 
+P = ParamSpec("P")
 Shape = tuple[int, ...]
 ParamType = type | Literal["shape", "indices", "floats", "dtype"]
 
@@ -42,20 +43,48 @@ _TYPE_WORDS: Final = {
 class Param:
     """One declared parameter; made by `param`."""
 
-    type: ParamType
-    default: Any
-    bounds: Mapping[str, float]
-    choices: tuple[Any, ...] | None
-    doc: str
-    per: str
-    fill: Any
-    ignored: str
-    run_time: bool
-    optional: bool
+    def __init__(
+        self,
+        type: ParamType,
+        default: Any = REQUIRED,
+        *,
+        ge: float | None = None,
+        gt: float | None = None,
+        le: float | None = None,
+        lt: float | None = None,
+        choices: tuple[Any, ...] | None = None,
+        doc: str = "",
+        per: str = "",
+        fill: Any = None,
+        ignored: str = "",
+        run_time: bool = False,
+        optional: bool = False,
+    ) -> None:
+        """Declare a parameter as a class attribute of an `OperatorProperty`.
 
-    def __init__(self, **declared: Any) -> None:
-        self.__dict__.update(declared)
+        Args:
+            type: `int`, `float`, `bool`, `str`; `"shape"` (tuple of int; one int counts as a 1-tuple),
+                `"indices"` (tuple of int or None), `"floats"` (tuple of float) or `"dtype"` (kept as its
+                name).
+            default: Left out: the parameter is required. None: it is optional.
+            ge: Inclusive lower bound, of every element for tuples; `gt`, `le`, `lt` likewise.
+            choices: The values allowed.
+            doc: One sentence for documentation and error messages.
+            per: Another parameter, a tuple, for each of whose items this one has one too: `stride` per
+                `kernel`.
+            fill: With `per`: the value of every item where none are given.
+            ignored: Why the parameter is accepted, for MXNet's files and calls, and changes nothing.
+            run_time: Whether its value may change at every call, as `lr` does.
+            optional: Whether None is a value too; always where it is the default.
+        """
         self.name = ""
+        self.type = type
+        self.default = _plain(default)  # a list would be every call's own to change
+        bounds = zip(_SIGNS, (ge, gt, le, lt), strict=True)
+        self.bounds = {key: bound for key, bound in bounds if bound is not None}
+        self.choices, self.doc, self.ignored = choices, doc or ignored, ignored
+        self.per, self.fill, self.run_time = per, fill, run_time
+        self.optional = optional or default is None
         self._convert_type: Any = None
 
     @property
@@ -129,51 +158,12 @@ class Param:
         return msgspec.convert(value, self._convert_type, strict=False)
 
 
-def param(
-    type: ParamType,
-    default: Any = REQUIRED,
-    *,
-    ge: float | None = None,
-    gt: float | None = None,
-    le: float | None = None,
-    lt: float | None = None,
-    choices: tuple[Any, ...] | None = None,
-    doc: str = "",
-    per: str = "",
-    fill: Any = None,
-    ignored: str = "",
-    run_time: bool = False,
-    optional: bool = False,
-) -> Any:
-    """Declare a parameter as a class attribute of an `OperatorProperty`.
+def _as_value(declare: Callable[P, Param]) -> Callable[P, Any]:
+    """`declare`, of which type checkers believe that it gives a value of the parameter."""
+    return declare
 
-    Args:
-        type: `int`, `float`, `bool`, `str`; `"shape"` (tuple of int; one int counts as a 1-tuple),
-            `"indices"` (tuple of int or None), `"floats"` (tuple of float) or `"dtype"` (kept as its
-            name).
-        default: Left out: the parameter is required. None: it is optional.
-        ge: Inclusive lower bound, of every element for tuples; `gt`, `le`, `lt` likewise.
-        choices: The values allowed.
-        doc: One sentence for documentation and error messages.
-        per: Another parameter, a tuple, for each of whose items this one has one too: `stride` per `kernel`.
-        fill: With `per`: the value of every item where none are given.
-        ignored: Why the parameter is accepted, for MXNet's files and calls, and changes nothing.
-        run_time: Whether its value may change at every call, as `lr` does.
-        optional: Whether None is a value too; always where it is the default.
-    """
-    bounds = {key: bound for key, bound in zip(_SIGNS, (ge, gt, le, lt), strict=True) if bound is not None}
-    return Param(
-        type=type,
-        default=_plain(default),  # a list would be every call's own to change
-        bounds=bounds,
-        choices=choices,
-        doc=doc or ignored,
-        per=per,
-        fill=fill,
-        ignored=ignored,
-        run_time=run_time,
-        optional=optional or default is None,
-    )
+
+param: Final = _as_value(Param)
 
 
 @final
@@ -182,6 +172,7 @@ class ParamSet(Mapping[str, Param]):
 
     Attributes:
         integers: Names of those that hold an integer, or a tuple of them.
+        run_time: Names of those whose values may change at every call.
     """
 
     __slots__ = ("_params", "_required", "integers", "run_time")
@@ -190,7 +181,7 @@ class ParamSet(Mapping[str, Param]):
         for name, declared in params.items():
             declared.name = name
         self._params = dict(params)
-        self.run_time = frozenset(name for name, declared in params.items() if declared.run_time)
+        self.run_time = tuple(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
         self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGER_TYPES)
 

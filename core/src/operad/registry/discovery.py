@@ -56,12 +56,8 @@ class Manifest(NamedTuple):
         return (entry for named in self.groups.values() for entries in named.values() for entry in entries)
 
 
-@final
-class _Plugin(NamedTuple):
-    """A distribution of ours, as far as it can be read."""
-
-    owner: Distribution
-    points: Mapping[tuple[str, str], str]
+_Plugin = tuple[Distribution, Mapping[tuple[str, str], str]]
+"""A distribution of ours, and the values of its entry points by group and name."""
 
 
 def read_manifest() -> Manifest:
@@ -74,7 +70,7 @@ def read_manifest() -> Manifest:
         for (group, name), value in points.items():
             named = groups.setdefault(group, {})
             named[name] = (*named.get(name, ()), Entry(group, name, value, owner))
-    owners = tuple(plugin.owner for plugin in plugins if plugin.points)
+    owners = tuple(owner for owner, points in plugins if points)
     return Manifest(owners, groups, _core_version(), tuple(unreadable))
 
 
@@ -173,7 +169,7 @@ def _read(found: metadata.Distribution) -> _Plugin:
     for text in (owner.name, owner.version, *declared):
         if not text.isprintable():  # every message that named it would steer the reader's terminal
             raise ValueError(f"it declares {text!r}, which has characters that cannot be shown")
-    return _Plugin(owner, points)
+    return owner, points
 
 
 def _unreadable(found: metadata.Distribution, error: Exception) -> Broken:

@@ -7,6 +7,7 @@ and calls nothing where no plugin listens. pluggy is imported when the first hoo
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, final
 
 from operad.registry import loading
@@ -34,7 +35,6 @@ class HookSpecs:
 
 
 _SPECS: Final = tuple(name for name in vars(HookSpecs) if not name.startswith("_"))
-_relay: tuple[loading.Plugins, Any] | None = None
 
 
 @final
@@ -53,14 +53,10 @@ def hooks() -> Any:
     A hook plugin that cannot be loaded or does not fit the specifications is left out; see
     `plugins()` for the reason.
     """
-    global _relay
-    relay = _relay
-    if relay is None or relay[0] is not loading.current():
-        plugins = loading.current()
-        relay = _relay = (plugins, _build(plugins))
-    return relay[1]
+    return _build(loading.current())
 
 
+@lru_cache(maxsize=1)
 def _build(plugins: loading.Plugins) -> Any:
     entries = [e for _, rivals in sorted(plugins.manifest.entries(HOOKS).items()) for e in rivals]
     found = [(entry, loaded) for entry in entries if (loaded := plugins.try_load(entry)) is not None]
@@ -68,25 +64,21 @@ def _build(plugins: loading.Plugins) -> Any:
         return _NobodyListens()
     manager = _manager()
     for entry, implementation in found:
-        problem = _fits(implementation)
-        if problem is not None:
-            plugins.mark_broken(entry, problem)
-        elif not manager.is_registered(implementation):
+        if manager.is_registered(implementation):
+            continue
+        problem = None
+        try:
             manager.register(implementation, name=f"{entry.owner.name}:{entry.name}")
+            manager.check_pending()
+            if not manager.get_hookcallers(implementation):
+                problem = f"it implements none of the hooks {', '.join(_SPECS)}"
+        except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
+            problem = f"its hooks do not fit: {error}".replace("\n", " ")
+        if problem is not None:
+            if manager.is_registered(implementation):
+                manager.unregister(implementation)
+            plugins.mark_broken(entry, problem)
     return manager.hook
-
-
-def _fits(implementation: object) -> str | None:
-    # In a manager of its own: an unknown hook is found only after it has been taken in.
-    trial = _manager()
-    try:
-        trial.register(implementation)
-        trial.check_pending()
-    except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
-        return f"its hooks do not fit: {error}".replace("\n", " ")
-    if not trial.get_hookcallers(implementation):
-        return f"it implements none of the hooks {', '.join(_SPECS)}"
-    return None
 
 
 def _manager() -> Any:

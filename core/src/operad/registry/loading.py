@@ -50,7 +50,6 @@ class Plugins:
         self._manifest: Manifest | None = None
         self._outcomes: dict[_Key, object] = {}  # what was found, or a Broken
         self._entries: dict[tuple[str, str], object] = {}  # what was asked for by group and name
-        self._range_problems: dict[Distribution, str | None] = {}
 
     @property
     def manifest(self) -> Manifest:
@@ -88,7 +87,7 @@ class Plugins:
             IncompatiblePluginError: Its distribution is not meant for the installed core.
             BrokenPluginError: Importing it failed, now or before, or it is not what the group needs.
         """
-        problem = self._range_problem(entry.owner)
+        problem = range_problem(entry.owner, self.manifest.core_version)
         if problem is not None:
             raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
         key = _key(entry)
@@ -121,11 +120,6 @@ class Plugins:
         ]
         return [*map(self._record, self.manifest.distributions), *unread]
 
-    def _range_problem(self, owner: Distribution) -> str | None:
-        if owner not in self._range_problems:
-            self._range_problems[owner] = range_problem(owner, self.manifest.core_version)
-        return self._range_problems[owner]
-
     def _record(self, owner: Distribution) -> PluginRecord:
         own = [entry for entry in self.manifest.all_entries() if entry.owner == owner]
         groups: dict[str, tuple[str, ...]] = {}
@@ -134,7 +128,7 @@ class Plugins:
         record = PluginRecord(owner.name, owner.version, groups, "ok")
         if (reason := block_reason(owner)) is not None:
             return record._replace(state="blocked", reason=reason)
-        if (reason := self._range_problem(owner)) is not None:
+        if (reason := range_problem(owner, self.manifest.core_version)) is not None:
             unusable = tuple(Broken(owner.name, "", entry, reason) for entry in own)
             return record._replace(state="incompatible", reason=reason, broken=unusable)
         tried = {key: found for key, found in self._outcomes.copy().items() if isinstance(found, Broken)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from operad import config
@@ -62,6 +63,7 @@ def choose(candidates: Sequence[Entry]) -> Entry:
     )
 
 
+@cache
 def range_problem(owner: Distribution, core_version: str | None) -> str | None:
     """Why `owner` does not go with the installed core; None where it does.
 

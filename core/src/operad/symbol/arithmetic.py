@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from operad import registry
 from operad.errors import ArgumentError
 from operad.graph import Entry
 from operad.ndarray import real_number
-from operad.symbol.compose import apply
+from operad.symbol.compose import apply, only_entry
 
 if TYPE_CHECKING:
     from operad.symbol.symbol import Symbol
@@ -24,90 +25,56 @@ _HINTS: Final = {
 """What automatic names begin with, where MXNet 1.x has older names for the operators."""
 
 
+def _binary(same_shape: str, scalar: str) -> Callable[[Any, Any], Any]:
+    """A method that applies one of two operators, according to the other operand."""
+
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, SymbolArithmetic):
+            return self._apply(same_shape, other)
+        if isinstance(other, numbers.Number):
+            return self._apply(scalar, scalar=real_number(other))
+        return NotImplemented  # Python then asks the other operand
+
+    return method
+
+
 class SymbolArithmetic:
     """Mixed into `Symbol`."""
 
     __slots__ = ()
     __array_ufunc__ = None  # numpy_scalar * symbol is ours to compose
 
+    __add__ = __radd__ = _binary("elemwise_add", "_plus_scalar")
+    __sub__ = _binary("elemwise_sub", "_minus_scalar")
+    __rsub__ = _binary("elemwise_sub", "_rminus_scalar")
+    __mul__ = __rmul__ = _binary("elemwise_mul", "_mul_scalar")
+    __truediv__ = _binary("elemwise_div", "_div_scalar")
+    __rtruediv__ = _binary("elemwise_div", "_rdiv_scalar")
+    __mod__ = _binary("_mod", "_mod_scalar")
+    __rmod__ = _binary("_mod", "_rmod_scalar")
+    __pow__ = _binary("_power", "_power_scalar")
+    __rpow__ = _binary("_power", "_rpower_scalar")
+
+    __eq__ = _binary("_equal", "_equal_scalar")
+    __ne__ = _binary("_not_equal", "_not_equal_scalar")
+    __gt__ = _binary("_greater", "_greater_scalar")
+    __ge__ = _binary("_greater_equal", "_greater_equal_scalar")
+    __lt__ = _binary("_lesser", "_lesser_scalar")
+    __le__ = _binary("_lesser_equal", "_lesser_equal_scalar")
+    __hash__ = object.__hash__
+
     def _apply(self, op: str, *others: Any, **params: Any) -> Symbol:
         prop = registry.get(op)(**params)
-        inputs = {}
-        for name, symbol in zip(prop.list_arguments(), (self, *others), strict=True):
-            entries = cast("Symbol", symbol).entries
-            if len(entries) != 1:
-                raise ArgumentError(f"{op}: {name} has {len(entries)} outputs, expected one; index it")
-            inputs[name] = entries[0]
+        operands = zip(prop.list_arguments(), (self, *others), strict=True)
+        inputs = {name: only_entry(op, name, symbol) for name, symbol in operands}
         node = apply(prop, inputs, hint=_HINTS.get(op, op), said=params)
         return type(cast("Symbol", self))([Entry(node)])
-
-    def _binary(self, op: str, scalar_op: str, other: Any) -> Symbol:
-        if isinstance(other, SymbolArithmetic):
-            return self._apply(op, other)
-        if isinstance(other, numbers.Number):
-            return self._apply(scalar_op, scalar=real_number(other))
-        return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
-
-    def __add__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_add", "_plus_scalar", other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_sub", "_minus_scalar", other)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_sub", "_rminus_scalar", other)
-
-    def __mul__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_mul", "_mul_scalar", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_div", "_div_scalar", other)
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._binary("elemwise_div", "_rdiv_scalar", other)
-
-    def __mod__(self, other: Any) -> Symbol:
-        return self._binary("_mod", "_mod_scalar", other)
-
-    def __rmod__(self, other: Any) -> Symbol:
-        return self._binary("_mod", "_rmod_scalar", other)
-
-    def __pow__(self, other: Any) -> Symbol:
-        return self._binary("_power", "_power_scalar", other)
-
-    def __rpow__(self, other: Any) -> Symbol:
-        return self._binary("_power", "_rpower_scalar", other)
 
     def __neg__(self) -> Symbol:
         return self._apply("_mul_scalar", scalar=-1.0)
 
     def __abs__(self) -> Symbol:
         return self._apply("abs")
-
-    def __eq__(self, other: object) -> Any:
-        return self._binary("_equal", "_equal_scalar", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._binary("_not_equal", "_not_equal_scalar", other)
-
-    def __gt__(self, other: Any) -> Symbol:
-        return self._binary("_greater", "_greater_scalar", other)
-
-    def __ge__(self, other: Any) -> Symbol:
-        return self._binary("_greater_equal", "_greater_equal_scalar", other)
-
-    def __lt__(self, other: Any) -> Symbol:
-        return self._binary("_lesser", "_lesser_scalar", other)
-
-    def __le__(self, other: Any) -> Symbol:
-        return self._binary("_lesser_equal", "_lesser_equal_scalar", other)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __bool__(self) -> bool:
         raise ArgumentError("a symbol has no truth value before it is bound; compare names, or evaluate it")

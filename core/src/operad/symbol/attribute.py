@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from types import TracebackType
 from typing import ClassVar, final
 
 from operad.errors import GraphError
@@ -18,7 +17,7 @@ class _Current:
     """The attribute of the class that holds what the thread's scopes give."""
 
     def __get__(self, instance: object, owner: type) -> AttrScope:
-        return AttrScope(**_stack.scopes[-1])
+        return _stack.scopes[-1]
 
 
 @final
@@ -39,12 +38,10 @@ class AttrScope:
         return {**self._own, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
-        _stack.scopes.append({**_stack.scopes[-1], **self._own})
+        _stack.scopes.append(AttrScope(**self.current.get(self._own)))
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _stack.scopes.pop()
 
 
@@ -80,12 +77,7 @@ class _Stack(threading.local):
     """What the scopes that the thread is in give, the inner ones with the outer ones' attributes."""
 
     def __init__(self) -> None:
-        self.scopes: list[dict[str, str]] = [{}]
+        self.scopes = [AttrScope()]
 
 
 _stack = _Stack()
-
-
-def in_scope(attrs: dict[str, str] | None) -> dict[str, str]:
-    """The attributes of the thread's scopes with `attrs` on top."""
-    return {**_stack.scopes[-1], **(attrs or {})}

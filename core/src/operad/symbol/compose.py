@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from operad.errors import ArgumentError
 from operad.graph import Entry, Graph, Node, OpNode, Variable
 from operad.graph.ir import topological_order
 from operad.operator import OperatorProperty
 from operad.symbol import attribute
-from operad.symbol import name as naming
+from operad.symbol.name import NameManager
 
 
 def apply(
@@ -34,17 +35,14 @@ def apply(
         hint: What automatic names begin with; the operator's lower-case name if None.
         said: Names of the parameters that were given, which lists and files show; all of them if None.
     Raises:
-        ArgumentError: `inputs` names something the operator does not take, or the name is no string.
+        ArgumentError: The name is no string.
         GraphError: An attribute is no string, or no name that an operator's attribute may have.
     """
     names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
-    unknown = [key for key in inputs if key not in names]
-    if unknown:
-        raise ArgumentError(f"{prop.name}: unknown argument {unknown[0]!r}; expected {', '.join(names)}")
     if not isinstance(name, str | None):
         raise ArgumentError(f"{prop.name}: the name is {name!r}, expected a string")
-    node_name = naming.current().get(name, hint or prop.name.lower())
-    own = attribute.in_scope(attrs)
+    node_name = NameManager.current.get(name, hint or prop.name.lower())
+    own = attribute.AttrScope.current.get(attrs)
     attribute.check_of_operator(f"{prop.name} {node_name!r}", own)
     texts = prop.get_params()
     merged = {**{key: texts[key] for key in (texts if said is None else said)}, **own}
@@ -55,6 +53,24 @@ def apply(
         if key in prop.initializers and isinstance(entry.node, Variable):
             entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
+
+
+def only_entry(what: str, key: str, symbol: Any) -> Entry:
+    """The output of a symbol that stands for the argument `key`.
+
+    Raises:
+        ArgumentError: It is no symbol, or has several outputs.
+    """
+    entries = getattr(symbol, "entries", None)
+    if entries is None:
+        raise ArgumentError(f"{what}: argument {key!r} got {type(symbol).__name__}, expected a symbol")
+    if len(entries) != 1:
+        raise ArgumentError(
+            f"{what}: argument {key!r} got a symbol of {len(entries)} outputs, expected one; "
+            f"choose one of {', '.join(symbol.list_outputs())} by index"
+        )
+    entry: Entry = entries[0]
+    return entry
 
 
 def substitute(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.errors import ArgumentError
 from operad.graph import Entry, hidden_key
-from operad.ndarray import array_names, documented, signature, split_arguments
+from operad.ndarray import by_name, presented, split_arguments
 from operad.operator import OperatorProperty
 from operad.symbol.attribute import is_attribute
-from operad.symbol.compose import apply, num_heads
+from operad.symbol.compose import apply, num_heads, only_entry
 
 _COMMON: Final = ("name", "attr")
 """What every function takes."""
-
-_functions: Final[dict[tuple[str, type], Callable[..., Any]]] = {}
 
 
 @boundary
@@ -27,13 +25,10 @@ def symbol_function(name: str, cls: type) -> Callable[..., Any]:
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
-    op = registry.get(name)
-    found = _functions.get((name, cls))
-    if found is None or found.operator is not op:  # type: ignore[attr-defined]  # set below
-        found = _functions[name, cls] = _make_function(name, op, cls)
-    return found
+    return _make_function(name, registry.get(name), cls)
 
 
+@cache
 def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     @boundary
     def function(
@@ -43,42 +38,11 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
             key: str(named.pop(key)) for key in list(named) if is_attribute(key) and key not in op.params
         }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
-        inputs, params = _split(op, args, named, cls)
+        symbols, more, params = split_arguments(op, args, named, cls, "Symbol")
         prop = op(**params)
+        given = by_name(op.name, prop.list_inputs(), symbols, more)
+        inputs = {key: only_entry(op.name, key, symbol) for key, symbol in given.items()}
         node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
         return cls([Entry(node, i) for i in range(num_heads(prop))])
 
-    function.__name__ = function.__qualname__ = label
-    function.__module__ = "operad.sym"
-    function.__doc__ = documented(op)
-    params = [name for name in op.params if name not in _COMMON]
-    function.__signature__ = signature(op, array_names(op), params, _COMMON)  # type: ignore[attr-defined]
-    function.operator = op  # type: ignore[attr-defined]  # functions take any attribute
-    return function
-
-
-def _split(
-    op: type[OperatorProperty], args: tuple[Any, ...], named: dict[str, Any], cls: type
-) -> tuple[dict[str, Entry], dict[str, Any]]:
-    positional, by_name, params = split_arguments(op, args, named, cls, "Symbol")
-    prop = op(**params)
-    names = prop.list_inputs()
-    if len(positional) > len(names):
-        raise ArgumentError(
-            f"{op.name}: got {len(positional)} symbols, expected at most {len(names)}: {names}"
-        )
-    chosen = dict(zip(names, positional, strict=False))
-    twice = chosen.keys() & by_name.keys()
-    if twice:
-        raise ArgumentError(f"{op.name}: argument {min(twice)!r} is given by position and by name")
-    return {key: _single(op, key, symbol) for key, symbol in {**chosen, **by_name}.items()}, params
-
-
-def _single(op: type[OperatorProperty], key: str, symbol: Any) -> Entry:
-    if len(symbol.entries) != 1:
-        raise ArgumentError(
-            f"{op.name}: argument {key!r} got a symbol of {len(symbol.entries)} outputs, expected one; "
-            f"choose one of {', '.join(symbol.list_outputs())} by index"
-        )
-    entry: Entry = symbol.entries[0]
-    return entry
+    return presented(function, label, "sym", op, _COMMON)

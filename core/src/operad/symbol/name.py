@@ -6,7 +6,6 @@ Source: NameManager and Prefix, python/mxnet/name.py.
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 from typing import ClassVar, final
 
 
@@ -14,7 +13,7 @@ class _Current:
     """The attribute of the class that is the thread's innermost manager."""
 
     def __get__(self, instance: object, owner: type) -> NameManager:
-        return current()
+        return _stack.managers[-1]
 
 
 class NameManager:
@@ -41,9 +40,7 @@ class NameManager:
         _stack.managers.append(self)
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _stack.managers.pop()
 
 
@@ -66,8 +63,3 @@ class _Stack(threading.local):
 
 
 _stack = _Stack()
-
-
-def current() -> NameManager:
-    """The thread's innermost manager."""
-    return _stack.managers[-1]

@@ -25,12 +25,29 @@ from operad.errors import (
     UnsupportedError,
 )
 from operad.executor import Executor, bind, simple_bind
-from operad.graph import Entry, Graph, OpNode, TypeTable, Variable, hidden_key, infer_shapes, infer_types
-from operad.ndarray import NDArray, check_dense
+from operad.graph import (
+    Entry,
+    Graph,
+    Node,
+    OpNode,
+    TypeTable,
+    Variable,
+    hidden_key,
+    infer_shapes,
+    infer_types,
+)
+from operad.ndarray import NDArray, by_name, check_dense
 from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
-from operad.symbol.compose import copied, num_heads, renamed, substitute, with_distinct_names
+from operad.symbol.compose import (
+    copied,
+    num_heads,
+    only_entry,
+    renamed,
+    substitute,
+    with_distinct_names,
+)
 from operad.symbol.function import symbol_function
 
 ShapeLists = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
@@ -158,26 +175,10 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             ArgumentError: A name is not among the arguments, or there are too many or no symbols.
         """
         graph = self.graph
-        arguments = {node.name: node for node in graph.arguments}
-        if len(args) > len(arguments):
-            raise ArgumentError(f"{self!r}: got {len(args)} symbols for {len(arguments)} arguments")
-        by_position = dict(zip(arguments, args, strict=False))
-        twice = by_position.keys() & named.keys()
-        if twice:
-            raise ArgumentError(f"{self!r}: argument {min(twice)!r} is given by position and by name")
-        chosen = {**by_position, **named}
-        for key, value in chosen.items():
-            if key not in arguments:
-                raise ArgumentError(f"{self!r} has no argument {key!r}; it has {', '.join(arguments)}")
-            if not isinstance(value, Symbol):
-                raise ArgumentError(
-                    f"{self!r}: argument {key!r} got {type(value).__name__}, expected a symbol"
-                )
-            if len(value.entries) != 1:
-                raise ArgumentError(
-                    f"{self!r}: argument {key!r} got {len(value.entries)} outputs, expected one"
-                )
-        outputs = substitute(graph.outputs, {arguments[key]: chosen[key].entries[0] for key in chosen})
+        arguments: dict[str, Node] = {node.name: node for node in graph.arguments}
+        given = by_name(repr(self), list(arguments), args, named)
+        chosen = {arguments[key]: only_entry(repr(self), key, value) for key, value in given.items()}
+        outputs = substitute(graph.outputs, chosen)
         return Symbol(outputs if name is None else renamed(outputs, name))
 
     @boundary
@@ -193,9 +194,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             ShapeError: The shapes contradict each other, anywhere in the graph.
         """
         table = infer_shapes(self.graph, self._known_shapes(args, known))
-        if not table.is_complete:
-            return None, None, None
-        return table.arguments, table.outputs, table.auxiliary
+        lists = table.arguments, table.outputs, table.auxiliary
+        return lists if table.is_complete else (None, None, None)
 
     @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
@@ -214,17 +214,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
     def _by_name(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         if args and named:
             raise ArgumentError(f"{call}: give values by position or by name, not both")
-        names = self.list_inputs()
-        unknown = [key for key in named if key not in names]
-        if unknown:
-            raise ArgumentError(
-                f"{call}: {unknown[0]!r} is not an argument; expected some of {', '.join(names)}"
-            )
-        arguments = self.list_arguments()
-        if len(args) > len(arguments):
-            raise ArgumentError(f"{call}: got {len(args)} values for {len(arguments)} arguments")
-        positional = dict(zip(arguments, args, strict=False))
-        return {key: value for key, value in {**positional, **named}.items() if value is not None}
+        given = by_name(call, self.list_arguments() if args else self.list_inputs(), args, named)
+        return {key: value for key, value in given.items() if value is not None}
 
     @boundary
     def infer_type(self, *args: Any, **known: Any) -> tuple[list[DType], list[DType], list[DType]] | Unknown:
@@ -234,9 +225,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             DTypeError: The types contradict each other.
         """
         table = self._types("infer_type", args, known)
-        if not table.is_complete:
-            return None, None, None
-        return table.arguments, table.outputs, table.auxiliary  # type: ignore[return-value]
+        lists = table.arguments, table.outputs, table.auxiliary
+        return lists if table.is_complete else (None, None, None)  # type: ignore[return-value]
 
     @boundary
     def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
@@ -245,9 +235,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         return table.arguments, table.outputs, table.auxiliary
 
     def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
-        return infer_types(
-            self.graph, {key: as_dtype(value) for key, value in self._by_name(call, args, named).items()}
-        )
+        known = self._by_name(call, args, named)
+        return infer_types(self.graph, {key: as_dtype(value) for key, value in known.items()})
 
     @boundary
     def bind(

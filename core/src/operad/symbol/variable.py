@@ -57,7 +57,7 @@ def var(
     attribute.check(f"var {name!r}", own)
     own.update({key: str(value) for key, value in attrs.items()})
     own.update({key: str(value) for key, value in given.items() if value is not None})
-    return Symbol([Entry(Variable(name, attrs=attribute.in_scope(own)))])
+    return Symbol([Entry(Variable(name, attrs=attribute.AttrScope.current.get(own)))])
 
 
 def _written(shape: PartialShape) -> str:

@@ -101,7 +101,7 @@ class BoundOperator(Operator):
         )
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
         self.is_brief = is_ufunc or only_ufuncs
-        is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == {"scalar"}
+        is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == ("scalar",)
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
         if is_direct and self._is_free and run_time:

@@ -250,11 +250,9 @@ class OperatorProperty(ShapedProperty):
 
     def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
         """Values of all run-time parameters as functions get them; raises as `function_params`."""
-        params = type(self).params
-        names = [name for name in params if name in params.run_time]
         return tuple(
             self._typed(value, in_types[0]) if name == "scalar" and value is not None and in_types else value
-            for name, value in zip(names, values, strict=True)
+            for name, value in zip(type(self).params.run_time, values, strict=True)
         )
 
     def _typed(self, value: Any, dtype: DType) -> Any:
