@@ -10,7 +10,7 @@ and target context, whoever reads them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 from operad.context import Context
@@ -52,14 +52,12 @@ def insert_copies(
     graph: Graph,
     contexts: Mapping[Node, Context],
     targets: Sequence[Context | None] = (),
-    reads_anywhere: Collection[Node] = (),
 ) -> tuple[Graph, list[Context]]:
     """Insert `_cross_device_copy` nodes where a node reads an entry of another context.
 
     Args:
         contexts: The context of each node of `graph`.
         targets: For each output of `graph`, the context it is brought to, or None; may be left out.
-        reads_anywhere: Nodes that read entries where they are, as copies do.
 
     Returns:
         The graph with copies, and the context of each of its nodes, by number.
@@ -67,7 +65,7 @@ def insert_copies(
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    copier = _Copier(contexts, reads_anywhere)
+    copier = _Copier(contexts)
     for node in graph.nodes:
         copier.rebuild(node)
     outputs = []
@@ -120,9 +118,8 @@ def _is_primitive(node: Node) -> bool:
 class _Copier:
     """Rebuilds nodes whose inputs moved."""
 
-    def __init__(self, contexts: Mapping[Node, Context], reads_anywhere: Collection[Node]) -> None:
+    def __init__(self, contexts: Mapping[Node, Context]) -> None:
         self.contexts = dict(contexts)
-        self._reads_anywhere = reads_anywhere
         self._new: dict[Node, Node] = {}
         self._copies: dict[tuple[Entry, Context], Entry] = {}
 
@@ -130,7 +127,7 @@ class _Copier:
         ctx = self.contexts[node]
         inputs = [self.renewed(entry) for entry in node.inputs]
         is_copy = isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy)
-        if not is_copy and node not in self._reads_anywhere:
+        if not is_copy:
             inputs = [self.on(entry, ctx) for entry in inputs]
         self._check_states(node, ctx)
         new = rebuilt(node, inputs, self._new)

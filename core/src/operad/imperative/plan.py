@@ -49,15 +49,13 @@ class Recordable:
 
     Attributes:
         name: What errors call it.
-        prop: The operator's property.
         out_specs: Specifications of all outputs.
     """
 
-    __slots__ = ("name", "out_specs", "prop")
+    __slots__ = ("name", "out_specs")
 
-    def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
+    def __init__(self, name: str, out_specs: Sequence[Spec]) -> None:
         self.name = name
-        self.prop = prop
         self.out_specs = out_specs
 
 
@@ -82,6 +80,7 @@ class Plan(Recordable):
     no way to take them, or a gradient will want them, `bound` gives a copy of the plan for them.
 
     Attributes:
+        prop: The operator's property.
         operator: Computes it.
         state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
         in_specs: Specifications of arguments and auxiliary states.
@@ -110,7 +109,8 @@ class Plan(Recordable):
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
         self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
-        super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), prop, out_specs)
+        super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), out_specs)
+        self.prop = prop
         self.ctx = ctx
         self.in_specs = tuple(specs)
         self.num_args = num_args
@@ -164,7 +164,7 @@ class Plan(Recordable):
     def _copy(self) -> Plan:
         made = object.__new__(Plan)
         made.__dict__.update(self.__dict__)
-        made.name, made.out_specs, made.prop = self.name, self.out_specs, self.prop
+        made.name, made.out_specs = self.name, self.out_specs
         return made
 
     def bound(self, given: tuple[Any, ...]) -> Plan:
