@@ -216,7 +216,7 @@ class BackwardProgram:
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         made = segments(binding, self._codes)
         for segment in made:
-            segment.push(train_mode, len(made) == 1, binding.size_bytes if segment is made[-1] else 0)
+            segment.push(train_mode, len(made) == 1, program.plan.planned_bytes if segment is made[-1] else 0)
 
 
 def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
