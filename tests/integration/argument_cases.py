@@ -58,15 +58,15 @@ def backward(x: NDArray, head: NDArray) -> NDArray:
     return x.grad
 
 
-class Scaled(autograd.Function):
-    def __init__(self, factor: NDArray) -> None:
-        self.factor = factor
+def scaled(x: NDArray, factor: NDArray) -> Any:
+    class Scaled(autograd.Function):
+        def forward(self, x: NDArray) -> NDArray:
+            return x * factor
 
-    def forward(self, x: NDArray) -> NDArray:
-        return x * self.factor
+        def backward(self, dy: NDArray) -> NDArray:
+            return dy * factor
 
-    def backward(self, dy: NDArray) -> NDArray:
-        return dy * self.factor
+    return Scaled()(x)
 
 
 INDEX, MASK = [0, 2], [True, False, True]
@@ -114,7 +114,7 @@ ARRAYS: dict[str, Case] = {
     "Executor.copy_params_from: NDArray": (copy_params, lambda: [nd.array(FULL)]),
     "Executor.backward: head gradient": (executor_backward, lambda: [nd.array(FULL)]),
     "NDArray.backward": (backward, lambda: [nd.array(FULL)]),
-    "Function.__call__": (lambda x, v: Scaled(v)(x), lambda: [nd.array(FULL)]),
+    "Function.__call__": (scaled, lambda: [nd.array(FULL)]),
 }
 
 
@@ -168,22 +168,18 @@ def updated(x: NDArray, indices: list[int], weights: list[NDArray], grads: list[
     return weights[1]
 
 
-class Kept(autograd.Function):
-    def __init__(self, factor: np.ndarray[Any, Any]) -> None:
-        self.factor = factor
-
-    def forward(self, x: NDArray) -> NDArray:
-        self.save_for_backward(self.factor)
-        return x * 2
-
-    def backward(self, dy: NDArray) -> NDArray:
-        return dy * self.saved_tensors[0]
-
-
 def kept(x: NDArray, factor: Any) -> Any:
+    class Kept(autograd.Function):
+        def forward(self, x: NDArray) -> NDArray:
+            self.save_for_backward(factor)
+            return x * 2
+
+        def backward(self, dy: NDArray) -> NDArray:
+            return dy * self.saved_tensors[0]
+
     x.attach_grad()
     with autograd.record():
-        y = Kept(factor)(x)
+        y = Kept()(x)
     return lambda: (y.backward(), x.grad)[1]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.graph.packing import live_bytes, pack, round_up, share_blocks
+from operad.graph.packing import live_bytes, pack, round_up
 
 LIFETIMES = st.lists(
     st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 50)), min_size=1, max_size=60
@@ -56,17 +56,6 @@ def test_live_bytes_include_both_ends():
 def test_nothing_needs_nothing():
     none = np.zeros(0, np.int64)
     assert pack(none, none, none)[1] == 0
-    assert share_blocks(none, lambda index, others: others > index)[1] == []
-
-
-@given(st.lists(st.integers(1, 100), min_size=1, max_size=20), st.integers(1, 5))
-def test_buffers_share_blocks_only_with_those_they_may(sizes, classes):
-    """Here buffers of one remainder may share: as many bins as remainders, each as large as its largest."""
-    size = np.array(sizes, np.int64)
-    bins, bytes_of = share_blocks(size, lambda index, others: others % classes == index % classes)
-    for remainder in range(min(classes, len(sizes))):
-        assert len(set(bins[remainder::classes].tolist())) == 1
-    assert sorted(bytes_of) == sorted(max(sizes[r::classes]) for r in range(min(classes, len(sizes))))
 
 
 def test_rounding_up():

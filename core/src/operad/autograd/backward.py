@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from operad.autograd.function import FunctionCall
 from operad.autograd.program import backward_program, deliver
-from operad.autograd.recorded_backward import followed, recorded_gradients
 from operad.autograd.scope import Scope
+from operad.autograd.walk import followed, gradients_by_node
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
-from operad.imperative import Array, Marked, Origin, TapeEntry, TapeNode, Use, clash, tape_of
+from operad.imperative import Array, Marked, Origin, TapeEntry, TapeNode, Use, clash, tape_of, unrecorded
 
 
 @boundary
@@ -119,7 +120,7 @@ def grad(
     if create_graph:
         _refuse_freed(nodes)
         with Scope(recording=True, training=train_mode):
-            made = recorded_gradients(nodes, entries, grads, wanted)
+            made = gradients_by_node(nodes, entries, grads, wanted, train_mode)
         if not retain_graph:
             _free(nodes)
         recorded = [followed(x, g) for x, g in zip(arrays, made, strict=True)]
@@ -141,9 +142,14 @@ def _run(
 ) -> None:
     _refuse_freed(nodes)
     if wanted:
-        program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
         results = _results_apart(nodes, head_grads, buffers)
-        program.run(nodes, head_grads, results, train_mode)
+        if any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
+            with unrecorded():
+                found = gradients_by_node(nodes, heads, head_grads, wanted, train_mode)
+            results = [x._filled(0) if g is None else g for x, g in zip(results, found, strict=True)]
+        else:
+            program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
+            program.run(nodes, head_grads, results, train_mode)
         for result, buffer in zip(results, buffers, strict=True):
             if result is not buffer.grad:
                 deliver(result, buffer.grad, REQUESTS[buffer.req])

@@ -11,10 +11,9 @@ Passes of plugins are left out: they rewrite graphs, and what was recorded has r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-from operad.autograd.function import FunctionProperty
 from operad.context import Context
 from operad.engine import Var
 from operad.graph import (
@@ -35,7 +34,7 @@ from operad.graph import (
 )
 from operad.imperative import Array, Marked, Plan, Spec, TapeEntry, TapeNode, copy_into, execute, version_of
 from operad.operator import OpReq
-from operad.program import Binding, SegmentCode, codes, compile_graph, segments
+from operad.program import Binding, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256
 
@@ -82,11 +81,11 @@ class _Recorded:
 
     def _operator(self, node: TapeNode) -> OpNode:
         plan = node.plan
-        specs = plan.in_specs if isinstance(plan, Plan) else plan.prop.in_specs  # type: ignore[attr-defined]
+        assert isinstance(plan, Plan)
         places = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
             Entry(self._variable(spec)) if place is None else self._entry(place)
-            for place, spec in zip(places, specs, strict=True)
+            for place, spec in zip(places, plan.in_specs, strict=True)
         ]
         return OpNode(plan.prop, plan.name, inputs)
 
@@ -128,37 +127,28 @@ class _Recorded:
             contexts[node] = self._context(node, contexts)
         if len(set(contexts.values())) == 1:
             return graph, {"contexts": list(contexts.values())}
-        functions = [node for node in graph.nodes if _is_function(node)]
         targets = [*[None] * (len(graph.outputs) - len(self._targets)), *self._targets]
-        placed, found = insert_copies(graph, contexts, targets, functions)
+        placed, found = insert_copies(graph, contexts, targets)
         return placed, {"contexts": found}
 
     def _context(self, node: Node, contexts: Mapping[Node, Context]) -> Context:
         if isinstance(node, Variable):
             return self._specs[node.name].ctx
         if isinstance(node, BackwardNode):
-            is_function = isinstance(node.op, FunctionProperty)
-            return node.op.in_specs[0].ctx if is_function else contexts[node.forward]  # type: ignore[attr-defined]
+            return contexts[node.forward]
         specs = self._out_specs.get(node)
         return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-        """Plan the memory of gradients; recorded values, and what functions read, have arrays."""
+        """Plan the memory of gradients; recorded values have arrays."""
         count = len(self.heads) + len(self.wanted)
         # In depth-first order what the outputs need, which is what was recorded, comes first.
         recorded = graph.nodes[: 1 + max(graph.node_ids[entry.node] for entry in graph.outputs[:count])]
         apart = [Entry(node, index) for node in recorded for index in range(node.num_outputs)]
-        for node in graph.nodes:
-            if isinstance(node, BackwardNode) and _is_function(node):
-                apart += node.inputs[: len(node.reads)]
         requests = {entry: OpReq.WRITE for entry in apart if not isinstance(entry.node, Variable)}
         for entry, request in zip(graph.outputs[count:], self._requests, strict=True):
             requests[entry] = REQUESTS[request]
         return graph, {"plan": planned(graph, facts, requests)}
-
-
-def _is_function(node: Node) -> bool:
-    return isinstance(node, (OpNode, BackwardNode)) and isinstance(node.op, FunctionProperty)
 
 
 def _spec_of(entry: TapeEntry) -> Spec:
@@ -181,47 +171,26 @@ class BackwardProgram:
         self._primitives = program.operators(program.backward)
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
         steps = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
-        self._parts = [*self._cut({step: number for number, step in enumerate(steps)})]
-        read = {program.forward_step(s) for s in program.backward if _is_gradient(program.graph.nodes[s])}
+        self._codes = codes(program, program.backward)
+        nodes = program.graph.nodes
+        read = {program.forward_step(s) for s in program.backward if isinstance(nodes[s], BackwardNode)}
         self._read = [number for number, step in enumerate(steps) if step in read]
         self._steps = [steps[number] for number in self._read]
         self._saved: list[int] = []  # the entries of what the nodes read kept
         self._aux: list[int] = []  # the entries of their states
         for number, step in zip(self._read, self._steps, strict=True):
             self._note_read(tape[number], step)
-        self._apart = self._read_by_functions()
-
-    def _cut(self, numbers: Mapping[int, int]) -> Iterator[tuple[list[SegmentCode], int, int]]:
-        """Segments, -1 and -1; or none, the step of a function, and its number on the tape."""
-        part: list[int] = []
-        for step in self._program.backward:
-            node = self._program.graph.nodes[step]
-            if _is_function(node):
-                yield codes(self._program, part), -1, -1
-                yield [], step, numbers[self._program.forward_step(step)]
-                part = []
-            elif not isinstance(node, Variable):
-                part.append(step)
-        yield codes(self._program, part), -1, -1
 
     def _note_read(self, node: TapeNode | Marked, step: int) -> None:
         assert isinstance(node, TapeNode)
+        assert isinstance(node.plan, Plan)
         graph = self._program.graph
-        saved = node.plan.recipe(node.wanted).entries if isinstance(node.plan, Plan) else ()
+        saved = node.plan.recipe(node.wanted).entries
         first, inputs = graph.first_entries[step], graph.input_ids[step]
         self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
         applied = graph.nodes[step]
         assert isinstance(applied, OpNode)
         self._aux += inputs[applied.num_args :]
-
-    def _read_by_functions(self) -> list[int]:
-        """The entries bound to arrays that this program makes, because functions read them."""
-        graph, bound = self._program.graph, self._program.plan.bound
-        known = {*self._program.gradients.values(), *self._heads}
-        entries = [graph.input_ids[step] for _, step, _ in self._parts if step >= 0]
-        return list(
-            dict.fromkeys(bound[e] for ids in entries for e in ids if e in bound and bound[e] not in known)
-        )
 
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool
@@ -238,23 +207,16 @@ class BackwardProgram:
         arrays.update(zip(self._saved, saved, strict=True))
         arrays.update(zip(self._aux, [x for node in nodes for x in node.aux], strict=True))
         arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
-        arrays.update((entry, head_grads[0]._new(program.spec(entry))) for entry in self._apart)
         operators = dict(self._primitives)
         state_vars: dict[int, Var] = {}
         for step, plan in zip(self._steps, [node.plan for node in nodes], strict=True):
-            if plan.__class__ is Plan:
-                operators[step] = plan.operator
-                if plan.state_var is not None:
-                    state_vars[step] = plan.state_var
+            operators[step] = plan.operator
+            if plan.state_var is not None:
+                state_vars[step] = plan.state_var
         binding = Binding(program, arrays, operators, state_vars=state_vars)
-        started: Collection[Var] = ()
-        for part, step, number in self._parts:
-            if step >= 0:
-                _run_function(tape[number], step, binding, type(head_grads[0]))
-            for segment in (made := segments(binding, part, started)):
-                is_last = segment is made[-1]
-                segment.push(train_mode, len(made) == 1, binding.size_bytes if is_last else 0)
-                started = segment.started
+        made = segments(binding, self._codes)
+        for segment in made:
+            segment.push(train_mode, len(made) == 1, program.plan.planned_bytes if segment is made[-1] else 0)
 
 
 def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
@@ -268,32 +230,6 @@ def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
         for node in nodes:
             node.check_unchanged()
     return found
-
-
-def _is_gradient(node: Node) -> bool:
-    return isinstance(node, BackwardNode)
-
-
-def _run_function(node: TapeNode | Marked, step: int, binding: Binding, kind: type[Array]) -> None:
-    """Call a hand-written gradient, and put what it returns where the plan wants it."""
-    program = binding.program
-    backward = program.graph.nodes[step]
-    assert isinstance(node, TapeNode)
-    assert isinstance(node.plan.prop, FunctionProperty)
-    assert isinstance(backward, BackwardNode)
-
-    def array(entry: int) -> Array:
-        bound = binding.array_of(entry)
-        if bound is not None:
-            return bound
-        return kind(binding.chunk(entry), binding.data(entry), program.spec(entry))
-
-    reads = program.graph.input_ids[step][: len(backward.reads)]
-    grads = node.plan.prop.run_backward([array(entry) for entry in reads])
-    for entry, grad in zip(program.entry_range(step), grads, strict=True):
-        request = program.plan.requests[entry]
-        if request is not OpReq.NULL:
-            deliver(grad, array(entry), request)
 
 
 def deliver(value: Array, target: Array, request: OpReq | None) -> None:
@@ -324,8 +260,6 @@ def backward_program(
         requests: `write` or `add`, one for each of `wanted`.
     """
     key = _structure(tape, heads, wanted, requests)
-    if key is None:
-        return BackwardProgram(tape, heads, wanted, requests)
     found = _programs.get(key)
     if found is None:
         if len(_programs) >= _MAX_CACHED:
@@ -342,15 +276,12 @@ def forget() -> None:
 def _structure(
     tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
 ) -> Any:
-    """What two tapes that share a program have in common; None for tapes with hand-written functions."""
+    """What two tapes that share a program have in common."""
     number = {node: i for i, node in enumerate(tape)}
     parts: list[Any] = []
     for node in tape:
         if node.__class__ is TapeNode:
-            plan = node.plan
-            if plan.__class__ is not Plan:
-                return None
-            parts.append(plan.structure)
+            parts.append(node.plan.structure)  # type: ignore[attr-defined]  # it is an operator's
             for entry in node.inputs:
                 if entry is None:
                     parts.append(None)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from operad.autograd.function import FunctionProperty
 from operad.errors import GradientError
 from operad.graph import Entry, Graph, Node, OpNode, Variable
-from operad.imperative import Array, Marked, TapeNode, tape_of
+from operad.imperative import Array, Marked, Plan, TapeNode, tape_of
 
 
 def recorded_graph(array: Array) -> Graph:
@@ -34,9 +33,9 @@ def recorded_graph(array: Array) -> Graph:
         if isinstance(node, Marked):
             made[node] = Variable(named("var"))
             continue
-        prop = node.plan.prop
-        if isinstance(prop, FunctionProperty):
+        if not isinstance(node.plan, Plan):
             raise GradientError("get_symbol: an autograd.Function computed a part of it, which has no symbol")
+        prop = node.plan.prop
         places = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
             Entry(Variable(named("var"))) if place is None else Entry(made[place[0]], place[1])

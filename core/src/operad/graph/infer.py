@@ -328,8 +328,9 @@ def _types_forward(node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DTyp
 def _types_backward(
     node: OpNode, ins: list[DType | None], outs: list[DType | None]
 ) -> Sequence[DType | None]:
-    # Primitives have one type throughout; other properties say nothing of types in this direction.
-    return outs * len(ins) if isinstance(node.op, GraphPrimitive) else ins
+    # Primitives have one type throughout, but for casts; other properties say nothing in this direction.
+    is_alike = isinstance(node.op, GraphPrimitive) and not vars(node.op).get("dtype")
+    return outs * len(ins) if is_alike else ins
 
 
 _SHAPES: Final = _Rules[tuple[int | None, ...]](

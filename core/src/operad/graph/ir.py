@@ -355,7 +355,7 @@ def rewrite(graph: Graph, visit: Callable[[Node], Sequence[Entry] | None]) -> Gr
         found = visit(made)
         if found is not None:
             instead.update((Entry(node, i), entry) for i, entry in enumerate(found))
-            if isinstance(node, OpNode) and isinstance(found[0].node, OpNode):
+            if found[0].node.__class__ is node.__class__:
                 # Backward nodes then differentiate the operator whose outputs they read.
                 renewed[node] = found[0].node
     outputs = tuple(now(entry) for entry in graph.outputs)

@@ -207,7 +207,7 @@ class Liveness:
             return False
         # Whoever touched the buffer before `source` did precedes its producer.
         touchers = [self.lifetimes[source][0], *self._readers[source]]
-        return self._schedule.all_precede_one([toucher for toucher in touchers if toucher != step], step)
+        return self._schedule.all_precede([toucher for toucher in touchers if toucher != step], step)
 
 
 def inplace_pairs(node: Node) -> list[tuple[int, int]]:

@@ -18,23 +18,23 @@ list by size, partitions instead of longest-path colours, and `OpReq` is decided
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property, partial
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, final
-
-import numpy as np
 
 from operad.context import Context
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Entry, Graph
 from operad.graph.liveness import Buffer, Liveness
-from operad.graph.packing import as_ints, live_bytes, pack, round_up, share_blocks
+from operad.graph.packing import as_ints, live_bytes, pack, round_up
 from operad.graph.schedule import Schedule
 from operad.operator import OpReq
 from operad.registry import Extensible
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from operad.graph.packing import Ints
 
 ALIGNMENT: Final = 64
 """Bytes that every placement is a multiple of."""
@@ -82,7 +82,6 @@ class MemoryPlan(Extensible):
         blocks: Sequence[Block],
         places: Sequence[Placement | None],
         pinned: Collection[int],
-        alignment: int,
     ) -> None:
         self.schedule = schedule
         self.blocks = list(blocks)
@@ -91,7 +90,6 @@ class MemoryPlan(Extensible):
         self.bound = liveness.bound
         self._liveness = liveness
         self._pinned = pinned
-        self._alignment = alignment
 
     @cached_property
     def placement(self) -> dict[Entry, Placement]:
@@ -118,7 +116,7 @@ class MemoryPlan(Extensible):
     @property
     def baseline_bytes(self) -> int:
         """What the same values need without any sharing."""
-        return sum(round_up(place.size_bytes, self._alignment) for place in self.places if place is not None)
+        return sum(round_up(place.size_bytes, ALIGNMENT) for place in self.places if place is not None)
 
     @property
     def lower_bound_bytes(self) -> int:
@@ -127,9 +125,7 @@ class MemoryPlan(Extensible):
         for buffer in self._liveness.buffers:
             by_context.setdefault(buffer.ctx, []).append(buffer)
         end = len(self.schedule)
-        return sum(
-            int(live_bytes(*_columns(group, end, self._alignment)).max()) for group in by_context.values()
-        )
+        return sum(int(live_bytes(*_columns(group, end)).max()) for group in by_context.values())
 
     def request(self, entry: Entry) -> OpReq | None:
         """The request of one entry."""
@@ -148,7 +144,6 @@ def plan_memory(
     pinned: Collection[Entry] = (),
     requests: Mapping[Entry, OpReq] | None = None,
     schedule: Schedule | None = None,
-    alignment: int = ALIGNMENT,
 ) -> MemoryPlan:
     """Plan the memory of a graph.
 
@@ -157,7 +152,6 @@ def plan_memory(
         requests: For each entry that the caller bound to an array of its own, what to do with it.
             `NULL` leaves it out, or makes it an ordinary value if other nodes read it.
         schedule: When and where nodes run; None: one after another on `cpu(0)`.
-        alignment: Bytes that every placement is a multiple of.
 
     Raises:
         ShapeError: A shape or type is not known.
@@ -175,74 +169,65 @@ def plan_memory(
             private[touched.pop()].append(buffer)
         else:
             shared.setdefault(buffer.ctx, []).append(buffer)
-    layout = _Layout(schedule, alignment)
+    layout = _Layout(schedule)
     for ctx, buffers in zip(schedule.partition_contexts, private, strict=True):
         layout.add_arena(ctx, buffers)
     for ctx, buffers in shared.items():
         layout.add_shared(ctx, buffers)
-    return MemoryPlan(schedule, liveness, layout.blocks, layout.places, held, alignment)
+    return MemoryPlan(schedule, liveness, layout.blocks, layout.places, held)
 
 
 @final
 class _Layout:
     """Blocks and places while they are being made."""
 
-    def __init__(self, schedule: Schedule, alignment: int) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self._alignment = alignment
         self.blocks: list[Block] = []
         self.places: list[Placement | None] = [None] * schedule.graph.first_entries[-1]
 
     def add_arena(self, ctx: Context, buffers: Sequence[Buffer]) -> None:
         """One block for buffers that a single partition touches."""
         if buffers:
-            offsets, size_bytes = pack(*_columns(buffers, len(self._schedule), self._alignment))
-            self._place(buffers, [len(self.blocks)] * len(buffers), offsets.tolist())
-            self.blocks.append(Block(len(self.blocks), ctx, size_bytes))
+            offsets, size_bytes = pack(*_columns(buffers, len(self._schedule)))
+            self._place(buffers, offsets.tolist())
+            self._add_block(ctx, size_bytes)
 
     def add_shared(self, ctx: Context, buffers: Sequence[Buffer]) -> None:
         """Blocks that buffers which several partitions touch use one after another."""
-        _, _, sizes = _columns(buffers, len(self._schedule), self._alignment)
-        bins, bin_sizes = share_blocks(sizes, partial(_may_share, _Touchers(self._schedule, buffers)))
-        self._place(buffers, (bins + len(self.blocks)).tolist(), [0] * len(buffers))
-        for size_bytes in bin_sizes:
-            self.blocks.append(Block(len(self.blocks), ctx, size_bytes))
+        groups: list[list[Buffer]] = []  # each in the order of use
+        for buffer in sorted(buffers, key=lambda buffer: -buffer.size_bytes):
+            # Groups come in falling size, so the last one that can take it wastes least.
+            for group in reversed(groups):
+                at = bisect_left(group, buffer.touchers[0], key=lambda each: each.touchers[0])
+                between = [*group[max(at - 1, 0) : at], buffer, *group[at : at + 1]]
+                # Whoever is over before a neighbour is over before all beyond it.
+                if all(self._is_over(one, other) for one, other in pairwise(between)):
+                    group.insert(at, buffer)
+                    break
+            else:
+                groups.append([buffer])
+        for group in groups:
+            self._place(group, [0] * len(group))
+            self._add_block(ctx, round_up(max(each.size_bytes for each in group), ALIGNMENT))
 
-    def _place(self, buffers: Sequence[Buffer], blocks: Sequence[int], offsets: Sequence[int]) -> None:
-        for buffer, block, offset in zip(buffers, blocks, offsets, strict=True):
-            place = Placement(block, offset, buffer.size_bytes)
+    def _is_over(self, one: Buffer, other: Buffer) -> bool:
+        """Whether nobody touches `one` once the other is first written."""
+        return not one.is_pinned and self._schedule.all_precede(one.touchers, other.touchers[0])
+
+    def _add_block(self, ctx: Context, size_bytes: int) -> None:
+        self.blocks.append(Block(len(self.blocks), ctx, size_bytes))
+
+    def _place(self, buffers: Sequence[Buffer], offsets: Iterable[int]) -> None:
+        """Places in the block that is added next."""
+        for buffer, offset in zip(buffers, offsets, strict=True):
+            place = Placement(len(self.blocks), offset, buffer.size_bytes)
             for entry in buffer.entries:
                 self.places[entry] = place
 
 
-@final
-class _Touchers:
-    """The touchers of many buffers as columns, to compare one buffer with all others at once."""
-
-    def __init__(self, schedule: Schedule, buffers: Sequence[Buffer]) -> None:
-        self.schedule = schedule
-        self.steps = [buffer.touchers for buffer in buffers]
-        self.flat = as_ints([step for steps in self.steps for step in steps])
-        self.starts = np.cumsum([0] + [len(steps) for steps in self.steps[:-1]])
-        self.first = as_ints([min(steps) for steps in self.steps])
-        self.is_pinned = np.array([buffer.is_pinned for buffer in buffers], np.bool_)
-
-
-def _may_share(touchers: _Touchers, index: int, others: NDArray[np.int64]) -> NDArray[np.bool_]:
-    schedule = touchers.schedule
-    over = np.logical_and.reduceat(
-        schedule.predecessors(int(touchers.first[index]))[touchers.flat], touchers.starts
-    )
-    allowed = over[others] & ~touchers.is_pinned[others]
-    if not touchers.is_pinned[index]:
-        allowed |= schedule.all_precede(touchers.steps[index], touchers.first[others])
-    return allowed
-
-
-def _columns(
-    buffers: Sequence[Buffer], end: int, alignment: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _columns(buffers: Sequence[Buffer], end: int) -> tuple[Ints, Ints, Ints]:
     """First step, last step and rounded size of each buffer."""
-    first = as_ints([min(buffer.touchers) for buffer in buffers])
+    first = as_ints([buffer.touchers[0] for buffer in buffers])
     last = as_ints([end if buffer.is_pinned else max(buffer.touchers) for buffer in buffers])
-    return first, last, as_ints([round_up(buffer.size_bytes, alignment) for buffer in buffers])
+    return first, last, as_ints([round_up(buffer.size_bytes, ALIGNMENT) for buffer in buffers])

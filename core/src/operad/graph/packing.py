@@ -1,9 +1,7 @@
-"""Packing buffers into memory: offsets for lifetimes, and which buffers may share a block.
+"""Packing buffers into memory: offsets for lifetimes.
 
-Two problems, both NP-hard, both with a greedy answer that is nearly always within a few percent of
-the bound.
-
-`pack` is dynamic storage allocation. Buffers have lifetimes on a line of steps, and those whose
+`pack` is dynamic storage allocation, which is NP-hard, with a greedy answer that is nearly always within a
+few percent of the bound. Buffers have lifetimes on a line of steps, and those whose
 lifetimes meet must not overlap in memory. First the steps are played: a buffer takes the smallest gap
 that holds it when it is born and gives it back when it dies, which costs little and reaches the lower
 bound, the largest sum of live sizes, on chains of equal layers. Where it does not, and the buffers are
@@ -13,10 +11,6 @@ long-lived first, ...) and the best one is then improved: the buffer at the top 
 earlier, halfway to the front, again and again. All of it stops within a
 hundredth of the lower bound.
 
-`share_blocks` is for buffers whose steps are only partially ordered. It puts buffers into bins such
-that within a bin one buffer's last use always precedes the next one's first; a bin is as large as
-its largest buffer.
-
 Refused: free lists by size, as in MXNet's planner. They hand a small buffer a large block, or open
 a new one; offsets let many small buffers share what one large buffer leaves.
 """
@@ -24,9 +18,9 @@ a new one; offsets let many small buffers share what one large buffer leaves.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -157,34 +151,6 @@ def _place(order: Ints, first: Ints, last: Ints, size: Ints) -> Ints:
         placed[:, slot + 1 : count + 1] = placed[:, slot:count].copy()
         placed[:, slot] = at, at + need, begin, end
     return offset
-
-
-def share_blocks(
-    size: Ints, follows: Callable[[int, NDArray[Any]], NDArray[np.bool_]]
-) -> tuple[Ints, list[int]]:
-    """Bins for buffers that may share memory only if all uses of one precede the other.
-
-    Args:
-        size: In bytes.
-        follows: `follows(i, others)` is True for each of `others` that may share with buffer `i`.
-
-    Returns:
-        The bin of each buffer, and the bytes of each bin.
-    """
-    bins = np.full(len(size), -1, np.int64)
-    sizes: list[int] = []
-    placed: list[int] = []
-    for index in np.argsort(-size, kind="stable").tolist():
-        others = np.array(placed, np.int64)
-        closed = set(bins[others[~follows(index, others)]].tolist()) if placed else set()
-        # Bins come in falling size, so the last open one wastes least.
-        chosen = next((b for b in range(len(sizes) - 1, -1, -1) if b not in closed), None)
-        if chosen is None:
-            chosen = len(sizes)
-            sizes.append(int(size[index]))
-        bins[index] = chosen
-        placed.append(index)
-    return bins, sizes
 
 
 def round_up(size_bytes: int, alignment: int) -> int:

@@ -10,12 +10,12 @@ and target context, whoever reads them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import final
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 from operad.context import Context
 from operad.errors import ContextError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, rebuilt
+from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
 
@@ -52,14 +52,12 @@ def insert_copies(
     graph: Graph,
     contexts: Mapping[Node, Context],
     targets: Sequence[Context | None] = (),
-    reads_anywhere: Collection[Node] = (),
 ) -> tuple[Graph, list[Context]]:
     """Insert `_cross_device_copy` nodes where a node reads an entry of another context.
 
     Args:
         contexts: The context of each node of `graph`.
         targets: For each output of `graph`, the context it is brought to, or None; may be left out.
-        reads_anywhere: Nodes that read entries where they are, as copies do.
 
     Returns:
         The graph with copies, and the context of each of its nodes, by number.
@@ -67,16 +65,42 @@ def insert_copies(
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    copier = _Copier(contexts, reads_anywhere)
-    for node in graph.nodes:
-        copier.rebuild(node)
-    outputs = []
-    for index, entry in enumerate(graph.outputs):
-        target = targets[index] if index < len(targets) else None
-        moved = copier.renewed(entry)
-        outputs.append(moved if target is None else copier.on(moved, target))
-    placed = graph if outputs == list(graph.outputs) else Graph(outputs)
-    return placed, [copier.contexts[node] for node in placed.nodes]
+    now = dict(contexts)
+    copies: dict[tuple[Entry, Context], Entry] = {}
+    # `rewrite` visits these in order.
+    own_contexts = iter([contexts[node] for node in graph.nodes if not isinstance(node, Variable)])
+
+    def on(entry: Entry, ctx: Context) -> Entry:
+        """The entry, or a copy of it, on `ctx`."""
+        if now[entry.node] is ctx:
+            return entry
+        found = copies.get((entry, ctx))
+        if found is None:
+            name = f"{entry.name}_on_{ctx.device_type}{ctx.device_id}"
+            copy = CrossDeviceCopy(device_type=ctx.device_type, device_id=ctx.device_id)
+            found = copies[entry, ctx] = Entry(OpNode(copy, name, [entry]))
+            now[found.node] = ctx
+        return found
+
+    def visit(node: Node) -> list[Entry] | None:
+        ctx = now[node] = next(own_contexts)
+        for entry in node.aux if isinstance(node, OpNode) else ():
+            if now[entry.node] is not ctx:
+                raise ContextError(
+                    f"auxiliary state {entry.name!r} is on {now[entry.node]}, but {node.name!r}, "
+                    f"which updates it, runs on {ctx}; put both in one __ctx_group__"
+                )
+        if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy):
+            return None
+        moved = rebuilt(node, [on(entry, ctx) for entry in node.inputs], {})
+        now[moved] = ctx
+        return None if moved is node else [Entry(moved, index) for index in range(node.num_outputs)]
+
+    placed = rewrite(graph, visit)
+    beside = zip_longest(placed.outputs, targets)
+    outputs = tuple([entry if ctx is None else on(entry, ctx) for entry, ctx in beside])
+    placed = placed if outputs == placed.outputs else Graph(outputs)
+    return placed, [now[node] for node in placed.nodes]
 
 
 def _assign(
@@ -114,52 +138,3 @@ def _own_context(
 
 def _is_primitive(node: Node) -> bool:
     return isinstance(node, OpNode) and isinstance(node.op, GraphPrimitive)
-
-
-@final
-class _Copier:
-    """Rebuilds nodes whose inputs moved."""
-
-    def __init__(self, contexts: Mapping[Node, Context], reads_anywhere: Collection[Node]) -> None:
-        self.contexts = dict(contexts)
-        self._reads_anywhere = reads_anywhere
-        self._new: dict[Node, Node] = {}
-        self._copies: dict[tuple[Entry, Context], Entry] = {}
-
-    def rebuild(self, node: Node) -> None:
-        ctx = self.contexts[node]
-        inputs = [self.renewed(entry) for entry in node.inputs]
-        is_copy = isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy)
-        if not is_copy and node not in self._reads_anywhere:
-            inputs = [self.on(entry, ctx) for entry in inputs]
-        self._check_states(node, ctx)
-        new = rebuilt(node, inputs, self._new)
-        if new is node:
-            return
-        self._new[node] = new
-        self.contexts[new] = self.contexts.pop(node)
-
-    def renewed(self, entry: Entry) -> Entry:
-        """The entry of the new graph that stands for `entry` of the old one."""
-        return Entry(self._new.get(entry.node, entry.node), entry.index)
-
-    def on(self, entry: Entry, ctx: Context) -> Entry:
-        """The entry, or a copy of it, on `ctx`."""
-        if self.contexts[entry.node] is ctx:
-            return entry
-        found = self._copies.get((entry, ctx))
-        if found is None:
-            name = f"{entry.name}_on_{ctx.device_type}{ctx.device_id}"
-            copy = CrossDeviceCopy(device_type=ctx.device_type, device_id=ctx.device_id)
-            found = Entry(OpNode(copy, name, [entry]))
-            self.contexts[found.node] = ctx
-            self._copies[entry, ctx] = found
-        return found
-
-    def _check_states(self, node: Node, ctx: Context) -> None:
-        for entry in node.aux if isinstance(node, OpNode) else ():
-            if self.contexts[entry.node] is not ctx:
-                raise ContextError(
-                    f"auxiliary state {entry.name!r} is on {self.contexts[entry.node]}, but {node.name!r}, "
-                    f"which updates it, runs on {ctx}; put both in one __ctx_group__"
-                )

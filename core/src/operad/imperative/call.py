@@ -8,10 +8,7 @@ dictionary look-ups, the allocation of its outputs, and one call of the engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any, Final, final
-
-import numpy as np
 
 from operad import engine
 from operad.config import settings
@@ -26,7 +23,7 @@ from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
 from operad.imperative.state import RECORDING, TRAINING, is_recording
 from operad.imperative.tape import record
-from operad.operator import OperatorProperty
+from operad.operator import OperatorProperty, transfer
 
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
@@ -243,8 +240,8 @@ def copy_into(target: Array, source: Array) -> None:
     is_within = target._chunk is source._chunk
     ctx = source.ctx if source.ctx.is_gpu else target.ctx
     execute(
-        _assign,
-        (target.ctx.xp, target._data, source._data),
+        transfer,
+        (target.ctx.xp, source._data, target._data),
         ctx,
         () if is_within else (source._chunk.var,),
         (target._chunk.var,),
@@ -253,13 +250,6 @@ def copy_into(target: Array, source: Array) -> None:
         reads_mutable=is_within or target._is_part,
         size_bytes=target._spec.nbytes,
     )
-
-
-def _assign(xp: ModuleType, target: Any, source: Any) -> None:
-    if isinstance(target, np.ndarray):
-        target[...] = source if isinstance(source, np.ndarray) else source.get()
-    else:
-        target[...] = xp.asarray(source)
 
 
 _invokers: dict[Any, Invoker] = {}

@@ -46,13 +46,11 @@ class Recordable:
 
     Attributes:
         name: What errors call it.
-        prop: The operator's property.
         out_specs: Specifications of all outputs.
     """
 
-    def __init__(self, name: str, prop: OperatorProperty, out_specs: Sequence[Spec]) -> None:
+    def __init__(self, name: str, out_specs: Sequence[Spec]) -> None:
         self.name = name
-        self.prop = prop
         self.out_specs = out_specs
 
 
@@ -77,6 +75,7 @@ class Plan(Recordable):
     no way to take them, or a gradient will want them, `bound` gives a copy of the plan for them.
 
     Attributes:
+        prop: The operator's property.
         operator: Computes it.
         state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
         in_specs: Specifications of arguments and auxiliary states.
@@ -103,7 +102,8 @@ class Plan(Recordable):
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
         self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
-        super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), prop, out_specs)
+        super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), out_specs)
+        self.prop = prop
         self.ctx = ctx
         self.in_specs = tuple(specs)
         self.num_args = num_args

@@ -25,6 +25,7 @@ from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import OperatorProperty as OperatorProperty
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
+from operad.operator.req import transfer as transfer
 from operad.operator.shapes import PartialShape as PartialShape
 from operad.operator.shapes import Shape as Shape
 from operad.operator.shapes import given_shape as given_shape

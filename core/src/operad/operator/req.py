@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+import numpy as np
+
 
 class OpReq(IntEnum):
     """The request an executor makes of one output.
@@ -33,3 +35,15 @@ def assign(out: Any, req: OpReq, value: Any) -> None:
         out[...] += value.astype(out.dtype, copy=False) if hasattr(value, "astype") else value
     else:
         out[...] = value
+
+
+def transfer(xp: Any, source: Any, target: Any) -> None:
+    """Copy the values of an array into another, of either device, casting as needed; shapes broadcast.
+
+    Args:
+        xp: The array module of `target`, if that is not of NumPy.
+    """
+    if isinstance(target, np.ndarray):
+        target[...] = source if isinstance(source, np.ndarray) else source.get()
+    else:
+        target[...] = xp.asarray(source)

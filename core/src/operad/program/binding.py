@@ -98,11 +98,6 @@ class Binding:
             chunks[block.id] = fits[0] if fits else new_chunk(block.ctx, block.size_bytes)
         return chunks
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of the planned blocks."""
-        return sum([block.size_bytes for block in self.program.plan.blocks])
-
     def array_of(self, entry: int) -> Array | None:
         """The array that the caller bound the entry to, if any."""
         return self._arrays.get(entry)

@@ -7,10 +7,8 @@ import gc
 import numpy as np
 import pytest
 
-from operad import autograd, nd
-from operad.errors import ArgumentError, GradientError
-
-pytestmark = pytest.mark.usefixtures("operators")
+from operad import autograd, engine, nd
+from operad.errors import ArgumentError, BindError, GradientError
 
 A, B = np.float32([0.5, -1, 2]), np.float32([3, 4, -5])
 
@@ -39,6 +37,14 @@ class SumAndProduct(autograd.Function):
     def backward(self, d_sum, d_product):
         x, y = self.saved_tensors
         return d_sum + d_product * y * self.scale, d_sum + d_product * x * self.scale
+
+
+@pytest.fixture(params=["threaded", "naive"])
+def each_engine(request):
+    """The test runs on every engine."""
+    engine.set(request.param)
+    yield
+    engine.set("threaded")
 
 
 def variable(values, grad_req="write"):
@@ -276,3 +282,61 @@ def test_saved_arrays_may_be_overwritten_after_backward(each_engine):
     x[:] = 100
     np.testing.assert_array_equal(x.grad.asnumpy(), 2 * B)
     np.testing.assert_array_equal(y.grad.asnumpy(), 2 * A)
+
+
+def test_a_function_does_not_take_an_alias_for_a_constant():
+    class Twice(autograd.Function):
+        def forward(self, x):
+            return x + x
+
+        def backward(self, dy):
+            return dy + dy
+
+    x, b = variable(A), nd.array(A)
+    view = b[:]
+    with autograd.record():
+        nd.square(x, out=b)
+        with pytest.raises(BindError, match="shares memory"):
+            Twice()(view)
+
+
+def network(x, functions):
+    """Functions among operators: entries with one, two and more readers, on both sides of a function."""
+    y = nd.square(x) + x
+    total = y * 2
+    for function in functions:
+        z = function(y)
+        total = total + z * y + nd.tanh(z) - x * y
+    return total
+
+
+@pytest.mark.parametrize("grad_req", ["write", "add"])
+def test_gradients_around_functions_are_those_of_operators(grad_req):
+    """The same graph with operators that compute the same: sums have the same order, so every bit agrees."""
+
+    class Tripled(autograd.Function):
+        def forward(self, x):
+            return x * 3
+
+        def backward(self, dy):
+            return dy * 3
+
+    found = []
+    for functions in ([lambda x: x * 3] * 3, [lambda x: Tripled()(x)] * 3):
+        x = variable(A, grad_req)
+        x.grad[:] = 100
+        for _ in range(2):
+            with autograd.record():
+                y = network(x, functions)
+            y.backward(nd.array(B))
+        found.append(x.grad.asnumpy())
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_operators_beside_a_function_run_in_the_mode_that_was_asked_for():
+    x = variable(A)
+    with autograd.record():
+        y = nd.Dropout(TwiceTanh()(x) * 1, p=0.5)
+    y.backward(train_mode=True)
+    dropped = y.asnumpy() == 0
+    np.testing.assert_array_equal(x.grad.asnumpy()[dropped], 0)
