@@ -10,13 +10,14 @@ from functools import partial
 from typing import final
 
 from operad.context import Context, cpu
+from operad.engine.budget import ThreadBudget
 from operad.engine.completion import Completion
 from operad.engine.failure import Failure, alive, note_on
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import CombiningLock
-from operad.engine.operation import GROUP, Opr, OprBlock, RunContext
+from operad.engine.operation import GROUP, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
-from operad.engine.var import DependencyQueue, Var, WaitBlock, inherited, settle
+from operad.engine.var import DependencyQueue, Var, inherited, settle
 
 ProfileHook = Callable[[str, Context, float, float], object]
 
@@ -24,15 +25,21 @@ ProfileHook = Callable[[str, Context, float, float], object]
 class Runner(ABC):
     """Decides in which thread blocks run.
 
+    Args:
+        budget: The threads that operations may use together.
+
     Attributes:
         is_threaded: Whether that may be another thread than the pushing one.
     """
 
     is_threaded: bool
 
-    @abstractmethod
+    def __init__(self, budget: ThreadBudget) -> None:
+        self._budget = budget
+
     def attach(self, dispatcher: Dispatcher) -> None:
         """Run the blocks of `dispatcher`."""
+        self._dispatcher = dispatcher
 
     @abstractmethod
     def renew(self) -> None:
@@ -142,16 +149,21 @@ class Dispatcher:
         self._runner.help(is_over)
         if is_over() and var.failure is None:
             return
-        event = new_event()
-        block = WaitBlock(var, cpu(), write, event.release)
-        self.submit(block)
+        event, found = new_event(), []
+
+        def arrive(failure: Failure | None) -> None:
+            found.append(failure)
+            event.release()
+
+        const_vars, mutable_vars = ((), (var,)) if write else ((var,), ())
+        self.submit(OprBlock(Opr(arrive, const_vars, mutable_vars, kind=WAIT), cpu()))
         wait_for(event)
-        if block.failure is not None:
-            error = self.queue.failures.error_of(block.failure)
+        if (failure := found.pop()) is not None:
+            error = self.queue.failures.error_of(failure)
             try:
                 raise error
             finally:
-                del error, block  # this frame is part of the error's traceback
+                del error, failure  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
@@ -175,14 +187,7 @@ class Dispatcher:
     @calls_operations
     def run(self, block: OprBlock, run_ctx: RunContext) -> None:
         """Run a synchronous block and finish it."""
-        failure = None
-        if block.profiling or block.opr.kind == GROUP:
-            failure = self.call(block, run_ctx)
-        else:  # `call` without a further frame
-            try:
-                local.state.run(block.opr.fn, run_ctx)
-            except BaseException as error:  # noqa: BLE001 - as in `call`
-                failure = self.failed(block, error)
+        failure = self.call(block, run_ctx)
         self.finish(block, failure)
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import ClassVar
 
 from operad.config import settings
 from operad.context import Context
@@ -34,14 +35,13 @@ class Engine:
     for such a variable raises that error until a later function has overwritten the variable.
 
     Args:
-        runner: Decides who runs the functions.
-        budget: The threads that operations may use together.
+        num_threads: The threads that operations may use together; default: the setting.
 
     Attributes:
+        runner_class: What decides who runs the functions.
         lock: The queue's lock, for the imperative hot path; see its module.
         submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
-        run_nested: Runs a function inside an operation that calls operators; see `InlinePath.run_nested`.
         fail_inline: Stores the error of a function that the hot path ran; see `InlinePath.fail`.
         use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
         parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
@@ -49,17 +49,19 @@ class Engine:
     Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
     """
 
-    def __init__(self, runner: Runner, budget: ThreadBudget) -> None:
+    runner_class: ClassVar[type[Runner]]
+
+    def __init__(self, num_threads: int | None = None) -> None:
         options = settings()
-        self._runner = runner
-        self._budget = budget
+        self._budget = budget = ThreadBudget(num_threads or options.num_threads)
+        self._runner = runner = self.runner_class(budget)
         self._dispatcher = Dispatcher(runner)
         self._queue = self._dispatcher.queue
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
         self._inline = inline = InlinePath(self._dispatcher)
-        self.run_inline, self.run_nested, self.fail_inline = inline.run, inline.run_nested, inline.fail
+        self.run_inline, self.fail_inline = inline.run, inline.fail
         self.use_threads = budget.use
         self.parallel = budget.parallel
         self._profiles_all = False
@@ -359,7 +361,7 @@ class Engine:
         blockers.append(STOP)
         self._stand_still.end()
         self._runner.end()
-        self._budget.lift()
+        self._budget.apply(is_over=True)
         self._queue.failures.raise_unread()
 
     def in_force(self) -> Engine:

@@ -58,7 +58,8 @@ SyncFn = Callable[[RunContext], object]
 AsyncFn = Callable[[RunContext, OnComplete], object]
 
 
-# Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path.
+# Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path. The function of
+# a WAIT is called under the lock when its turn has come, with what its one variable carries: a failure or None.
 RUN: Final = 0
 GROUP: Final = 1
 WAIT: Final = 2
