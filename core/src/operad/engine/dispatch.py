@@ -227,7 +227,16 @@ class Dispatcher:
         Args:
             done: Called when the block is finished.
         """
-        completion = Completion(block.opr.title, self._completer(block, done))
+        start_s = time.perf_counter() if block.profiling else 0.0
+
+        def complete(error: BaseException | None) -> None:
+            self.finish(block, None if error is None else self.failed(block, error))
+            if block.profiling:
+                self.report(block.opr.title, block.ctx, start_s)
+            if done is not None:
+                done()
+
+        completion = Completion(block.opr.title, complete)
         is_interrupted = False
         try:
             local.state.run(block.opr.fn, run_ctx, completion)
@@ -238,20 +247,6 @@ class Dispatcher:
         self.lock.do(self._rest, block)
         if is_interrupted:
             raise KeyboardInterrupt
-
-    def _completer(
-        self, block: OprBlock, done: Callable[[], object] | None
-    ) -> Callable[[BaseException | None], None]:
-        start_s = time.perf_counter() if block.profiling else 0.0
-
-        def complete(error: BaseException | None) -> None:
-            self.finish(block, None if error is None else self.failed(block, error))
-            if block.profiling:
-                self.report(block.opr.title, block.ctx, start_s)
-            if done is not None:
-                done()
-
-        return complete
 
     def report(self, title: str, ctx: Context, start_s: float) -> None:
         """Tell the profiler of a run that ends now."""

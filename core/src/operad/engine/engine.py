@@ -8,15 +8,14 @@ from typing import ClassVar
 
 from operad.config import settings
 from operad.context import Context
-from operad.engine import interrupts, lifetime
+from operad.engine import inline, interrupts, lifetime
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.grouping import Bulk, open_groups
-from operad.engine.inline import InlinePath
 from operad.engine.lock import BULK, PROFILER, STOP
-from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, RunContext, SyncFn
-from operad.engine.run_ahead import MAX_NOTES, RunAhead
+from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, SyncFn
+from operad.engine.run_ahead import MAX_NOTES, wait_for_room
 from operad.engine.standstill import StandStill
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.engine.var import Var
@@ -41,8 +40,8 @@ class Engine:
         runner_class: What decides who runs the functions.
         lock: The queue's lock, for the imperative hot path; see its module.
         submit: Takes a block past all that `push` looks at.
-        run_inline: Runs a function here and now if nothing stands in its way; see `InlinePath.run`.
-        fail_inline: Stores the error of a function that the hot path ran; see `InlinePath.fail`.
+        run_inline: Runs a function here and now if nothing stands in its way; see `inline.run`.
+        fail_inline: Stores the error of a function that the hot path ran; see `inline.fail`.
         use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
         parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
 
@@ -60,14 +59,14 @@ class Engine:
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        self._inline = inline = InlinePath(self._dispatcher)
-        self.run_inline, self.fail_inline = inline.run, inline.fail
+        self.run_inline = partial(inline.run, self._dispatcher)
+        self.fail_inline = partial(inline.fail, self._dispatcher)
         self.use_threads = budget.use
         self.parallel = budget.parallel
         self._profiles_all = False
         self._is_stopped = False
         self._successor: Engine | None = None
-        self._run_ahead = RunAhead(self._dispatcher, options.max_pending, options.max_pending_bytes)
+        self._max_pending, self._max_bytes = options.max_pending, options.max_pending_bytes
         budget.apply_if_restricted()
         interrupts.install()
         lifetime.watch(self._stand_still)
@@ -192,13 +191,13 @@ class Engine:
             var.version += 1
         if is_blocked and (bulk := local.state.bulk) and bulk.owner.in_force() is self and bulk.join(block):
             return
-        queue, limit, size_bytes, notes = self._queue, self._run_ahead, block.size_bytes, len(lock.inbox)
+        queue, size_bytes, notes = self._queue, block.size_bytes, len(lock.inbox)
         if (
-            queue.pending >= limit.max_pending
-            or queue.pending_bytes + size_bytes * (notes + 1) > limit.max_bytes  # notes are not counted yet
+            queue.pending >= self._max_pending
+            or queue.pending_bytes + size_bytes * (notes + 1) > self._max_bytes  # notes are not counted yet
             or notes >= MAX_NOTES
         ):
-            limit.wait_for_room(size_bytes)
+            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes - size_bytes)
         self.submit(block)
 
     def _admits(self, block: OprBlock) -> bool:
@@ -233,7 +232,7 @@ class Engine:
     def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
         """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
 
-        It may be called here and now where `var` is idle. Naming `var` afterwards is an EngineError.
+        Naming `var` afterwards is an EngineError.
         """
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
@@ -242,19 +241,12 @@ class Engine:
         self._delete(block)
 
     def _delete(self, block: OprBlock) -> None:
-        (var,), engine = block.opr.mutable_vars, self.in_force()
+        (var,) = block.opr.mutable_vars
         for group in tuple(open_groups):
             if group.names(var):
                 group.once_pushed(var, partial(self._delete, block))
                 return
-        if block.is_gpu or not engine.is_idle(var):
-            engine.submit(block)
-            return
-        var.close()
-        try:
-            block.opr.fn(RunContext(block.ctx))
-        except BaseException as error:  # noqa: BLE001 - waits raise it
-            engine._dispatcher.record_apart(block, error)
+        self.in_force().submit(block)
 
     # Waiting.
 
@@ -286,7 +278,7 @@ class Engine:
 
     def _wait(self, var: Var, write: bool) -> None:
         if local.state.inside == NESTED:
-            self._inline.wait_nested(var, write)
+            inline.wait_nested(self._dispatcher, var, write)
             return
         self._prepare_to_wait("waiting for", var)
         if var.deleted:

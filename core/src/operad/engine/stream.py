@@ -23,44 +23,49 @@ from typing import Any, final
 from operad.context import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure
-from operad.engine.operation import OprBlock, RunContext
+from operad.engine.operation import DELETE, OprBlock, RunContext
 from operad.engine.thread import OPERATION, local
 
 
 @final
 class Stream:
-    """A device's stream: launches blocks on it, and finishes them when their events say so.
+    """The stream of one worker: launches blocks on it, and finishes them when their events say so.
 
     Args:
-        device: What computes.
         dispatcher: Calls the functions of blocks, and is told when they are done.
     """
 
-    __slots__ = ("_device", "_dispatcher", "_launched", "_stream")
+    __slots__ = ("_dispatcher", "_launched", "_stream")
 
-    def __init__(self, device: Context, dispatcher: Dispatcher) -> None:
-        cuda = device.xp.cuda
-        self._device = cuda.Device(device.device_id)
-        with self._device:
-            self._stream = cuda.Stream(non_blocking=True)
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._launched: SimpleQueue[tuple[OprBlock, Any, Failure | None]] = SimpleQueue()
-        threading.Thread(target=self._serve, name="operad-events", daemon=True).start()
+        self._stream: Any = None  # until a device gave one
 
     def launch(self, block: OprBlock) -> None:
         """Call the function of `block` with the stream current; called by its one worker."""
-        run_ctx = RunContext(block.ctx, self._stream)
+        dispatcher = self._dispatcher
         try:
-            with self._device, self._stream:
+            with block.ctx.xp.cuda.Device(block.ctx.device_id), self._current(block.ctx):
+                run_ctx = RunContext(block.ctx, self._stream)
                 if block.opr.is_async:
-                    self._dispatcher.start(block, run_ctx)
+                    dispatcher.start(block, run_ctx)
                     return
-                failure = self._dispatcher.call(block, run_ctx)
+                failure = dispatcher.call(block, run_ctx)
                 event = self._stream.record()
         except Exception as error:  # noqa: BLE001 - a device that refuses fails the operation, not its worker
-            self._dispatcher.finish(block, self._dispatcher.failed(block, error))
+            if self._stream is None and block.opr.kind == DELETE:  # it needs none, and nobody could be told
+                dispatcher.run(block, RunContext(block.ctx))
+            else:
+                dispatcher.finish(block, dispatcher.failed(block, error))
             return
         self._launched.put((block, event, failure))
+
+    def _current(self, ctx: Context) -> Any:
+        if self._stream is None:
+            self._stream = ctx.xp.cuda.Stream(non_blocking=True)
+            threading.Thread(target=self._serve, name="operad-events", daemon=True).start()
+        return self._stream
 
     def _serve(self) -> None:
         local.state.inside = OPERATION

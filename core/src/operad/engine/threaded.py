@@ -25,19 +25,13 @@ from typing import Final, final
 from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import DELETE, FnProperty, OprBlock, RunContext
+from operad.engine.operation import FnProperty, OprBlock, RunContext
 from operad.engine.pools import WorkerPool
 from operad.engine.stream import Stream
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
-
-
-def _dismiss(pool: WorkerPool, _: object) -> None:
-    """Count one worker out; under the lock."""
-    pool.workers -= 1
-    pool.is_waking = False
 
 
 @final
@@ -50,7 +44,7 @@ class _Worker:
         self.pool = pool
         self.event = new_event()
         self.run_ctx = RunContext(pool.device or _CPU)
-        self.stream = None if pool.device is None else Stream(pool.device, dispatcher)
+        self.stream = Stream(dispatcher) if pool.device else None
         self.has_slot = False
 
 
@@ -132,11 +126,7 @@ class ThreadedRunner(Runner):
 
     def _serve(self, pool: WorkerPool) -> None:
         local.state.inside = OPERATION
-        try:
-            worker = _Worker(pool, self._dispatcher)
-        except Exception as error:  # noqa: BLE001 - it is the operations' own, and waits raise it
-            self._refuse(pool, error)
-            return
+        worker = _Worker(pool, self._dispatcher)
         pool.is_waking = False
         while True:
             block = self._take(worker)
@@ -152,22 +142,6 @@ class ThreadedRunner(Runner):
                 return
             worker.event.acquire()
             pool.is_waking = False
-
-    def _refuse(self, pool: WorkerPool, error: Exception) -> None:
-        """Fail what is ready in a pool that has no device to serve it on: else waits would never end.
-
-        Deletions are run, for they need no stream, and nobody waits for them who could be told.
-        """
-        self._dispatcher.lock.do(_dismiss, pool)
-        while pool.ready:
-            try:
-                block = heappop(pool.ready)[3]
-            except IndexError:  # another worker was faster
-                return
-            if block.opr.kind == DELETE:
-                self._dispatcher.run(block, RunContext(block.ctx))
-            else:
-                self._dispatcher.finish(block, self._dispatcher.failed(block, error))
 
     def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool

@@ -154,14 +154,7 @@ def get() -> Storage:
     if _process_storage is None:
         with _creation_lock:
             if _process_storage is None:
-                _process_storage = Storage()
+                made = _process_storage = Storage()
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=made.reset_after_fork)
     return _process_storage
-
-
-def _reset_after_fork() -> None:
-    if _process_storage is not None:
-        _process_storage.reset_after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_after_fork)
