@@ -63,8 +63,6 @@ class Engine:
         self.fail_inline = partial(inline.fail, self._dispatcher)
         self.use_threads = budget.use
         self.parallel = budget.parallel
-        self._profiles_all = False
-        self._is_stopped = False
         self._successor: Engine | None = None
         self._max_pending, self._max_bytes = options.max_pending, options.max_pending_bytes
         budget.apply_if_restricted()
@@ -202,13 +200,13 @@ class Engine:
 
     def _admits(self, block: OprBlock) -> bool:
         """See to what stands in the way of a push; False if another engine has taken it."""
-        self._stand_still.gate.pass_through()
+        self._stand_still.hold_back()
         if self._successor is not None:
             self._successor._push(block)
             return False
-        if self._is_stopped and local.state.inside == OUTSIDE:
+        if STOP in self.lock.blockers and local.state.inside == OUTSIDE:
             raise EngineStoppedError("push to a stopped engine; operad.engine.get() starts a new one")
-        if self._profiles_all:
+        if PROFILER in self.lock.blockers:
             block.profiling = True
         return True
 
@@ -324,9 +322,9 @@ class Engine:
 
     def profile_all(self, is_on: bool) -> None:
         """Report every operation to `profile_hook` from now on, inline ones included, or no longer."""
-        if is_on != self._profiles_all:
-            self._profiles_all = is_on
-            (self.lock.blockers.append if is_on else self.lock.blockers.remove)(PROFILER)
+        blockers = self.lock.blockers
+        if is_on != (PROFILER in blockers):
+            (blockers.append if is_on else blockers.remove)(PROFILER)
 
     # Ending.
 
@@ -336,17 +334,16 @@ class Engine:
         Args:
             successor: Takes what other threads push from now on.
         """
-        if self._is_stopped:
+        blockers = self.lock.blockers
+        if STOP in blockers:
             return
         self._prepare_to_wait("stopping", self)
         self._stand_still.begin_with_nothing_pending()
-        self._is_stopped = True
         self._successor = successor
-        blockers = self.lock.blockers
         if successor is not None:
             self._dispatcher.successor = successor._dispatcher
             successor.profile_hook = self.profile_hook
-            successor.profile_all(self._profiles_all)
+            successor.profile_all(PROFILER in blockers)
             while BULK in blockers:
                 successor.lock.blockers.append(BULK)
                 blockers.remove(BULK)

@@ -55,7 +55,8 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if lock.blockers:
         if not inside and any(word != PROFILER for word in lock.blockers):
             return False
-        start_s = time.perf_counter()
+        if PROFILER in lock.blockers:
+            start_s = time.perf_counter()
     thread.inside = STEP
     try:
         if lock.take() if inside else lock.try_take():
