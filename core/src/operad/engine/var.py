@@ -134,13 +134,12 @@ class DependencyQueue:
             Blocks to run now.
         """
         opr = block.opr
-        if not opr.is_async:
-            self.running -= 1
         if failure is None and alive and opr.kind != GROUP:
             settle(opr.mutable_vars, None)
         if opr.kind == DELETE:
             opr.mutable_vars[0].close()
-        return self._give_back(opr.const_vars, opr.mutable_vars, failure, block.size_bytes)
+        running = 0 if opr.is_async else 1
+        return self.end_claim(opr.const_vars, opr.mutable_vars, failure, block.size_bytes, running)
 
     def claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
         """Hold idle variables for a function that the caller runs at once, with no block made for it.
@@ -165,19 +164,15 @@ class DependencyQueue:
         return self.seq
 
     def end_claim(
-        self, const_vars: Sequence[Var], mutable_vars: Sequence[Var], failure: Failure | None
-    ) -> list[OprBlock]:
-        """Give back what a claim held; the blocks to run now."""
-        self.running -= 1
-        return self._give_back(const_vars, mutable_vars, failure, 0)
-
-    def _give_back(
         self,
         const_vars: Sequence[Var],
         mutable_vars: Sequence[Var],
         failure: Failure | None,
-        size_bytes: int,
+        size_bytes: int = 0,
+        running: int = 1,
     ) -> list[OprBlock]:
+        """Give back what a claim or block held that counts as `running`; the blocks to run now."""
+        self.running -= running
         if failure is not None:
             self.failures.record(failure)
             settle(mutable_vars, failure)
