@@ -130,7 +130,7 @@ def test_a_push_that_interrupted_a_step_never_waits_for_room(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     var, ran = engine.new_variable(), []
-    monkeypatch.setattr(engine._run_ahead, "max_pending", 1)
+    monkeypatch.setattr(engine, "_max_pending", 1)
 
     def push() -> None:
         for number in range(10):

@@ -32,7 +32,7 @@ def test_a_nested_function_runs_at_once_whatever_waits(engine: Engine) -> None:
     own = engine.new_variable()
 
     def body() -> None:
-        engine.run_nested(order.append, ("inner",), (), (own,), "inner")
+        engine.run_inline(order.append, ("inner",), CTX, (), (own,), "inner")
         engine.wait_for_var(own)
         order.append("outer")
 
@@ -48,7 +48,7 @@ def test_what_pending_work_names_is_refused(threaded: ThreadedEngine) -> None:
 
     def body() -> None:
         may_begin.wait()
-        threaded.run_nested(print, (), (other,), (), "reader")
+        threaded.run_inline(print, (), CTX, (other,), (), "reader")
 
     var = inside(threaded, body)
     threaded.push_sync(lambda _: may_end.wait(), CTX, (var,), (other,))
@@ -76,7 +76,7 @@ def test_an_error_of_a_nested_function_is_raised_at_once_and_fails_the_operation
 
     def body() -> None:
         try:
-            engine.run_nested(fail, (), (), (own,), "inner")
+            engine.run_inline(fail, (), CTX, (), (own,), "inner")
         except ZeroDivisionError:
             seen.append(True)
             raise

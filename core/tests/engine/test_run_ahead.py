@@ -15,8 +15,8 @@ CTX = cpu()
 @pytest.fixture
 def limited(threaded: ThreadedEngine, monkeypatch: pytest.MonkeyPatch) -> ThreadedEngine:
     """An engine of at most 8 pending operations, or 100 bytes."""
-    monkeypatch.setattr(threaded._run_ahead, "max_pending", 8)
-    monkeypatch.setattr(threaded._run_ahead, "max_bytes", 100)
+    monkeypatch.setattr(threaded, "_max_pending", 8)
+    monkeypatch.setattr(threaded, "_max_bytes", 100)
     return threaded
 
 
@@ -50,7 +50,7 @@ def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> No
 
 def test_dropped_results_do_not_hold_more_than_the_limit(threaded: ThreadedEngine) -> None:
     megabyte = 1 << 20
-    threaded._run_ahead.max_bytes = 64 * megabyte
+    threaded._max_bytes = 64 * megabyte
     assert most_pending(threaded, 1000, megabyte)[1] <= 128 * megabyte
 
 

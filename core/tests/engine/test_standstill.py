@@ -7,9 +7,10 @@ import threading
 import pytest
 
 from operad.context import cpu
-from operad.engine import Engine, ThreadedEngine
+from operad.engine import Engine, ThreadedEngine, standstill, thread
 from operad.engine.lock import GATE
 from operad.engine.standstill import StandStill
+from operad.engine.thread import OPERATION, OUTSIDE, STEP, local
 from operad.errors import BlockingInOperatorError
 
 CTX = cpu()
@@ -18,6 +19,78 @@ CTX = cpu()
 @pytest.fixture
 def stand_still(threaded: ThreadedEngine) -> StandStill:
     return threaded._stand_still
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
+    """The threads that were made to wait before a push."""
+    found: list[threading.Thread] = []
+
+    def wait_for(event: threading.Lock, timeout_s: float | None = None) -> None:
+        found.append(threading.current_thread())
+        thread.wait_for(event, timeout_s)
+
+    monkeypatch.setattr(standstill, "wait_for", wait_for)
+    return found
+
+
+class Pusher(threading.Thread):
+    """A thread that is held back if need be, standing somewhere."""
+
+    def __init__(self, stand_still: StandStill, inside: int = OUTSIDE) -> None:
+        super().__init__()
+        self._stand_still, self._inside = stand_still, inside
+        self.start()
+
+    def run(self) -> None:
+        local.state.inside = self._inside
+        self._stand_still.hold_back()
+
+
+def test_an_engine_that_does_not_stand_still_holds_nobody(stand_still: StandStill) -> None:
+    Pusher(stand_still).join()
+
+
+def test_threads_outside_are_held_until_the_end(
+    stand_still: StandStill, held: list[threading.Thread]
+) -> None:
+    assert stand_still.begin()
+    pushers = [Pusher(stand_still) for _ in range(3)]
+    while not all(pusher in held for pusher in pushers):
+        pass
+    assert all(pusher.is_alive() for pusher in pushers)
+    stand_still.end()
+    for pusher in pushers:
+        pusher.join()
+
+
+@pytest.mark.parametrize("inside", [OPERATION, STEP])
+def test_whoever_is_inside_the_engine_is_never_held(stand_still: StandStill, inside: int) -> None:
+    assert stand_still.begin()
+    Pusher(stand_still, inside).join()
+    stand_still.end()
+
+
+def test_the_thread_that_began_is_not_held(stand_still: StandStill) -> None:
+    assert stand_still.begin()
+    stand_still.hold_back()
+    stand_still.end()
+
+
+def test_the_next_one_begins_when_one_has_ended(stand_still: StandStill) -> None:
+    log: list[object] = []
+
+    def begin() -> None:
+        log.append(stand_still.begin())
+        stand_still.end()
+
+    assert stand_still.begin()
+    next_one = threading.Thread(target=begin)
+    next_one.start()
+    log.append("ending")
+    stand_still.end()
+    next_one.join()
+    assert log == ["ending", True]
 
 
 def test_what_was_pushed_before_has_run(threaded: ThreadedEngine, stand_still: StandStill) -> None:
@@ -30,13 +103,13 @@ def test_what_was_pushed_before_has_run(threaded: ThreadedEngine, stand_still: S
 
 
 def test_other_threads_pushes_are_held_until_the_end(
-    threaded: ThreadedEngine, stand_still: StandStill
+    threaded: ThreadedEngine, stand_still: StandStill, held: list[threading.Thread]
 ) -> None:
     log: list[object] = []
     assert stand_still.begin()
     pusher = threading.Thread(target=threaded.push_sync, args=(lambda _: log.append("pushed"), CTX))
     pusher.start()
-    while not stand_still.gate._held:
+    while pusher not in held:
         pass
     log.append("ending")
     stand_still.end()
@@ -75,7 +148,7 @@ def test_a_thread_that_stands_still_already_is_told_so(stand_still: StandStill) 
     stand_still.end()
 
 
-def test_an_interrupted_rest_opens_the_gate(
+def test_an_interrupted_rest_holds_nobody(
     threaded: ThreadedEngine, stand_still: StandStill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stand_still, "_rest", lambda: 1 / 0)
@@ -86,7 +159,7 @@ def test_an_interrupted_rest_opens_the_gate(
     threaded.wait_for_all()
 
 
-def test_stopping_inside_an_operation_is_refused_before_the_gate_closes(engine: Engine) -> None:
+def test_stopping_inside_an_operation_is_refused_before_anybody_is_held(engine: Engine) -> None:
     engine.push_sync(lambda _: engine.stop(), CTX)
     with pytest.raises(BlockingInOperatorError, match="stopping"):
         engine.wait_for_all()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from operad.context import cpu
 from operad.engine.failure import Failure, FailureLog, alive
-from operad.engine.operation import DELETE, Opr, OprBlock
-from operad.engine.var import DependencyQueue, Var, WaitBlock
+from operad.engine.operation import DELETE, WAIT, Opr, OprBlock
+from operad.engine.var import DependencyQueue, Var
 
 
 def block(reads: list[Var], writes: list[Var], reads_mutable: bool = False, kind: int = 0) -> OprBlock:
@@ -195,8 +195,8 @@ def test_nobody_looks_for_failures_once_no_variable_carries_one() -> None:
 
 def test_a_wait_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
     queue, var = DependencyQueue(), Var()
-    arrived: list[bool] = []
-    waiter = WaitBlock(var, cpu(), False, lambda: arrived.append(True))
+    arrived: list[Failure | None] = []
+    waiter = OprBlock(Opr(arrived.append, (var,), kind=WAIT), cpu())
     bad, good = block([], [var]), block([], [var])
     queue.add(bad)
     assert not queue.add(waiter)
@@ -204,8 +204,7 @@ def test_a_wait_arrives_in_its_turn_with_the_failures_of_that_turn() -> None:
     assert not arrived
     record = failure_of(bad)
     assert queue.finish(bad, record) == [good]
-    assert arrived
-    assert waiter.failure is record
+    assert arrived == [record]
 
 
 def test_a_deletion_runs_even_where_the_variable_failed() -> None:

@@ -41,7 +41,7 @@ def test_an_operation_that_calls_operators_has_the_hot_path_too(call):
     def body():
         call(x)
         taken = calls_of(lambda: found.append(call(x)))
-        assert "run_nested" not in taken
+        assert "execute" not in taken
         assert local.state.inside == NESTED
 
     in_operation(body)

@@ -27,7 +27,7 @@ MAKERS: dict[str, Callable[[NDArray], NDArray]] = {
 @pytest.fixture
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedEngine]:
     made = engine.set(ThreadedEngine(2))
-    monkeypatch.setattr(made._run_ahead, "max_bytes", LIMIT)
+    monkeypatch.setattr(made, "_max_bytes", LIMIT)
     yield made
     engine.set("threaded")
 

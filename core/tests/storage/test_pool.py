@@ -78,7 +78,7 @@ def test_many_different_sizes_do_not_grow_the_memo_without_bound() -> None:
     pool = pool_on(CpuDevice())
     for size_bytes in range(10_000):
         give_back(pool, pool.alloc(size_bytes))
-    assert len(pool.by_size) <= 4096
+    assert len(pool._by_size) <= 4096
     assert pool.stats().in_use_bytes == 0
 
 

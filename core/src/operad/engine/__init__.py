@@ -1,31 +1,20 @@
 """The dependency engine: functions run in the order their variables demand, in parallel where they may."""
 
-from operad.engine.current import bulk, get, set, set_bulk_size, stop
-from operad.engine.dispatch import ProfileHook
-from operad.engine.engine import Engine
-from operad.engine.failure import OperatorName
-from operad.engine.inline import nested
-from operad.engine.kinds import NaiveEngine, ThreadedEngine
-from operad.engine.operation import AsyncFn, FnProperty, OnComplete, Opr, RunContext, SyncFn
-from operad.engine.var import Var
-
-__all__ = [
-    "AsyncFn",
-    "Engine",
-    "FnProperty",
-    "NaiveEngine",
-    "OnComplete",
-    "OperatorName",
-    "Opr",
-    "ProfileHook",
-    "RunContext",
-    "SyncFn",
-    "ThreadedEngine",
-    "Var",
-    "bulk",
-    "get",
-    "nested",
-    "set",
-    "set_bulk_size",
-    "stop",
-]
+from operad.engine.current import bulk as bulk
+from operad.engine.current import get as get
+from operad.engine.current import set as set
+from operad.engine.current import set_bulk_size as set_bulk_size
+from operad.engine.current import stop as stop
+from operad.engine.dispatch import ProfileHook as ProfileHook
+from operad.engine.engine import Engine as Engine
+from operad.engine.failure import OperatorName as OperatorName
+from operad.engine.inline import nested as nested
+from operad.engine.kinds import NaiveEngine as NaiveEngine
+from operad.engine.kinds import ThreadedEngine as ThreadedEngine
+from operad.engine.operation import AsyncFn as AsyncFn
+from operad.engine.operation import FnProperty as FnProperty
+from operad.engine.operation import OnComplete as OnComplete
+from operad.engine.operation import Opr as Opr
+from operad.engine.operation import RunContext as RunContext
+from operad.engine.operation import SyncFn as SyncFn
+from operad.engine.var import Var as Var

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from typing import Any, Final, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
+from operad.locks import new_lock
 
 
 @final
@@ -50,8 +50,8 @@ class ThreadBudget:
         self.share = total
         self.applied = 0
         self.is_worth = True
-        self._lock = threading.Lock()
-        self._applying = threading.Lock()
+        self._lock = new_lock()
+        self._applying = new_lock()
         _budgets.add(self)
 
     @property
@@ -111,32 +111,26 @@ class ThreadBudget:
         finally:
             self.use(was_worth)
 
-    def apply(self) -> None:
-        """Give the BLAS libraries their limit, if they have another."""
-        with self._applying:
-            share = self.share if self.is_worth else 1
-            if share != self.applied:
-                for set_num_threads, most in list(_blas_pools().values()):
-                    set_num_threads(min(share, most))
-                self.applied = share
+    def apply(self, is_over: bool = False) -> None:
+        """Give the BLAS libraries their limit, if they have another.
 
-    def lift(self) -> None:
-        """Give the BLAS libraries back the threads they had before any budget."""
+        Args:
+            is_over: Give them back the threads they had before any budget.
+        """
         with self._applying:
-            if self.applied:
+            limit = 0 if is_over else self.share if self.is_worth else 1
+            if limit != self.applied:
                 for set_num_threads, most in list(_blas_pools().values()):
-                    set_num_threads(most)
-                self.applied = 0
+                    set_num_threads(min(limit or most, most))
+                self.applied = limit
 
     def apply_if_restricted(self) -> None:
         """Apply at once where the budget is smaller than the machine, before any worker has started."""
         if self.total < (os.cpu_count() or 1):
             self.apply()
 
-    def renew_lock(self) -> None:
-        """In a forked child, where whoever held a lock is gone."""
-        self._lock = threading.Lock()
-        self._applying = threading.Lock()
+    def renew(self) -> None:
+        """Count nothing as running, as in a forked child."""
         self.running.clear()
         self.share = self.total
 

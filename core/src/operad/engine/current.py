@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -13,12 +11,13 @@ from operad.engine.engine import Engine
 from operad.engine.kinds import NaiveEngine, ThreadedEngine
 from operad.engine.thread import OUTSIDE, local
 from operad.errors import BlockingInOperatorError, EngineError
+from operad.locks import new_lock
 
 _ENGINES: Final[dict[str, Callable[[], Engine]]] = {
     "naive": NaiveEngine,
     "threaded": ThreadedEngine,
 }
-_changing = threading.Lock()
+_changing: Final = new_lock()
 _engine: Engine | None = None
 
 
@@ -136,13 +135,3 @@ def _refuse_inside(what: str) -> None:
         raise BlockingInOperatorError(
             f"{what} inside an operation would wait for that operation; call it outside"
         )
-
-
-def _renew_lock() -> None:
-    """In a forked child, where whoever held the lock is gone."""
-    global _changing
-    _changing = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)

@@ -10,13 +10,14 @@ from functools import partial
 from typing import final
 
 from operad.context import Context, cpu
+from operad.engine.budget import ThreadBudget
 from operad.engine.completion import Completion
 from operad.engine.failure import Failure, alive, note_on
 from operad.engine.interrupts import calls_operations, is_ctrl_c
 from operad.engine.lock import CombiningLock
-from operad.engine.operation import GROUP, Opr, OprBlock, RunContext
+from operad.engine.operation import GROUP, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
-from operad.engine.var import DependencyQueue, Var, WaitBlock, inherited, settle
+from operad.engine.var import DependencyQueue, Var, inherited, settle
 
 ProfileHook = Callable[[str, Context, float, float], object]
 
@@ -24,15 +25,21 @@ ProfileHook = Callable[[str, Context, float, float], object]
 class Runner(ABC):
     """Decides in which thread blocks run.
 
+    Args:
+        budget: The threads that operations may use together.
+
     Attributes:
         is_threaded: Whether that may be another thread than the pushing one.
     """
 
     is_threaded: bool
 
-    @abstractmethod
+    def __init__(self, budget: ThreadBudget) -> None:
+        self._budget = budget
+
     def attach(self, dispatcher: Dispatcher) -> None:
         """Run the blocks of `dispatcher`."""
+        self._dispatcher = dispatcher
 
     @abstractmethod
     def renew(self) -> None:
@@ -142,16 +149,21 @@ class Dispatcher:
         self._runner.help(is_over)
         if is_over() and var.failure is None:
             return
-        event = new_event()
-        block = WaitBlock(var, cpu(), write, event.release)
-        self.submit(block)
+        event, found = new_event(), []
+
+        def arrive(failure: Failure | None) -> None:
+            found.append(failure)
+            event.release()
+
+        const_vars, mutable_vars = ((), (var,)) if write else ((var,), ())
+        self.submit(OprBlock(Opr(arrive, const_vars, mutable_vars, kind=WAIT), cpu()))
         wait_for(event)
-        if block.failure is not None:
-            error = self.queue.failures.error_of(block.failure)
+        if (failure := found.pop()) is not None:
+            error = self.queue.failures.error_of(failure)
             try:
                 raise error
             finally:
-                del error, block  # this frame is part of the error's traceback
+                del error, failure  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
@@ -222,7 +234,16 @@ class Dispatcher:
         Args:
             done: Called when the block is finished.
         """
-        completion = Completion(block.opr.title, self._completer(block, done))
+        start_s = time.perf_counter() if block.profiling else 0.0
+
+        def complete(error: BaseException | None) -> None:
+            self.finish(block, None if error is None else self.failed(block, error))
+            if block.profiling:
+                self.report(block.opr.title, block.ctx, start_s)
+            if done is not None:
+                done()
+
+        completion = Completion(block.opr.title, complete)
         is_interrupted = False
         try:
             local.state.run(block.opr.fn, run_ctx, completion)
@@ -233,20 +254,6 @@ class Dispatcher:
         self.lock.do(self._rest, block)
         if is_interrupted:
             raise KeyboardInterrupt
-
-    def _completer(
-        self, block: OprBlock, done: Callable[[], object] | None
-    ) -> Callable[[BaseException | None], None]:
-        start_s = time.perf_counter() if block.profiling else 0.0
-
-        def complete(error: BaseException | None) -> None:
-            self.finish(block, None if error is None else self.failed(block, error))
-            if block.profiling:
-                self.report(block.opr.title, block.ctx, start_s)
-            if done is not None:
-                done()
-
-        return complete
 
     def report(self, title: str, ctx: Context, start_s: float) -> None:
         """Tell the profiler of a run that ends now."""

@@ -108,13 +108,6 @@ class FailureLog:
         return self._unread.pop(failure, False)
 
 
-def earliest(one: Failure | None, other: Failure | None) -> Failure | None:
-    """The failure that was pushed first."""
-    if one is None or other is None:
-        return one or other
-    return one if one.seq <= other.seq else other
-
-
 def _group(message: str, errors: list[BaseException]) -> BaseException:
     """All of them as one; interrupts, which no `except Exception` may catch, are no OperadError."""
     if all(isinstance(error, OperadError) for error in errors):

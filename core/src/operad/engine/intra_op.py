@@ -26,14 +26,13 @@ PartFn = Callable[[int, int], object]
 
 @final
 class _Job:
-    """Parts of one piece of work, and how many are left."""
+    """Parts of one piece of work."""
 
     def __init__(self, function: PartFn, count: int) -> None:
         self._function = function
         self._count = count
         self._next = itertools.count().__next__  # atomic under the interpreter's lock
-        self._left = count
-        self._lock = threading.Lock()
+        self._next_end = itertools.count(1).__next__
         self._done = new_event()
         self._errors: list[tuple[int, BaseException]] = []
 
@@ -46,10 +45,8 @@ class _Job:
                     self._function(part, slot)
             except BaseException as error:  # noqa: BLE001 - `finish` raises it in the operation's thread
                 self._errors.append((part, error))
-            with self._lock:
-                self._left -= 1
-                if self._left == 0:
-                    self._done.release()
+            if self._next_end() == self._count:
+                self._done.release()
 
     def finish(self) -> None:
         """Wait for the parts of others, and raise the error of the first part that had one."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-from operad.config import settings
-from operad.engine.budget import ThreadBudget
 from operad.engine.engine import Engine
 from operad.engine.naive import NaiveRunner
 from operad.engine.threaded import ThreadedRunner
@@ -19,9 +17,7 @@ class ThreadedEngine(Engine):
         num_threads: Size of the thread budget, and of the pool of CPU workers; default: the setting.
     """
 
-    def __init__(self, num_threads: int | None = None) -> None:
-        budget = ThreadBudget(num_threads or settings().num_threads)
-        super().__init__(ThreadedRunner(budget), budget)
+    runner_class = ThreadedRunner
 
 
 @final
@@ -32,6 +28,4 @@ class NaiveEngine(Engine):
         num_threads: Size of the thread budget; default: the setting.
     """
 
-    def __init__(self, num_threads: int | None = None) -> None:
-        budget = ThreadBudget(num_threads or settings().num_threads)
-        super().__init__(NaiveRunner(budget), budget)
+    runner_class = NaiveRunner

@@ -117,10 +117,11 @@ class CombiningLock:
             return False
         return True
 
-    def take(self) -> None:
+    def take(self) -> bool:
         """Take the lock; wait while another thread holds it, which takes microseconds."""
         while not self.try_take():
             time.sleep(_RETRY_S)
+        return True
 
     def give_back(self) -> None:
         """Let go of the lock."""
@@ -132,12 +133,7 @@ class CombiningLock:
         before = thread.inside
         thread.inside = STEP
         try:
-            if self._waits and before != STEP:
-                self.take()
-                is_taken = True
-            else:
-                is_taken = self.try_take()
-            if is_taken:
+            if self.take() if self._waits and before != STEP else self.try_take():
                 try:
                     if self.inbox:
                         self.read_inbox()

@@ -31,21 +31,17 @@ class _Backlog(threading.local):
 
 @final
 class NaiveRunner(Runner):
-    """Runs every block in the thread that made it ready.
-
-    Args:
-        budget: Says how many threads an operation has inside.
-    """
+    """Runs every block in the thread that made it ready."""
 
     is_threaded = False
 
     def __init__(self, budget: ThreadBudget) -> None:
-        self._budget = budget
+        super().__init__(budget)
         self._backlog = _Backlog()
 
     def attach(self, dispatcher: Dispatcher) -> None:
         """See `Runner`."""
-        self._dispatcher = dispatcher
+        super().attach(dispatcher)
         dispatcher.lock.has_after = True  # for good: only a thread itself knows of its backlog
 
     def renew(self) -> None:
@@ -70,8 +66,7 @@ class NaiveRunner(Runner):
 
     def _run(self, block: OprBlock) -> None:
         run_ctx = RunContext(block.ctx, None, self._budget.total)
-        if not block.opr.is_parallel:
-            self._budget.use(is_worth=False)
+        self._budget.use(block.opr.is_parallel)
         try:
             if block.opr.is_async:
                 done = new_event()
@@ -80,8 +75,7 @@ class NaiveRunner(Runner):
             else:
                 self._dispatcher.run(block, run_ctx)
         finally:
-            if not self._budget.is_worth:
-                self._budget.use(is_worth=True)
+            self._budget.use(is_worth=True)
 
     def help(self, is_over: Callable[[], bool]) -> None:
         """See `Runner`."""

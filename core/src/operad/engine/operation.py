@@ -58,7 +58,8 @@ SyncFn = Callable[[RunContext], object]
 AsyncFn = Callable[[RunContext, OnComplete], object]
 
 
-# Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path.
+# Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path. The function of
+# a WAIT is called under the lock when its turn has come, with the failure of its one variable, or None.
 RUN: Final = 0
 GROUP: Final = 1
 WAIT: Final = 2
@@ -130,7 +131,9 @@ class Opr:
                 var.holders  # noqa: B018 - what has none is no variable
             self.rank = _RANKS[prop]
         except (TypeError, AttributeError, KeyError) as error:
-            raise self._misuse(const_vars, mutable_vars, reads_mutable, prop) from error
+            old = () if isinstance(reads_mutable, bool) else reads_mutable
+            given: dict[str, object] = {"const_vars": const_vars, "mutable_vars": mutable_vars}
+            raise self._misuse(prop, {**given, "reads_mutable": old}) from error
         if not callable(fn):
             raise EngineError(f"push of {self.title!r}: fn is {fn!r}, expected a function")
         self.prop = prop
@@ -141,15 +144,10 @@ class Opr:
         if len(named) != len(self.const_vars) + len(self.mutable_vars):
             self._refuse_duplicate()
 
-    def _misuse(
-        self, const_vars: object, mutable_vars: object, reads_mutable: object, prop: object
-    ) -> EngineError:
+    def _misuse(self, prop: object, given: dict[str, object]) -> EngineError:
         """The error of a list that is none, or that holds something else than variables."""
         if not isinstance(prop, FnProperty):
             return EngineError(f"push of {self.title!r}: prop is {prop!r}, expected an FnProperty")
-        given = {"const_vars": const_vars, "mutable_vars": mutable_vars}
-        if not isinstance(reads_mutable, bool):
-            given["reads_mutable"] = reads_mutable
         for where, listed in given.items():
             if not isinstance(listed, Iterable):
                 return EngineError(f"push of {self.title!r}: {where} is {listed!r}, expected variables")

@@ -17,11 +17,10 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 from operad.context import Context
-from operad.engine.operation import FnProperty, OprBlock
+from operad.engine.operation import OprBlock
 
 
 @final
@@ -55,37 +54,3 @@ class WorkerPool:
         except ValueError:
             return False
         return True
-
-    def new_stream(self) -> Any:
-        """A CUDA stream for one worker of this pool; None on a CPU."""
-        if self.device is None:
-            return None
-        cuda = self.device.xp.cuda
-        with cuda.Device(self.device.device_id):
-            return cuda.Stream(non_blocking=True)
-
-
-@final
-class WorkerPools:
-    """The pools of one engine."""
-
-    __slots__ = ("_gpu", "cpu")
-
-    def __init__(self, num_threads: int) -> None:
-        self.cpu = WorkerPool("cpu", num_threads)
-        self._gpu: dict[tuple[Context, FnProperty], WorkerPool] = {}
-
-    def gpu(self, block: OprBlock) -> WorkerPool:
-        """Where `block` runs, which belongs to a GPU."""
-        kind = block.opr.prop
-        if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
-            kind = FnProperty.NORMAL
-        pool = self._gpu.get((block.ctx, kind))
-        if pool is None:
-            pool = WorkerPool(f"{block.ctx}-{kind.value}", 1, block.ctx)
-            self._gpu[block.ctx, kind] = pool
-        return pool
-
-    def __iter__(self) -> Iterator[WorkerPool]:
-        """Every pool so far."""
-        return iter([self.cpu, *self._gpu.values()])

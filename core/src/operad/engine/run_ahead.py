@@ -12,7 +12,7 @@ import signal
 import sys
 import weakref
 from types import CodeType, FrameType
-from typing import Final, final
+from typing import Final
 
 from operad.engine.dispatch import Dispatcher
 from operad.engine.thread import OUTSIDE, local
@@ -21,35 +21,22 @@ MAX_NOTES: Final = 64
 """Pushes left in the inbox before a further one waits: they are not counted as pending yet."""
 
 
-@final
-class RunAhead:
-    """The limit of one engine.
+def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> None:
+    """Wait until a push may go on, if the calling thread may be made to wait.
 
-    Attributes:
-        max_pending: Operations.
-        max_bytes: Bytes, as far as pushes said what they keep in use. One push may have more, alone.
+    Args:
+        dispatcher: Knows what is pending.
+        max_pending: The most operations; half of them are to be done.
+        max_bytes: The most bytes beside those of the push, which may have more if it goes alone.
     """
+    queue = dispatcher.queue
+    if local.state.inside != OUTSIDE or is_interruption():
+        return
 
-    __slots__ = ("_dispatcher", "max_bytes", "max_pending")
+    def has_room() -> bool:
+        return not queue.running or (queue.pending <= max_pending // 2 and queue.pending_bytes <= max_bytes)
 
-    def __init__(self, dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> None:
-        self._dispatcher = dispatcher
-        self.max_pending = max_pending
-        self.max_bytes = max_bytes
-
-    def wait_for_room(self, size_bytes: int) -> None:
-        """Wait until a push of `size_bytes` may go on, if the calling thread may be made to wait."""
-        queue = self._dispatcher.queue
-        if local.state.inside != OUTSIDE or is_interruption():
-            return
-
-        def has_room() -> bool:
-            total_bytes = queue.pending_bytes + size_bytes
-            return not queue.running or (
-                queue.pending <= self.max_pending // 2 and total_bytes <= self.max_bytes
-            )
-
-        self._dispatcher.wait_until(has_room)
+    dispatcher.wait_until(has_room)
 
 
 def is_interruption() -> bool:

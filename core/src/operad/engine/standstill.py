@@ -1,42 +1,42 @@
 """Bringing an engine to rest: for a fork, the end of the process, `stop` and `set`.
 
-All close a gate for pushes of other threads, and wait until nothing runs that could run by itself. That is
+All hold pushes of other threads back, and wait until nothing runs that could run by itself. That is
 not "nothing pending": an asynchronous operation may be pending for ever.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
-from operad.engine.gate import Gate
 from operad.engine.grouping import open_groups
 from operad.engine.lock import BULK, GATE
-from operad.engine.thread import OUTSIDE, STEP, local
+from operad.engine.thread import OUTSIDE, STEP, ThreadState, local, new_event, wait_for
 
 _POLL_S: Final = 0.01
+_HELD_POLL_S: Final = 0.001
 
 
 @final
 class StandStill:
-    """Brings one engine to rest, and lets it go on; see also `lifetime`.
-
-    Attributes:
-        gate: What pushes pass.
-    """
+    """Brings one engine to rest, and lets it go on; see also `lifetime`."""
 
     def __init__(self, dispatcher: Dispatcher, runner: Runner) -> None:
-        self.gate = Gate()
+        self._turn = threading.Lock()  # held by the thread that began
+        self._owner: ThreadState | None = None
         self._dispatcher = dispatcher
         self._lock = dispatcher.lock
         self._runner = runner
         self._is_held_for_fork = False
 
     def begin(self) -> bool:
-        """Close the gate and return when nothing runs; False if this thread closed it before."""
-        if not self.gate.close():
+        """Hold pushes back and return when nothing runs; False if this thread began before."""
+        if self._owner is local.state:
             return False
+        self._turn.acquire()
+        self._owner = local.state
         self._lock.blockers.append(GATE)
         try:
             self._rest()
@@ -49,13 +49,24 @@ class StandStill:
         """`begin`, once asynchronous operations are completed as well."""
         queue = self._dispatcher.queue
         while self.begin() and queue.pending:
-            self.end()  # what completes them may be held at the gate
+            self.end()  # what completes them may be held back
             self._dispatcher.wait_until(lambda: not queue.pending, _POLL_S)
 
     def end(self) -> None:
         """Let the other threads go on."""
         self._lock.blockers.remove(GATE)
-        self.gate.open()
+        self._owner = None
+        self._turn.release()
+
+    def hold_back(self) -> None:
+        """Wait, before a push, while another thread needs the engine to stand still.
+
+        Operations, and whatever interrupts a step of the engine, never wait: they are part of what comes
+        to rest.
+        """
+        thread = local.state
+        while self._owner not in (None, thread) and thread.inside == OUTSIDE:
+            wait_for(new_event(), _HELD_POLL_S)
 
     def _rest(self) -> None:
         queue = self._dispatcher.queue
@@ -95,7 +106,8 @@ class StandStill:
     def renew_after_fork(self) -> None:
         """The child starts without workers, pending work or memory of the other threads."""
         thread, blockers = local.state, self._lock.blockers
-        self.gate = Gate()
+        self._turn = threading.Lock()
+        self._owner = None
         self._is_held_for_fork = False
         blockers[:] = [word for word in blockers if word not in (GATE, BULK)]
         bulk = thread.bulk

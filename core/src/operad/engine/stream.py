@@ -20,52 +20,57 @@ import threading
 from queue import SimpleQueue
 from typing import Any, final
 
+from operad.context import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure
-from operad.engine.operation import OprBlock, RunContext
+from operad.engine.operation import DELETE, OprBlock, RunContext
 from operad.engine.thread import OPERATION, local
 
 
 @final
-class StreamCompletions:
-    """Launches blocks on streams, and finishes them when their events say so.
+class Stream:
+    """The stream of one worker: launches blocks on it, and finishes them when their events say so.
 
     Args:
-        dispatcher: Calls their functions, and is told when they are done.
+        dispatcher: Calls the functions of blocks, and is told when they are done.
     """
 
-    __slots__ = ("_dispatcher", "_launched")
+    __slots__ = ("_dispatcher", "_launched", "_stream")
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._launched: dict[int, SimpleQueue[tuple[OprBlock, Any, Failure | None]]] = {}
+        self._launched: SimpleQueue[tuple[OprBlock, Any, Failure | None]] = SimpleQueue()
+        self._stream: Any = None  # until a device gave one
 
-    def launch(self, block: OprBlock, stream: Any) -> None:
-        """Call the function of `block` with `stream` current; called by the one worker of that stream."""
-        run_ctx = RunContext(block.ctx, stream)
+    def launch(self, block: OprBlock) -> None:
+        """Call the function of `block` with the stream current; called by its one worker."""
+        dispatcher = self._dispatcher
         try:
-            with block.ctx.xp.cuda.Device(block.ctx.device_id), stream:
+            with block.ctx.xp.cuda.Device(block.ctx.device_id), self._current(block.ctx):
+                run_ctx = RunContext(block.ctx, self._stream)
                 if block.opr.is_async:
-                    self._dispatcher.start(block, run_ctx)
+                    dispatcher.start(block, run_ctx)
                     return
-                failure = self._dispatcher.call(block, run_ctx)
-                event = stream.record()
+                failure = dispatcher.call(block, run_ctx)
+                event = self._stream.record()
         except Exception as error:  # noqa: BLE001 - a device that refuses fails the operation, not its worker
-            self._dispatcher.finish(block, self._dispatcher.failed(block, error))
+            if self._stream is None and block.opr.kind == DELETE:  # it needs none, and nobody could be told
+                dispatcher.run(block, RunContext(block.ctx))
+            else:
+                dispatcher.finish(block, dispatcher.failed(block, error))
             return
-        self._queue_of(stream).put((block, event, failure))
+        self._launched.put((block, event, failure))
 
-    def _queue_of(self, stream: Any) -> SimpleQueue[tuple[OprBlock, Any, Failure | None]]:
-        queue = self._launched.get(id(stream))  # its worker keeps the stream alive
-        if queue is None:
-            queue = self._launched[id(stream)] = SimpleQueue()
-            threading.Thread(target=self._serve, args=(queue,), name="operad-events", daemon=True).start()
-        return queue
+    def _current(self, ctx: Context) -> Any:
+        if self._stream is None:
+            self._stream = ctx.xp.cuda.Stream(non_blocking=True)
+            threading.Thread(target=self._serve, name="operad-events", daemon=True).start()
+        return self._stream
 
-    def _serve(self, launched: SimpleQueue[tuple[OprBlock, Any, Failure | None]]) -> None:
+    def _serve(self) -> None:
         local.state.inside = OPERATION
         while True:
-            block, event, failure = launched.get()
+            block, event, failure = self._launched.get()
             try:
                 event.synchronize()
             except Exception as error:  # noqa: BLE001 - what a kernel did wrong is the operation's error

@@ -22,64 +22,47 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final, final
 
-from operad.context import cpu
+from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import DELETE, OprBlock, RunContext
-from operad.engine.pools import WorkerPool, WorkerPools
-from operad.engine.stream import StreamCompletions
+from operad.engine.operation import FnProperty, OprBlock, RunContext
+from operad.engine.pools import WorkerPool
+from operad.engine.stream import Stream
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
 
 
-def _dismiss(pool: WorkerPool, _: object) -> None:
-    """Count one worker out; under the lock."""
-    pool.workers -= 1
-    pool.is_waking = False
-
-
 @final
 class _Worker:
-    """One thread's place in a pool: its event, its run context, and whether it holds a budget slot."""
+    """One thread's place in a pool; `has_slot` says whether it counts against the budget now."""
 
-    __slots__ = ("event", "has_slot", "pool", "run_ctx")
+    __slots__ = ("event", "has_slot", "pool", "run_ctx", "stream")
 
-    def __init__(self, pool: WorkerPool) -> None:
+    def __init__(self, pool: WorkerPool, dispatcher: Dispatcher) -> None:
         self.pool = pool
         self.event = new_event()
-        self.run_ctx = RunContext(pool.device or _CPU, pool.new_stream())
+        self.run_ctx = RunContext(pool.device or _CPU)
+        self.stream = Stream(dispatcher) if pool.device else None
         self.has_slot = False
 
 
 @final
 class ThreadedRunner(Runner):
-    """Runs blocks in worker threads.
-
-    Args:
-        budget: The threads that may compute at once; the CPU's pool has as many workers.
-    """
+    """Runs blocks in worker threads; the CPU's pool has as many workers as the budget has threads."""
 
     is_threaded = True
 
     def __init__(self, budget: ThreadBudget) -> None:
-        self._budget = budget
-        self._renew()
-
-    def attach(self, dispatcher: Dispatcher) -> None:
-        """See `Runner`."""
-        self._dispatcher = dispatcher
-        self._completions = StreamCompletions(dispatcher)
+        super().__init__(budget)
+        self.renew()
 
     def renew(self) -> None:
         """See `Runner`."""
-        self._budget.renew_lock()
-        self._completions = StreamCompletions(self._dispatcher)
-        self._renew()
-
-    def _renew(self) -> None:
-        self._pools = WorkerPools(self._budget.total)
+        self._budget.renew()
+        self._cpu = WorkerPool("cpu", self._budget.total)
+        self._gpus: dict[tuple[Context, FnProperty], WorkerPool] = {}
         self._threads: list[threading.Thread] = []
         self._hires: deque[WorkerPool] = deque()
         self._helpers: list[_Worker] = []
@@ -89,10 +72,19 @@ class ThreadedRunner(Runner):
 
     def offer(self, block: OprBlock) -> None:
         """See `Runner`."""
-        pool = self._pools.gpu(block) if block.is_gpu else self._pools.cpu
+        pool = self._gpu_pool(block) if block.is_gpu else self._cpu
         heappush(pool.ready, (block.opr.rank, block.order, block.seq, block))
         if not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._wake(pool)
+
+    def _gpu_pool(self, block: OprBlock) -> WorkerPool:
+        kind = block.opr.prop
+        if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
+            kind = FnProperty.NORMAL
+        pool = self._gpus.get((block.ctx, kind))
+        if pool is None:
+            pool = self._gpus[block.ctx, kind] = WorkerPool(f"{block.ctx}-{kind.value}", 1, block.ctx)
+        return pool
 
     def _wake(self, pool: WorkerPool, _: None = None) -> None:
         """See to it that a worker looks at `pool`, if one may run. Under the lock."""
@@ -134,11 +126,7 @@ class ThreadedRunner(Runner):
 
     def _serve(self, pool: WorkerPool) -> None:
         local.state.inside = OPERATION
-        try:
-            worker = _Worker(pool)
-        except Exception as error:  # noqa: BLE001 - it is the operations' own, and waits raise it
-            self._refuse(pool, error)
-            return
+        worker = _Worker(pool, self._dispatcher)
         pool.is_waking = False
         while True:
             block = self._take(worker)
@@ -154,22 +142,6 @@ class ThreadedRunner(Runner):
                 return
             worker.event.acquire()
             pool.is_waking = False
-
-    def _refuse(self, pool: WorkerPool, error: Exception) -> None:
-        """Fail what is ready in a pool that has no device to serve it on: else waits would never end.
-
-        Deletions are run, for they need no stream, and nobody waits for them who could be told.
-        """
-        self._dispatcher.lock.do(_dismiss, pool)
-        while pool.ready:
-            try:
-                block = heappop(pool.ready)[3]
-            except IndexError:  # another worker was faster
-                return
-            if block.opr.kind == DELETE:
-                self._dispatcher.run(block, RunContext(block.ctx))
-            else:
-                self._dispatcher.finish(block, self._dispatcher.failed(block, error))
 
     def _may_take(self, worker: _Worker) -> bool:
         pool = worker.pool
@@ -203,8 +175,8 @@ class ThreadedRunner(Runner):
     def _run(self, block: OprBlock, worker: _Worker) -> None:
         """Run `block`, and finish it unless it is asynchronous or on a stream."""
         run_ctx, dispatcher = worker.run_ctx, self._dispatcher
-        if run_ctx.stream is not None:
-            self._completions.launch(block, run_ctx.stream)
+        if worker.stream is not None:
+            worker.stream.launch(block)
             return
         self._budget.use(block.opr.is_parallel)
         if block.opr.is_async:
@@ -216,7 +188,7 @@ class ThreadedRunner(Runner):
 
     def help(self, is_over: Callable[[], bool]) -> None:
         """See `Runner`."""
-        pool, running, thread = self._pools.cpu, self._budget.running, local.state
+        pool, running, thread = self._cpu, self._budget.running, local.state
         if not pool.ready or running:
             return
         # A finalizer that interrupts this must not wait for a block that this thread has taken.
@@ -224,7 +196,7 @@ class ThreadedRunner(Runner):
         try:
             worker = self._helpers.pop()
         except IndexError:
-            worker = _Worker(pool)
+            worker = _Worker(pool, self._dispatcher)
         limit = self._dispatcher.queue.pending  # what others push meanwhile is not waited for
         try:
             while limit and pool.ready and len(running) <= worker.has_slot and not is_over():
@@ -244,7 +216,7 @@ class ThreadedRunner(Runner):
         self._is_ending = True
         for thread in self._threads:
             while thread.is_alive():
-                for pool in self._pools:
+                for pool in (self._cpu, *self._gpus.values()):
                     while pool.idle:
                         pool.idle.pop().release()
                 thread.join(_JOIN_S)

@@ -22,12 +22,12 @@ skipping is decided here, when a block becomes ready, not by the worker.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final, final
 
-from operad.context import Context
-from operad.engine.failure import Failure, FailureLog, alive, earliest
-from operad.engine.operation import DELETE, GROUP, RUN, WAIT, Opr, OprBlock
+from operad.engine.failure import Failure, FailureLog, alive
+from operad.engine.operation import DELETE, GROUP, RUN, WAIT, OprBlock
 from operad.errors import EngineError
 
 _DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
@@ -65,38 +65,6 @@ class Var:
 
     def __repr__(self) -> str:
         return f"var {self.name!r}" if self.name else f"var at {id(self):#x}"
-
-
-@final
-class WaitBlock(OprBlock):
-    """A block that runs nothing: it is granted `var` in its turn, and learns of a failure.
-
-    Args:
-        var: What is waited for.
-        ctx: Any context.
-        write: Whether readers are waited for, too.
-        wake: Called when the turn has come, under the lock of the queue's caller.
-
-    Attributes:
-        failure: What the variable carried at this point of the push order.
-    """
-
-    __slots__ = ("_wake", "failure", "var")
-
-    def __init__(self, var: Var, ctx: Context, write: bool, wake: Callable[[], object]) -> None:
-        super().__init__(Opr(_nothing, () if write else (var,), (var,) if write else (), kind=WAIT), ctx)
-        self.var = var
-        self.failure: Failure | None = None
-        self._wake = wake
-
-    def arrive(self) -> None:
-        """The turn has come."""
-        self.failure = self.var.failure
-        self._wake()
-
-
-def _nothing() -> None:
-    """The function of a block that only waits; never called."""
 
 
 @final
@@ -166,18 +134,12 @@ class DependencyQueue:
             Blocks to run now.
         """
         opr = block.opr
-        if not opr.is_async:
-            self.running -= 1
-        if failure is not None:
-            self.failures.record(failure)
-            settle(opr.mutable_vars, failure)
-        elif alive and opr.kind != GROUP:
+        if failure is None and alive and opr.kind != GROUP:
             settle(opr.mutable_vars, None)
         if opr.kind == DELETE:
             opr.mutable_vars[0].close()
-        ready: list[OprBlock] = []
-        self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
-        return self._advance(ready) if ready else ready
+        running = 0 if opr.is_async else 1
+        return self.end_claim(opr.const_vars, opr.mutable_vars, failure, block.size_bytes, running)
 
     def claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
         """Hold idle variables for a function that the caller runs at once, with no block made for it.
@@ -202,15 +164,20 @@ class DependencyQueue:
         return self.seq
 
     def end_claim(
-        self, const_vars: Sequence[Var], mutable_vars: Sequence[Var], failure: Failure | None
+        self,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        failure: Failure | None,
+        size_bytes: int = 0,
+        running: int = 1,
     ) -> list[OprBlock]:
-        """Give back what a claim held; the blocks to run now."""
+        """Give back what a claim or block held that counts as `running`; the blocks to run now."""
+        self.running -= running
         if failure is not None:
             self.failures.record(failure)
             settle(mutable_vars, failure)
-        self.running -= 1
         ready: list[OprBlock] = []
-        self._release(const_vars, mutable_vars, 0, ready)
+        self._release(const_vars, mutable_vars, size_bytes, ready)
         return self._advance(ready) if ready else ready
 
     def _advance(self, ready: list[OprBlock]) -> list[OprBlock]:
@@ -220,8 +187,8 @@ class DependencyQueue:
             opr = block.opr
             failure = inherited(block) if alive else None
             if opr.kind == WAIT:
-                assert isinstance(block, WaitBlock)
-                block.arrive()
+                (var,) = opr.const_vars or opr.mutable_vars
+                opr.fn(var.failure)
             elif failure is not None:
                 settle(opr.mutable_vars, failure)
             else:
@@ -253,12 +220,10 @@ class DependencyQueue:
 def inherited(block: OprBlock) -> Failure | None:
     """The failure because of which `block` must be skipped: the earliest of those it would read."""
     opr = block.opr
-    found = None
-    if opr.kind == RUN:
-        for var in (*opr.const_vars, *opr.updated_vars):
-            if var.failure is not None:
-                found = earliest(found, var.failure)
-    return found
+    if opr.kind != RUN:
+        return None
+    found = [var.failure for var in (*opr.const_vars, *opr.updated_vars) if var.failure is not None]
+    return min(found, key=attrgetter("seq"), default=None)
 
 
 def settle(mutable_vars: Sequence[Var], failure: Failure | None) -> None:

@@ -38,10 +38,8 @@ def execute(
         size_bytes: Memory that it keeps in use until it is done.
     """
     current = engine.get()
-    if inline and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
-        return
-    if local.state.inside == NESTED:
-        current.run_nested(function, args, const_vars, mutable_vars, name)
+    is_here = inline or local.state.inside == NESTED
+    if is_here and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
         return
     current.push_sync(
         lambda _: function(*args), ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable,

@@ -89,7 +89,7 @@ class Segment:
         if run is None:
             run = self._by_mode[is_train] = self._runner(is_train)
         if local.state.inside == NESTED:
-            current.run_nested(run, (None,), self._const, self._mutable, self._code.label)
+            current.run_inline(run, (None,), self.ctx, self._const, self._mutable, self._code.label)
         elif not (alone and self._code.is_light and self._run_inline(current, run)):
             current.push(self._operator(current, is_train, run), self.ctx, size_bytes=size_bytes)
 

@@ -20,8 +20,7 @@ from operad.resource.temp_space import TempSpace
 from operad.storage import Storage
 
 _ROTATING_SPACES: Final = 4
-_SERIAL, _PARALLEL = 0, 1  # the two families of streams under a device's seed
-_NOTHING_DRAWN: Final[Mapping[str, Any]] = {"serial": (), "parallel": ()}
+_NOTHING_DRAWN: Final[Mapping[str, Any]] = {}
 _FORKED: Final = 0xFFFFFFFF  # what a key has before a fork's number; no device has this number
 
 
@@ -29,22 +28,28 @@ _FORKED: Final = 0xFFFFFFFF  # what a key has before a fork's number; no device 
 class _DeviceResources:
     """The resources of one device."""
 
-    __slots__ = ("parallel", "random", "spaces", "turn")
+    __slots__ = ("_families", "random", "random_vars", "spaces", "turn")
 
     def __init__(self, ctx: Context, engine: Engine, storage: Storage, seed: StreamSeed) -> None:
-        self.random = RandomStream(ctx, engine, seed.child(_SERIAL))
-        self.parallel = ParallelRandom(ctx, engine, seed.child(_PARALLEL))
+        serial, parallel = RandomStream(ctx, engine, seed), ParallelRandom(ctx, engine, seed)
+        self.random: dict[ResourceRequest, Resource] = {
+            ResourceRequest.RANDOM: serial,
+            ResourceRequest.PARALLEL_RANDOM: parallel,
+        }
+        self.random_vars = (serial.var, parallel.var)
+        self._families = (("serial", serial), ("parallel", parallel))  # the order gives them their seeds
+        self.restart(seed)
         self.spaces = [TempSpace(ctx, engine, storage) for _ in range(_ROTATING_SPACES)]
         self.turn = itertools.count()
 
     def restart(self, seed: StreamSeed, states: Mapping[str, Any] = _NOTHING_DRAWN) -> None:
         """Go on with the streams of `seed`, where `states` says; at their beginnings if it does not."""
-        self.random.restart(seed.child(_SERIAL), states["serial"])
-        self.parallel.restart(seed.child(_PARALLEL), states["parallel"])
+        for number, (name, family) in enumerate(self._families):
+            family.restart(seed.child(number), states.get(name, ()))
 
     def states(self) -> dict[str, Any]:
         """How far the streams were drawn."""
-        return {"serial": self.random.states(), "parallel": self.parallel.states()}
+        return {name: family.states() for name, family in self._families}
 
 
 @final
@@ -91,12 +96,8 @@ class ResourceManager:
         The same random resource may come twice; `mutable_vars_of` names each variable once.
         """
         device = self._device(ctx)
-        spaces = iter(self._spaces(device, kinds.count(ResourceRequest.TEMP_SPACE)))
-        random = {
-            ResourceRequest.RANDOM: device.random,
-            ResourceRequest.PARALLEL_RANDOM: device.parallel,
-        }
-        return tuple(random[kind] if kind in random else next(spaces) for kind in kinds)
+        spaces = iter(self._spaces(ctx, device, kinds.count(ResourceRequest.TEMP_SPACE)))
+        return tuple(device.random.get(kind) or next(spaces) for kind in kinds)
 
     def seed(self, seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
         """Start the random streams of every device, or of one, anew.
@@ -161,7 +162,7 @@ class ResourceManager:
             self._push_restart(device, own_seed, drawn)
 
     def _states_of(self, ctx: Context, device: _DeviceResources) -> dict[str, Any]:
-        used = (device.random.var, device.parallel.var)
+        used = device.random_vars
         found: list[dict[str, Any]] = []
         self.engine.push_sync(lambda _: found.append(device.states()), cpu(), (), used, name="random state")
         for var in used:
@@ -192,14 +193,10 @@ class ResourceManager:
             device.restart(self._seed_of(ctx))
 
     def _device(self, ctx: Context) -> _DeviceResources:
-        device = self._devices.get(ctx)
-        if device is not None:
-            return device
         with self._lock:
             device = self._devices.get(ctx)
             if device is None:
-                seed = self._seed_of(ctx)
-                device = _DeviceResources(ctx, self.engine, self._storage, seed)
+                device = _DeviceResources(ctx, self.engine, self._storage, self._seed_of(ctx))
                 self._devices[ctx] = device
             return device
 
@@ -207,12 +204,12 @@ class ResourceManager:
         alone = self._device_seeds.get(ctx)
         return alone if alone is not None else self._seed.child(ctx.device_id)
 
-    def _spaces(self, device: _DeviceResources, count: int) -> list[TempSpace]:
+    def _spaces(self, ctx: Context, device: _DeviceResources, count: int) -> list[TempSpace]:
         spaces = device.spaces
         if len(spaces) < count:
             with self._lock:
                 while len(spaces) < count:
-                    spaces.append(TempSpace(device.random.ctx, self.engine, self._storage))
+                    spaces.append(TempSpace(ctx, self.engine, self._storage))
         # One turn for each space taken; other threads' turns may fall between, which does no harm.
         turns = [next(device.turn) for _ in range(count)]
         total = len(spaces)  # read once: another thread may append
@@ -221,8 +218,8 @@ class ResourceManager:
     def _push_restart(
         self, device: _DeviceResources, seed: StreamSeed, states: Mapping[str, Any] = _NOTHING_DRAWN
     ) -> None:
-        used = (device.random.var, device.parallel.var)
         # On a CPU, since it only drops generators: a device that cannot be used any more fails nothing.
+        used = device.random_vars
         self.engine.push_sync(lambda _: device.restart(seed, states), cpu(), (), used, name="seed")
 
 
@@ -245,7 +242,7 @@ def _parsed(
     try:
         alone = {Context(kind, number): _seed_from(pair) for kind, number, pair in state["device_seeds"]}
         states: dict[Context, Mapping[str, Any]] = {
-            Context(kind, number): {**_NOTHING_DRAWN, **drawn} for kind, number, drawn in state["devices"]
+            Context(kind, number): {**drawn} for kind, number, drawn in state["devices"]
         }
         return _seed_from(state["seed"]), alone, int(state["forks"]), states
     except (TypeError, ValueError, LookupError, ContextError) as error:

@@ -40,7 +40,8 @@ class TempSpace(Resource):
         size_bytes = math.prod(shape) * np.dtype(dtype).itemsize
         handle = self._handle
         if handle is None or handle.capacity_bytes < size_bytes:
-            handle = self._grow(size_bytes)
+            self.release()
+            handle = self._handle = self._storage.alloc(size_bytes, self.ctx)
         if self._debug:
             handle.buffer.fill(POISON)
         return handle.array(shape, dtype)
@@ -50,8 +51,3 @@ class TempSpace(Resource):
         if self._handle is not None:
             self._storage.free(self._handle)
             self._handle = None
-
-    def _grow(self, size_bytes: int) -> Handle:
-        self.release()
-        self._handle = self._storage.alloc(size_bytes, self.ctx)
-        return self._handle

@@ -8,9 +8,7 @@ can use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from math import prod
-from types import ModuleType
 from typing import Any, final
 
 import numpy as np
@@ -21,27 +19,18 @@ from operad.context import Context
 
 @final
 class ArrayModuleDevice:
-    """Blocks of whatever memory an array module's `empty` gives.
+    """Blocks of whatever memory gives arrays with NumPy's methods.
 
     Args:
-        xp: `cupy`, or any module with `empty` and NumPy's array methods.
-        selected: Makes a context manager under which `xp` allocates on the right device.
-        trim: Gives the system what the module's own allocator keeps.
+        allocate: Makes a fresh block of so many bytes.
+        trim: Gives the system what the layer below keeps.
     """
 
-    __slots__ = ("_selected", "_trim", "_xp")
+    __slots__ = ("allocate", "trim")
 
-    def __init__(
-        self, xp: ModuleType, selected: Callable[[], AbstractContextManager[Any]], trim: Callable[[], None]
-    ) -> None:
-        self._xp = xp
-        self._selected = selected
-        self._trim = trim
-
-    def allocate(self, capacity_bytes: int) -> Any:
-        """A fresh block; CuPy aligns to 512 bytes and its out-of-memory error is a `MemoryError`."""
-        with self._selected():
-            return self._xp.empty(capacity_bytes, dtype=np.uint8)
+    def __init__(self, allocate: Callable[[int], Any], trim: Callable[[], None]) -> None:
+        self.allocate = allocate
+        self.trim = trim
 
     def view(self, buffer: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         """An array over the start of `buffer`."""
@@ -50,57 +39,37 @@ class ArrayModuleDevice:
             raise ValueError(f"{size_bytes} bytes wanted, {buffer.size} there")
         return buffer[:size_bytes].view(dtype).reshape(shape)
 
-    def trim(self) -> None:
-        """Empty the array module's own pool."""
-        with self._selected():
-            self._trim()
-
 
 def gpu_device(ctx: Context) -> ArrayModuleDevice:
     """The source of blocks for a `gpu` context.
+
+    CuPy aligns them to 512 bytes, and its out-of-memory error is a `MemoryError`.
 
     Raises:
         ContextError: CuPy is not installed or the device is not there.
     """
     cupy = context.gpu(ctx.device_id).xp
-    return ArrayModuleDevice(
-        cupy,
-        lambda: cupy.cuda.Device(ctx.device_id),
-        lambda: cupy.get_default_memory_pool().free_all_blocks(),
-    )
+
+    def allocate(capacity_bytes: int) -> Any:
+        with cupy.cuda.Device(ctx.device_id):
+            return cupy.empty(capacity_bytes, dtype=np.uint8)
+
+    def trim() -> None:
+        with cupy.cuda.Device(ctx.device_id):
+            cupy.get_default_memory_pool().free_all_blocks()
+
+    return ArrayModuleDevice(allocate, trim)
 
 
-@final
-class PinnedDevice:
-    """Page-locked host memory, as NumPy arrays.
-
-    Args:
-        cupy: The array module of the GPU that will copy from it.
-    """
-
-    __slots__ = ("_cupy",)
-
-    def __init__(self, cupy: ModuleType) -> None:
-        self._cupy = cupy
-
-    def allocate(self, capacity_bytes: int) -> np.ndarray[Any, Any]:
-        """A fresh page-locked block."""
-        memory = self._cupy.cuda.alloc_pinned_memory(capacity_bytes)
-        return np.frombuffer(memory, np.uint8, capacity_bytes)
-
-    def view(self, buffer: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        """An array over the start of `buffer`."""
-        return np.ndarray(shape, dtype, buffer)
-
-    def trim(self) -> None:
-        """Empty CuPy's pool of page-locked memory."""
-        self._cupy.get_default_pinned_memory_pool().free_all_blocks()
-
-
-def pinned_device(ctx: Context) -> PinnedDevice:
-    """The source of blocks for a `cpu_pinned` context.
+def pinned_device(ctx: Context) -> ArrayModuleDevice:
+    """The source of blocks for a `cpu_pinned` context: page-locked host memory, as NumPy arrays.
 
     Raises:
         ContextError: CuPy is not installed or the device is not there.
     """
-    return PinnedDevice(context.gpu(ctx.device_id).xp)
+    cupy = context.gpu(ctx.device_id).xp
+
+    def allocate(capacity_bytes: int) -> Any:
+        return np.frombuffer(cupy.cuda.alloc_pinned_memory(capacity_bytes), np.uint8, capacity_bytes)
+
+    return ArrayModuleDevice(allocate, cupy.get_default_pinned_memory_pool().free_all_blocks)

@@ -44,7 +44,7 @@ class Storage:
     Differs: pools every device, counts, and keeps a bounded amount.
     """
 
-    __slots__ = ("_by_size", "_debug", "_limit_bytes", "_lock", "_make_device", "_pools")
+    __slots__ = ("_debug", "_limit_bytes", "_lock", "_make_device", "_pools")
 
     def __init__(self, make_device: Callable[[Context], Device] = device_for) -> None:
         options = settings()
@@ -53,8 +53,6 @@ class Storage:
         self._make_device = make_device
         self._lock = new_lock()
         self._pools: dict[Context, Pool] = {}
-        # Each pool's `by_size`, one look-up nearer.
-        self._by_size: dict[Context, dict[int, list[Handle]]] = {}
 
     def alloc(self, size_bytes: int, ctx: Context) -> Handle:
         """Lend out a block of at least `size_bytes` on `ctx`; contents are undefined.
@@ -63,19 +61,7 @@ class Storage:
             OutOfMemoryError: There is no memory left, also after the pool was emptied.
             ContextError: This machine lacks the device.
         """
-        try:
-            handle = self._by_size[ctx][size_bytes].pop()
-        except (KeyError, IndexError):
-            return self._pool(ctx).alloc(size_bytes)
-        # Pool.lend, inlined: this path is part of every small imperative operation.
-        handle.size_bytes = size_bytes
-        handle.freed = False
-        pool = handle.pool
-        pool.hits += 1
-        live = pool.live_bytes = pool.live_bytes + handle.capacity_bytes
-        if live > pool.peak_bytes:  # noqa: PLR1730 - `max` would be a call
-            pool.peak_bytes = live
-        return handle
+        return (self._pools.get(ctx) or self._pool(ctx)).alloc(size_bytes)
 
     def free(self, handle: Handle) -> None:
         """Give a block back to its pool.
@@ -86,16 +72,7 @@ class Storage:
         if handle.freed:
             raise _freed_twice("free", handle)
         handle.freed = True
-        pool = handle.pool
-        capacity = handle.capacity_bytes
-        if pool.debug or capacity > pool.limit_bytes:
-            pool.give_back(handle)
-            return
-        # Pool.give_back, inlined.
-        pool.live_bytes -= capacity
-        handle.free_list.append(handle)
-        if pool.reserved_bytes - pool.live_bytes > pool.limit_bytes:
-            pool.trim_to_limit()
+        handle.pool.give_back(handle)
 
     def direct_free(self, handle: Handle) -> None:
         """Give a block back to the system, past the pool.
@@ -138,7 +115,6 @@ class Storage:
                     ctx, device, self._limit_bytes, self._debug, self._lock, lambda: self._release_like(ctx)
                 )
                 self._pools[ctx] = pool
-                self._by_size[ctx] = pool.by_size
             return pool
 
     def _release_like(self, ctx: Context) -> None:
@@ -178,14 +154,7 @@ def get() -> Storage:
     if _process_storage is None:
         with _creation_lock:
             if _process_storage is None:
-                _process_storage = Storage()
+                made = _process_storage = Storage()
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=made.reset_after_fork)
     return _process_storage
-
-
-def _reset_after_fork() -> None:
-    if _process_storage is not None:
-        _process_storage.reset_after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -8,7 +8,7 @@ Locks. The hot path takes none. A block is owned by whoever popped it, and `list
 never has two owners. Everything that changes which blocks exist runs under `lock`, which is
 reentrant since a finalizer that frees memory may run inside it.
 
-`live_bytes` and `hits` are plain counters. CPython with the GIL does not switch threads inside
+`live_bytes` and `_allocations` are plain counters. CPython with the GIL does not switch threads inside
 `x.n += 1`; a free-threaded build may lose a count. So nothing that must be right depends on them:
 `stats` derives what is in use and pooled from the blocks themselves. What they do decide, the
 recorded peak and the moment at which the idle limit is noticed, may be off by what was lost, until
@@ -47,7 +47,7 @@ class Device(Protocol):
 
 @final
 class Pool:
-    """The blocks of one device. `Storage` drives it and inlines its shortest paths.
+    """The blocks of one device.
 
     Args:
         ctx: Device the blocks lie on, as handles report it.
@@ -57,23 +57,6 @@ class Pool:
         lock: Held while the set of blocks changes; reentrant, shared by the pools of one `Storage`.
         reclaim: Called when the device is out of memory, before the one other try.
     """
-
-    __slots__ = (
-        "_classes",
-        "_reclaim",
-        "_trim_from",
-        "by_size",
-        "ctx",
-        "debug",
-        "device",
-        "hits",
-        "limit_bytes",
-        "live_bytes",
-        "lock",
-        "misses",
-        "peak_bytes",
-        "reserved_bytes",
-    )
 
     def __init__(
         self,
@@ -86,53 +69,50 @@ class Pool:
     ) -> None:
         self.ctx = ctx
         self.device = device
-        self.limit_bytes = limit_bytes
-        self.debug = debug
+        self._limit_bytes = limit_bytes
+        self._debug = debug
         self.lock = lock
         self._reclaim = reclaim
-        self.by_size: dict[int, list[Handle]] = {}  # asked size -> its class's free list; empty in debug mode
+        self._by_size: dict[int, list[Handle]] = {}  # asked size -> its class's free list
         self._classes: dict[int, SizeClass] = {}  # by capacity; only ever grows
         self._trim_from = 0
-        self.reserved_bytes = 0
+        self._reserved_bytes = 0
         self.live_bytes = 0
-        self.peak_bytes = 0
-        self.hits = 0
-        self.misses = 0
+        self._peak_bytes = 0
+        self._allocations = 0
+        self._misses = 0
 
     def alloc(self, size_bytes: int) -> Handle:
-        """Serve a request that the hit path of `Storage.alloc` could not.
+        """A block of at least `size_bytes`.
 
         Raises:
             OutOfMemoryError: The device refused twice.
             StorageError: The size is negative, or (debug mode) an idle block was written to.
         """
-        if size_bytes < 0:
-            raise StorageError(f"alloc: size_bytes is {size_bytes}, expected at least 0")
-        with self.lock:
-            size_class = self._size_class(class_bytes(size_bytes))
-            self._remember(size_bytes, size_class)
-            try:
-                handle = size_class.free_list.pop()
-            except IndexError:
-                return self._fresh(size_bytes, size_class)
+        try:
+            handle = self._by_size[size_bytes].pop()
+        except (KeyError, IndexError):
+            handle = self._other(size_bytes)
         handle.size_bytes = size_bytes
         handle.freed = False
-        self.hits += 1
-        self._count_live(handle.capacity_bytes)
-        if self.debug:
+        self._allocations += 1
+        live = self.live_bytes = self.live_bytes + handle.capacity_bytes
+        if live > self._peak_bytes:  # noqa: PLR1730 - `max` would be a call
+            self._peak_bytes = live
+        if self._debug:
             self._check_poison(handle)
         return handle
 
     def give_back(self, handle: Handle) -> None:
         """Make the block of a freed handle idle, or drop it where none may be kept."""
-        if self.debug:
+        if self._debug:
             handle = _quarantined(handle)
-        if handle.capacity_bytes > self.limit_bytes:
+        if handle.capacity_bytes > self._limit_bytes:
             self.drop(handle)
             return
         self.live_bytes -= handle.capacity_bytes
         handle.free_list.append(handle)
-        if self.reserved_bytes - self.live_bytes > self.limit_bytes:
+        if self._reserved_bytes - self.live_bytes > self._limit_bytes:
             self.trim_to_limit()
 
     def drop(self, handle: Handle) -> None:
@@ -151,10 +131,10 @@ class Pool:
         with self.lock:
             held = self.stats()
             self.live_bytes = held.in_use_bytes
-            excess_bytes = held.pooled_bytes - self.limit_bytes
+            excess_bytes = held.pooled_bytes - self._limit_bytes
             if excess_bytes <= 0:
                 return
-            excess_bytes += self.limit_bytes // 8
+            excess_bytes += self._limit_bytes // 8
             classes = tuple(self._classes.values())
             for _ in classes:
                 self._trim_from = (self._trim_from + 1) % len(classes)
@@ -178,11 +158,11 @@ class Pool:
             found.sort(key=lambda counted: counted.capacity_bytes)
             pooled_bytes = sum(counted.pooled * counted.capacity_bytes for counted in found)
             return Stats(
-                in_use_bytes=self.reserved_bytes - pooled_bytes,
+                in_use_bytes=self._reserved_bytes - pooled_bytes,
                 pooled_bytes=pooled_bytes,
-                peak_bytes=self.peak_bytes,
-                allocations=self.hits + self.misses,
-                pool_hits=self.hits,
+                peak_bytes=self._peak_bytes,
+                allocations=self._allocations,
+                pool_hits=self._allocations - self._misses,
                 per_class=tuple(found),
             )
 
@@ -191,34 +171,29 @@ class Pool:
 
         A block that another thread was just taking or giving counts as in use from then on.
         """
-        self.reserved_bytes = sum(c.blocks * c.capacity_bytes for c in self._classes.values())
+        self._reserved_bytes = sum(c.blocks * c.capacity_bytes for c in self._classes.values())
         self.live_bytes = self.stats().in_use_bytes
 
-    def _size_class(self, capacity_bytes: int) -> SizeClass:
-        # under self.lock
-        found = self._classes.get(capacity_bytes)
-        if found is None:
-            found = self._classes[capacity_bytes] = SizeClass(capacity_bytes)
-        return found
-
-    def _remember(self, size_bytes: int, size_class: SizeClass) -> None:
-        # under self.lock
-        if self.debug:
-            return  # so that every request comes through `alloc`, which checks the poison
-        if len(self.by_size) >= _REMEMBERED_SIZES:
-            self.by_size.clear()
-        self.by_size[size_bytes] = size_class.free_list
-
-    def _fresh(self, size_bytes: int, size_class: SizeClass) -> Handle:
-        # under self.lock
-        buffer = self._allocate(size_bytes, size_class.capacity_bytes)
-        if self.debug:
-            buffer.fill(POISON)
-        size_class.blocks += 1
-        self.reserved_bytes += size_class.capacity_bytes
-        self.misses += 1
-        self._count_live(size_class.capacity_bytes)
-        return Handle(buffer, size_bytes, self, size_class.free_list)
+    def _other(self, size_bytes: int) -> Handle:
+        """A block for a size of which none was idle: one of its class, or a fresh one."""
+        if size_bytes < 0:
+            raise StorageError(f"alloc: size_bytes is {size_bytes}, expected at least 0")
+        capacity_bytes = class_bytes(size_bytes)
+        with self.lock:
+            size_class = self._classes.setdefault(capacity_bytes, SizeClass(capacity_bytes))
+            if len(self._by_size) >= _REMEMBERED_SIZES:
+                self._by_size.clear()
+            self._by_size[size_bytes] = size_class.free_list
+            try:
+                return size_class.free_list.pop()
+            except IndexError:
+                buffer = self._allocate(size_bytes, capacity_bytes)
+            if self._debug:
+                buffer.fill(POISON)
+            size_class.blocks += 1
+            self._reserved_bytes += capacity_bytes
+            self._misses += 1
+            return Handle(buffer, size_bytes, self, size_class.free_list)
 
     def _allocate(self, size_bytes: int, capacity_bytes: int) -> Any:
         try:
@@ -232,10 +207,6 @@ class Pool:
                 f"alloc: no memory for {size_bytes:,} bytes on {self.ctx!r} (a block of {capacity_bytes:,}), "
                 f"also after the pool was emptied; {self.stats()}; use smaller batches or free arrays"
             ) from error
-
-    def _count_live(self, capacity_bytes: int) -> None:
-        self.live_bytes += capacity_bytes
-        self.peak_bytes = max(self.peak_bytes, self.live_bytes)
 
     def _check_poison(self, handle: Handle) -> None:
         if bool((handle.buffer == POISON).all()):
@@ -263,7 +234,7 @@ class Pool:
     def _forget(self, size_class: SizeClass) -> None:
         # under self.lock
         size_class.blocks -= 1
-        self.reserved_bytes -= size_class.capacity_bytes
+        self._reserved_bytes -= size_class.capacity_bytes
 
 
 def _quarantined(handle: Handle) -> Handle:
