@@ -15,7 +15,10 @@ settings.register_profile("ci", max_examples=200, deadline=None, derandomize=Tru
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
-collect_ignore = ["core/src/operad/nd.py", "core/src/operad/sym.py", "core/src/operad/ndarray/__init__.py"]
+collect_ignore = [
+    "core/src/operad/nd.py", "core/src/operad/ndarray/__init__.py",
+    "core/src/operad/sym.py", "core/src/operad/symbol/__init__.py",
+]  # fmt: skip
 """Faces. What else stands in them are operators, whose examples are run where the operators are."""
 
 

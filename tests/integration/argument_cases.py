@@ -33,6 +33,10 @@ def bound(x: NDArray) -> Any:
     return sym.square(sym.var("x")).bind(cpu(), [x], [nd.empty(x.shape)])
 
 
+def shapes(symbol: od.Symbol) -> Callable[[], Any]:
+    return lambda: symbol.infer_shape(a=START.shape)[1]
+
+
 def forward(x: NDArray, value: Any) -> NDArray:
     return bound(x).forward(x=value)[0]
 
@@ -320,6 +324,8 @@ SYMBOLS: dict[str, Case] = {
     ),
     "sym.zeros": (lambda _, shape: sym.zeros(shape).eval, lambda: [[3, 2]]),
     "sym.ones": (lambda _, shape: sym.ones(shape).eval, lambda: [[3, 2]]),
+    "sym.full": (lambda _, shape: sym.full(shape, 1).eval, lambda: [[3, 2]]),
+    "sym.split_v2": (lambda _, at: shapes(sym.split_v2(sym.var("a"), at, axis=1)), lambda: [[1, 3]]),
     "sym operator": (
         lambda _, axes, attr: sym.transpose(sym.var("a"), axes=axes, attr=attr).list_attr,
         lambda: [[1, 0], {"__mood__": "good"}],

@@ -105,7 +105,8 @@ UNCHANGEABLE = {
     "__float__ __format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ "
     "__neg__ __reduce__ __repr__ as_in_context as_in_ctx asnumpy asscalar astype attach_grad context copy "
     "ctx dtype expand_dims flatten item ndim shape size stype tolist wait_to_read wait_to_write",
-    "sym": "NameManager Prefix Symbol Variable apply",
+    "sym": "NameManager Prefix Symbol Variable apply arange eye histogram hypot linspace load load_json "
+    "maximum minimum pow power",
     "Symbol": "as_nd_ndarray as_np_ndarray get_backend_symbol gradient optimize_for split_v2 summary "
     "__abs__ __add__ __bool__ __copy__ __deepcopy__ __dir__ __eq__ __ge__ __getitem__ __gt__ "
     "__hash__ __init__ __iter__ __le__ __len__ __lt__ __mod__ __mul__ __ne__ __neg__ __pow__ __radd__ "
@@ -128,7 +129,8 @@ def public_names(owner: Any) -> set[str]:
     if isinstance(owner, ModuleType):
         own = {name: value for name, value in vars(owner).items() if not isinstance(value, ModuleType)}
         # What plugins add is there only once somebody has used it, so it is asked for by name.
-        added = {name: getattr(owner, name) for name in registry.names_on_face("nd") if owner is nd}
+        face = {nd: "nd", sym: "sym"}.get(owner, "")
+        added = {name: getattr(owner, name) for name in registry.names_on_face(face)}
         own |= {name: value for name, value in added.items() if not isinstance(value, ModuleType)}
         return {
             name for name, value in own.items() if not name.startswith("_") and not hasattr(value, "operator")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final
 
 from operad import registry
@@ -25,10 +24,16 @@ def symbol_function(name: str, cls: type) -> Callable[..., Any]:
     Raises:
         OperatorNotFoundError: No installed plugin provides it.
     """
-    return _make_function(name, registry.get(name), cls)
+    found = _functions.get(name)
+    if found is None:
+        found = _functions[name] = _make_function(name, registry.get(name), cls)
+    return found
 
 
-@cache
+_functions: Final[dict[str, Callable[..., Any]]] = registry.follow({})
+"""Those that were asked for, by name, until what is registered changes."""
+
+
 def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     @boundary
     def function(
