@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,6 +214,22 @@ def test_a_deletion_runs_even_where_the_variable_failed() -> None:
     queue.add(bad)
     queue.finish(bad, failure_of(bad))
     assert queue.add(block([], [var], kind=DELETE))
+
+
+def test_memory_is_pending_until_it_is_freed_and_is_counted_once() -> None:
+    queue, var = DependencyQueue(), Var()
+    writer = OprBlock(Opr(lambda _: None, (), [var]), cpu(), size_bytes=8)
+    deletion = OprBlock(Opr(lambda _: None, (), [var], kind=DELETE), cpu(), size_bytes=8)
+    counted = []
+    for step in (
+        partial(queue.add, writer), partial(queue.add, deletion),
+        partial(queue.finish, writer), partial(queue.finish, deletion),
+    ):  # fmt: skip
+        step()
+        counted.append(queue.pending_bytes)
+    assert counted == [8, 8, 8, 0]
+    assert queue.add(OprBlock(Opr(lambda _: None, (), [Var()], kind=DELETE), cpu(), size_bytes=4))
+    assert queue.pending_bytes == 4
 
 
 Step = tuple[frozenset[int], frozenset[int]]

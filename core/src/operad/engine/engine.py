@@ -229,14 +229,19 @@ class Engine:
             return False
         return self.lock.is_quiet and var.holders == 0
 
-    def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var) -> None:
+    def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var, size_bytes: int = 0) -> None:
         """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
 
         Naming `var` afterwards is an EngineError.
+
+        Args:
+            size_bytes: Memory that `delete_fn` frees, for the limit on how far pushes run ahead.
         """
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
-        block = OprBlock(Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx)
+        block = OprBlock(
+            Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx, size_bytes=size_bytes
+        )
         var.deleted = True
         self._delete(block)
 

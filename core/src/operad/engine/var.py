@@ -74,7 +74,8 @@ class DependencyQueue:
     Attributes:
         seq: Blocks and claims added so far.
         pending: Blocks and claims that are neither finished nor skipped.
-        pending_bytes: Memory that they keep in use, as far as their pushers said.
+        pending_bytes: Memory that they keep in use, as far as their pushers said; a deletion's from when its
+            turn has come, since until then an operation keeps it.
         running: Those of them that were handed out and have not come to rest. An asynchronous block
             comes to rest when its function has returned, though it stays pending until it is completed.
         failures: What went wrong.
@@ -105,7 +106,8 @@ class DependencyQueue:
             self.seq = part.seq = self.seq + 1
         self.seq = block.seq = self.seq + 1
         self.pending += 1
-        self.pending_bytes += block.size_bytes
+        if opr.kind != DELETE:
+            self.pending_bytes += block.size_bytes
         waiting = 0
         for var in opr.const_vars:
             if var.holders >= 0 and not var.queue:
@@ -122,7 +124,7 @@ class DependencyQueue:
         if waiting:
             block.waiting = waiting
             return False
-        if opr.kind == WAIT or alive:
+        if opr.kind >= WAIT or alive:
             return bool(self._advance([block]))
         self.running += 1
         return True
@@ -192,6 +194,8 @@ class DependencyQueue:
             elif failure is not None:
                 settle(opr.mutable_vars, failure)
             else:
+                if opr.kind == DELETE:
+                    self.pending_bytes += block.size_bytes
                 runnable.append(block)
                 continue
             self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)

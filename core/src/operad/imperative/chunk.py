@@ -136,7 +136,7 @@ def bury(limbo: deque[Handle] | None = None) -> None:
         if engine.get().is_idle(var):
             storage.get().free(handle)
         else:
-            engine.get().delete_variable(partial(_free, handle), handle.ctx, var)
+            engine.get().delete_variable(partial(_free, handle), handle.ctx, var, handle.size_bytes)
 
 
 def _free(handle: Handle, *_: Any) -> None:
