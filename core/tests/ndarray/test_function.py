@@ -98,6 +98,11 @@ def test_falsy_parameters_are_told_apart():
     assert np.signbit(minus_zero.asnumpy()).all()
 
 
+def quiet(kind: type) -> type:
+    """A class of values that all have one text."""
+    return type("Quiet", (kind,), {"__repr__": lambda self: "quiet"})
+
+
 # Values that Python takes for equal in each row, and that are different parameters.
 ALIKE = [
     [1, True, 1.0, np.int64(1), np.float32(1), np.True_, "1", "1.0"],
@@ -114,6 +119,17 @@ ALIKE = [
         "(1, 0)",
     ],
     [((1,),), ((True,),), ((1.0,),)],
+]
+
+# Values of one class whose texts are alike.
+QUIET = [
+    [made(value) for value in values]
+    for made, values in [
+        (quiet(int), (1, 2)),
+        (quiet(tuple), ((1, 0), (2, 0))),
+        (quiet(list), ([1, 0], [2, 0])),
+        (quiet(str), ("1", "2")),
+    ]
 ]
 
 
@@ -181,7 +197,11 @@ def outcome(make, **params):
 
 
 @pytest.mark.parametrize("name", list(Typed.params))
-@pytest.mark.parametrize("values", ALIKE, ids=["one", "zero", "pairs", "nested"])
+@pytest.mark.parametrize(
+    "values",
+    [*ALIKE, *QUIET],
+    ids=["one", "zero", "pairs", "nested", "quiet int", "quiet tuple", "quiet list", "quiet str"],
+)
 def test_what_a_parameter_means_does_not_depend_on_earlier_calls(name, values):
     for value in [*values, *reversed(values)]:
         expected = outcome(Typed, **{name: value})

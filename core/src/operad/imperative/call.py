@@ -265,16 +265,24 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
     values = tuple([params.get(name, ABSENT) for name in names])
     # Whether a value is given, and whether it is None, may decide what is there; the value does not.
     fixed = {name: params[name] is None if name in names else params[name] for name in params}
-    key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])
-    found = _invokers.get(key)
+    try:
+        key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])
+        found = _invokers.get(key)
+    except (TypeError, ValueError):  # an array or another unhashable value: validation names it
+        return Invoker(op(**params)), values
     if found is None:
         keep(_invokers, key, found := Invoker(op(**params)))
     return found, values
 
 
-def told_apart(value: Any) -> tuple[type, str]:
-    """What values that mean the same have in common: `1 == True == 1.0` are told apart, and `0.0 == -0.0`."""
-    return value.__class__, repr(value)
+def told_apart(value: Any) -> tuple[Any, ...]:
+    """What values that mean the same have in common: `1 == True == 1.0` are told apart, and `0.0 == -0.0`.
+
+    Their text alone is not enough: a class may have one text for all its values.
+    """
+    if isinstance(value, (tuple, list)):
+        return value.__class__, tuple(value), repr(value)
+    return value.__class__, repr(value) if isinstance(value, float) else value or repr(value)
 
 
 def keep(cache: dict[Any, Any], key: Any, made: object) -> None:
