@@ -73,7 +73,8 @@ def _calls(values: np.ndarray, torch: Any) -> list[Case]:
     ]  # fmt: skip
     rate = "nd.sgd_update with a new lr, 16x16"
     new_rate = _repeated(lambda: nd.sgd_update(target, x, out=target, lr=1 / (1 + next(numbers))))
-    return [*made, Case(rate, new_rate, REPEATS)]
+    # Its peer is the call with the rate of before, in the same rounds.
+    return [*made, Case(rate, new_rate, REPEATS, _repeated(ours["sgd"][1]), peer_name="same lr")]
 
 
 def _recorded_cases(values: np.ndarray, torch: Any) -> list[Case]:
