@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from operad import nd
+from operad import cpu, nd
 from operad.errors import ArgumentError, ShapeError, UnsupportedError
 
 
@@ -109,7 +109,9 @@ def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> A
         return nd.array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ArgumentError("from_numpy: the array is not contiguous; give zero_copy=False")
-    made = nd.from_dlpack(ndarray) if ndarray.flags.writeable else nd.array(ndarray, dtype=ndarray.dtype)
+    if not ndarray.flags.writeable:
+        return nd.array(ndarray, dtype=ndarray.dtype)
+    (made,) = nd.over([ndarray.view(np.ndarray)], cpu())  # a view stays writable, for the engine
     ndarray.flags["WRITEABLE"] = False
     return made
 
