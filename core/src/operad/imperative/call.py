@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
+import numpy as np
+
 from operad import engine
 from operad.config import settings
 from operad.context import Context, as_context
@@ -268,7 +270,7 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
     try:
         key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])
         found = _invokers.get(key)
-    except (TypeError, ValueError):  # an array or another unhashable value: validation names it
+    except TypeError:  # an array or another unhashable value: validation names it
         return Invoker(op(**params)), values
     if found is None:
         keep(_invokers, key, found := Invoker(op(**params)))
@@ -282,7 +284,7 @@ def told_apart(value: Any) -> tuple[Any, ...]:
     """
     if isinstance(value, (tuple, list)):
         return value.__class__, tuple(value), repr(value)
-    return value.__class__, repr(value) if isinstance(value, float) else value or repr(value)
+    return value.__class__, repr(value) if isinstance(value, (float, np.generic)) else value
 
 
 def keep(cache: dict[Any, Any], key: Any, made: object) -> None:
