@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from examples import (
     two_contexts,
     variational_autoencoder,
 )
+from operad import engine
 
 PROGRAMS = (
     bucketing,
@@ -109,7 +111,16 @@ def test_bucketing_learns_from_sentences_of_all_lengths() -> None:
     assert graphs == len(bucketing.BUCKETS)
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """BLAS rounds according to its number of threads, which is what others leave of the budget."""
+    engine.set(engine.ThreadedEngine(1))
+    yield
+    engine.set("threaded")
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
 def test_two_contexts_come_to_the_weights_of_one() -> None:
     accuracy, of_batches, of_network = two_contexts.train()
 
