@@ -340,3 +340,22 @@ def test_operators_beside_a_function_run_in_the_mode_that_was_asked_for():
     y.backward(train_mode=True)
     dropped = y.asnumpy() == 0
     np.testing.assert_array_equal(x.grad.asnumpy()[dropped], 0)
+
+
+def test_a_gradient_beside_a_function_finds_what_was_saved_for_those_not_wanted():
+    class Same(autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, dy):
+            return dy
+
+    x, y = nd.array([2, 3]), nd.array([5, 7])
+    for z in (x, y):
+        z.attach_grad()
+    with autograd.record():
+        out = Same()(x * y) * y
+    (found,) = autograd.grad([out], [x], retain_graph=True)
+    np.testing.assert_array_equal(found.asnumpy(), [25, 49])
+    (found,) = autograd.grad([out], [y])
+    np.testing.assert_array_equal(found.asnumpy(), [20, 42])

@@ -127,6 +127,7 @@ class _Walk:
     def _compiled(self, node: TapeNode, flows: Sequence[bool], reached: list[int]) -> list[Array | None]:
         heads = self._gradients_of(node, reached)
         assert isinstance(node.plan, Plan)
+        # One for each input that was recorded, wanted or not: it decides what the node has saved.
         leaves = [
             None if entry is None else Marked(heads[0]._new(spec), "write")
             for entry, spec in zip(node.inputs, node.plan.in_specs, strict=False)
