@@ -65,7 +65,9 @@ def blas_threads() -> int:
     return max(pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas")
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 4, reason="BLAS starts with as many threads as there are cores")
+@pytest.mark.skipif(
+    (os.cpu_count() or 1) < 2, reason="one core gives BLAS one thread, which cannot be shared"
+)
 @pytest.mark.slow  # reads a process-wide setting that other tests' engines may change meanwhile
 def test_the_blas_limit_follows_the_share_and_comes_back() -> None:
     most = blas_threads()
