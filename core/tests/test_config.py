@@ -25,7 +25,7 @@ def test_an_empty_environment_gives_the_defaults():
     [
         ("OPERAD_ENGINE", "naive", "engine", "naive"),
         ("OPERAD_NUM_THREADS", "3", "num_threads", 3),
-        ("OPERAD_INLINE_COST", "0", "inline_cost", 0),
+        ("OPERAD_INLINE_US", "0", "inline_us", 0),
         ("OPERAD_POOL", "off", "pool", False),
         ("OPERAD_DEBUG", " TRUE ", "debug", True),
         ("OPERAD_DEBUG", "", "debug", False),
@@ -44,7 +44,7 @@ def test_variables_are_read(variable, text, field, value):
         ("OPERAD_ENGINE", "fast"),
         ("OPERAD_NUM_THREADS", "0"),
         ("OPERAD_NUM_THREADS", "many"),
-        ("OPERAD_INLINE_COST", "-1"),
+        ("OPERAD_INLINE_US", "-1"),
         ("OPERAD_POOL", "maybe"),
     ],
 )
@@ -71,9 +71,9 @@ def test_variables_of_plugins_are_left_to_them():
 
 def test_the_environment_is_read_once_until_it_is_reloaded(monkeypatch):
     config.reload()
-    monkeypatch.setenv("OPERAD_INLINE_COST", "7")
-    assert config.settings().inline_cost != 7
-    assert config.reload().inline_cost == config.settings().inline_cost == 7
+    monkeypatch.setenv("OPERAD_INLINE_US", "7")
+    assert config.settings().inline_us != 7
+    assert config.reload().inline_us == config.settings().inline_us == 7
     monkeypatch.undo()
     config.reload()
 

@@ -29,11 +29,11 @@ def _injected(what: str, style: str, **settings: object) -> list[dict[str, Any]]
 
 @pytest.mark.parametrize(("engine", "workers"), ENGINES)
 @pytest.mark.parametrize("style", ["bound", "recorded"])
-@pytest.mark.parametrize("inline_cost", [0, 1 << 40], ids=["pushed", "inline"])
+@pytest.mark.parametrize("inline_us", [0, 1 << 40], ids=["pushed", "inline"])
 def test_a_failed_operator_spoils_what_depends_on_it_and_nothing_else(
-    engine: str, workers: int, style: str, inline_cost: int
+    engine: str, workers: int, style: str, inline_us: int
 ) -> None:
-    all_seen = _injected("operators", style, engine=engine, num_threads=workers, inline_cost=inline_cost)
+    all_seen = _injected("operators", style, engine=engine, num_threads=workers, inline_us=inline_us)
     places = [seen["place"] for seen in all_seen]
     assert {place.split()[0] for place in places} == {"forward", "backward"}
     assert any("update" in place for place in places)

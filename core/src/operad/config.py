@@ -105,10 +105,10 @@ class Settings:
         "Engine of the process: `threaded`, or `naive` to run everything in the calling thread.")
     num_threads: int = option(_positive, available_cores,
         "Threads that engine workers and the libraries below them use together; default: usable cores.")
-    inline_cost: int = option(_non_negative, 1 << 18,
-        "Operations of at most this declared cost may run in the pushing thread; 0 switches that off.")
-    parallel_cost: int = option(_non_negative, 20_000_000,
-        "Operations below this declared cost get one BLAS thread; see `Engine.use_threads`.")
+    inline_us: int = option(_non_negative, 200,
+        "What is estimated at no more microseconds may run in the pushing thread; 0 switches that off.")
+    parallel_flops: int = option(_non_negative, 20_000_000,
+        "Products of fewer multiplications and additions get one BLAS thread; see `Engine.use_threads`.")
     max_pending: int = option(_positive, 100_000,
         "Operations that may be pending before a push from outside the engine waits.")
     max_pending_bytes: int = option(_non_negative, 256 << 20,

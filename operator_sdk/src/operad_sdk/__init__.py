@@ -10,6 +10,7 @@ from operad.errors import OperadError as OperadError
 from operad.errors import ParamError as ParamError
 from operad.errors import ShapeError as ShapeError
 from operad.operator import Array as Array
+from operad.operator import Cost as Cost
 from operad.operator import InferredShapes as InferredShapes
 from operad.operator import InferredTypes as InferredTypes
 from operad.operator import OpContext as OpContext

@@ -327,7 +327,7 @@ def test_a_function_is_brief_up_to_the_cost_that_it_says() -> None:
         np.sqrt(data, output)
 
     def cost(forward: Any) -> float:
-        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).brief_cost
+        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).brief_us
 
     assert [cost(root), cost(lambda data: data**0.5)] == [100, 0]
 

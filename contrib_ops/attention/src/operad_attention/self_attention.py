@@ -17,7 +17,7 @@ from operad_attention.heads import (
     write_scores,
     write_values_grad,
 )
-from operad_sdk import Array, Contract, Shape, operator
+from operad_sdk import Array, Contract, Cost, Shape, operator
 
 
 def _scores(queries_keys_values: Array, heads: int) -> Array:
@@ -57,9 +57,9 @@ class SelfAttentionScores(Attention):
     spec = "queries_keys_values:(L, B, 3*heads*size) -> output:(B*heads, L, L)"
     contract = Contract(reference=_scores, params={"heads": (1, 2, 3)})
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions: each query with all keys."""
-        return 2.0 * prod(in_shapes[0]) / 3 * in_shapes[0][0]
+        return Cost(flops=2.0 * prod(in_shapes[0]) / 3 * in_shapes[0][0])
 
     def forward(queries_keys_values: Array, heads: int, output: Array) -> None:
         """The products of each head, divided by the root of its size."""
@@ -101,9 +101,9 @@ class SelfAttentionValues(Attention):
     spec = "queries_keys_values:(L, B, 3*heads*size), attention:(B*heads, L, L) -> output:(L, B, heads*size)"
     contract = Contract(reference=_values, params={"heads": (1, 2, 3)})
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions: all values for each query."""
-        return 2.0 * prod(out_shapes[0]) * in_shapes[0][0]
+        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0])
 
     def forward(queries_keys_values: Array, attention: Array, heads: int, output: Array) -> None:
         """The products of each head."""

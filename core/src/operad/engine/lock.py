@@ -51,7 +51,7 @@ under the lock instead of calling `Engine.run_inline`. It does, with `lock = eng
 * Under the lock and with the inbox read *after* an object was found dead, its variable is idle if
   `not var.holders`; `Engine.is_idle` is for threads that do not hold the lock.
 * Only for direct ufuncs of at most about 500 elements, where NumPy holds the interpreter's lock anyway,
-  and for functions that say they are as brief (`Operator.brief_cost`): who waits does so for some
+  and for functions that say they are as brief (`Operator.brief_us`): who waits does so for some
   microseconds, and who pushes leaves a note. Longer functions go to `run_inline`, which claims their
   variables under the lock and calls them without it.
 * The module says `protect(__file__)` (`engine.interrupts`), so that Ctrl-C spares it.

@@ -19,52 +19,64 @@ from operad.graph.infer import ShapeTable
 from operad.graph.ir import BackwardNode, Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
+from operad.operator import Cost, OperatorProperty, Shape, as_cost
 
-_US_PER_COST: Final = 5e-4
-"""Microseconds a unit of `OperatorProperty.cost` takes, roughly: one float of a NumPy loop."""
+_NODE_US: Final = 1.0
+"""What a node costs besides what it computes."""
 _HANDOVER_US: Final = 40.0
 """What it costs to wait for another partition."""
 _LIGHT_US: Final = 100.0
 """Nodes below this follow the input they wait for."""
+_NOTHING: Final = Cost()
 _WORTH: Final = 1.25
 """How many times faster partitions must promise to be."""
 
 
-def node_costs(graph: Graph, shapes: ShapeTable) -> list[float]:
-    """For each node, a rough number of scalar operations; a backward is taken to cost two forwards."""
-    costs: list[float] = []
-    answers: Answers[float] = Answers()
+def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
+    """For each node, roughly what it computes.
+
+    A backward is taken to cost two loops of its forward, and a product for each gradient that it gives of an
+    argument with two axes or more, of which two take part in a product.
+    """
+    costs: list[Cost] = []
+    answers: Answers[Cost] = Answers()
     values, first = shapes.values, graph.first_entries
     for number, node in enumerate(graph.nodes):
-        cost = 0.0
+        cost = _NOTHING
         if isinstance(node, BackwardNode):
-            cost = 2 * costs[graph.node_ids[node.forward]]
+            forward = graph.node_ids[node.forward]
+            given = zip(graph.input_ids[forward], node.wanted, strict=False)
+            products = sum(is_wanted and len(values[entry]) > 1 for entry, is_wanted in given)
+            cost = Cost(2 * costs[forward].loops, min(products, 2) * costs[forward].flops)
         elif isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
-            cost = answers.get((node.signature, *ins, *outs), node.op.cost, ins, outs)
+            cost = answers.get((node.signature, *ins, *outs), _cost, node.op, ins, outs)
         costs.append(cost)
     return costs
 
 
-def estimated_us(costs: Iterable[float]) -> float:
+def _cost(op: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+    return as_cost(op.cost(in_shapes, out_shapes))
+
+
+def estimated_us(costs: Iterable[Cost]) -> float:
     """Roughly how long nodes of these costs take, one after another."""
-    return sum([1.0 + _US_PER_COST * cost for cost in costs])
+    return sum([_NODE_US + cost.us for cost in costs])
 
 
 def assign_partitions(
-    graph: Graph, contexts: Sequence[Context], costs: Sequence[float], num_workers: int
+    graph: Graph, contexts: Sequence[Context], costs: Sequence[Cost], num_workers: int
 ) -> list[int]:
     """A partition for every node, numbered from 0 in each context.
 
     Args:
         contexts: Where each node runs.
-        costs: Rough number of scalar operations of each node.
+        costs: What each node computes, roughly.
         num_workers: How many partitions a CPU context may have.
     """
     serial = [0] * len(costs)
-    heavy = _LIGHT_US / _US_PER_COST
-    if num_workers < 2 or sum([cost > heavy for cost in costs]) < 2:
+    if num_workers < 2 or sum([cost.us > _LIGHT_US for cost in costs]) < 2:
         return serial
     times = [
         0.0 if isinstance(node, Variable) else estimated_us([cost])

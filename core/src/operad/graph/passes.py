@@ -23,7 +23,7 @@ group2ctx    the contexts of context groups                                  the
 shapes       `ShapeTable`, complete                                          infer
 types        `TypeTable`, complete                                           infer
 contexts     the context of each node, by number                             place
-costs        rough scalar operations of each node, by number                 schedule
+costs        what each node computes, a `Cost`, by number                    schedule
 schedule     `Schedule`: partitions, and which nodes precede which           schedule
 plan         `MemoryPlan`                                                    memory
 ===========  ==============================================================  ==========

@@ -25,7 +25,7 @@ from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
 from operad.imperative.state import RECORDING, TRAINING, is_recording
 from operad.imperative.tape import record
-from operad.operator import OperatorProperty, transfer
+from operad.operator import Cost, OperatorProperty, transfer
 
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
@@ -248,7 +248,7 @@ def copy_into(target: Array, source: Array) -> None:
         () if is_within else (source._chunk.var,),
         (target._chunk.var,),
         "_copyto",
-        inline=not ctx.is_gpu and not is_within and target.size * 2 <= settings().inline_cost,
+        inline=not ctx.is_gpu and not is_within and Cost(2 * target.size).us <= settings().inline_us,
         reads_mutable=is_within or target._is_part,
         size_bytes=target._spec.nbytes,
     )

@@ -22,6 +22,7 @@ from operad.operator import (
     OperatorProperty,
     OpReq,
     Shape,
+    as_cost,
     filled,
     is_known,
 )
@@ -119,10 +120,10 @@ class Plan(Recordable):
         self._resource_vars = (*resource.mutable_vars_of(requested), *own)
         self._op_ctx = OpContext(ctx, is_train, requested)
         self._req = (OpReq.WRITE,) * len(out_specs)
-        cost = prop.cost(self.in_shapes, [spec.shape for spec in out_specs])
+        cost = as_cost(prop.cost(self.in_shapes, [spec.shape for spec in out_specs]))
         self._out_bytes = sum(spec.nbytes for spec in out_specs)
-        self.inline = not ctx.is_gpu and cost <= settings().inline_cost
-        self.is_parallel = cost >= settings().parallel_cost
+        self.inline = not ctx.is_gpu and cost.us <= settings().inline_us
+        self.is_parallel = cost.flops >= settings().parallel_flops
         args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
         self.run_time = RunTime(prop) if prop.params.run_time else None
@@ -132,7 +133,7 @@ class Plan(Recordable):
         self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
         few = self.operator.is_brief and total <= _BRIEF_SIZE
-        self.is_brief = few or cost <= self.operator.brief_cost
+        self.is_brief = few or cost.us <= self.operator.brief_us
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.

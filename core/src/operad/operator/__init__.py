@@ -4,6 +4,8 @@ from typing import Any as _Any
 
 from operad import faces as _faces
 from operad.operator.context import OpContext as OpContext
+from operad.operator.cost import Cost as Cost
+from operad.operator.cost import as_cost as as_cost
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
 from operad.operator.kernel import Candidate as Candidate

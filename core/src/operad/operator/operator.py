@@ -37,14 +37,14 @@ class Operator(ABC):
             `run_time_values` gives behind the arrays.
         is_brief: Whether these do nothing but call ufuncs of the array module, so that on few elements they
             may run while the engine's lock is held.
-        brief_cost: The same for other functions of the array module, such as a product: the `cost` up to
-            which a call ends in a few microseconds.
+        brief_us: The same for other functions of the array module, such as a product: for calls of at most
+            this estimate.
     """
 
     direct: Callable[..., object] | None = None
     direct_with_values: Callable[..., object] | None = None
     is_brief: bool = False
-    brief_cost: float = 0.0
+    brief_us: float = 0.0
 
     @abstractmethod
     def forward(

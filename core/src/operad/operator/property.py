@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import DTypeError, GradientError, ParamError
+from operad.operator.cost import Cost
 from operad.operator.counts import check_counts
 from operad.operator.kernel import Kernel, select_kernel
 from operad.operator.operator import Arrays, Operator
@@ -262,8 +263,12 @@ class OperatorProperty(ABC):
         """Resources `backward` needs."""
         return []
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """Rough number of scalar operations of one `forward`; decides where and how it is run."""
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
+        """Roughly what one `forward` computes; decides where and how it is run.
+
+        Returns:
+            The number of scalar operations of loops over elements, or a `Cost` that counts products apart.
+        """
         return float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
 
     def create_operator(

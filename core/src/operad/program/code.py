@@ -21,11 +21,8 @@ from operad.operator import CallTemplate, OpContext, Operator, OpReq, Place
 from operad.program.binding import Binding
 from operad.program.program import Program
 
-INLINE_US: Final = 200.0
-"""A segment estimated below this may run in the calling thread; handing it over costs about 14 us."""
-
-BLAS_COST: Final = 1 << 18
-"""Below this cost a BLAS product uses one thread anyhow, so nobody need say how many it may use."""
+BLAS_FLOPS: Final = 1 << 18
+"""Below this a BLAS product uses one thread anyhow, so nobody need say how many it may use."""
 
 
 class _Compiled(NamedTuple):
@@ -72,9 +69,9 @@ class SegmentCode:
             step: manager.request_all(self.ctx, kinds) for step in steps if (kinds := program.resources(step))
         }
         costs = [program.costs[step] for step in steps]
-        self.is_light = not self.ctx.is_gpu and settings().inline_cost > 0 and estimated_us(costs) < INLINE_US
+        self.is_light = not self.ctx.is_gpu and estimated_us(costs) <= settings().inline_us
         self.is_parallel = self._is_parallel(steps[0])
-        self.uses_blas_threads = max(costs) >= BLAS_COST
+        self.uses_blas_threads = max(cost.flops for cost in costs) >= BLAS_FLOPS
         nodes = program.graph.nodes
         first, last = nodes[steps[0]].name, nodes[steps[-1]].name
         self.label = first if len(steps) == 1 else f"{first}..{last}"
@@ -161,7 +158,7 @@ class SegmentCode:
         was_parallel = self.is_parallel
         for place, (step, call) in enumerate(zip(self.steps, self._calls, strict=True)):
             is_parallel = self._is_parallel(step)
-            if is_parallel != was_parallel and self.program.costs[step] >= BLAS_COST:
+            if is_parallel != was_parallel and self.program.costs[step].flops >= BLAS_FLOPS:
                 was_parallel = is_parallel
                 add(place, CallTemplate(_use_threads, (is_parallel,)))
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
@@ -176,7 +173,7 @@ class SegmentCode:
         return operator.forward_templates(op_ctx, found.req, len(found.reads), len(found.aux))
 
     def _is_parallel(self, step: int) -> bool:
-        return self.program.costs[step] >= settings().parallel_cost
+        return self.program.costs[step].flops >= settings().parallel_flops
 
 
 def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:

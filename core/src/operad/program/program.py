@@ -26,7 +26,7 @@ from operad.graph import (
     values_read,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Operator, OpReq
+from operad.operator import Cost, Operator, OpReq
 from operad.resource import ResourceRequest
 
 
@@ -82,7 +82,7 @@ class Program:
         graph: The training graph: forward nodes, then backward nodes.
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
-        costs: Rough number of scalar operations of each node.
+        costs: What each node computes, roughly.
         outputs: The entries the caller sees.
         gradients: By argument name, the entry of its gradient.
         variables: By name, the entry of every variable.
@@ -96,7 +96,7 @@ class Program:
         self._resources: Answers[list[ResourceRequest]] = Answers()
         self.plan: MemoryPlan = facts["plan"]
         self.contexts: Sequence[Context] = facts["contexts"]
-        self.costs: Sequence[float] = facts["costs"]
+        self.costs: Sequence[Cost] = facts["costs"]
         self._shapes = facts["shapes"].values
         self._types = facts["types"].values
         ids = [graph.entry_id(entry) for entry in graph.outputs]

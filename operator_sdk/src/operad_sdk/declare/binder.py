@@ -20,7 +20,7 @@ from operad.dtypes import DType
 from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.marks import brief_cost
+from operad_sdk.declare.marks import brief_us
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.step import Layout, Step, widened_types
 from operad_sdk.declare.targets import store
@@ -62,7 +62,7 @@ class BoundOperator(Operator):
         self.xp = ctx.xp
         self._prop = prop
         only_ufuncs = getattr(forward.function, "only_ufuncs", False)
-        self.brief_cost = brief_cost(forward.function)
+        self.brief_us = brief_us(forward.function)
         forward = forward.fitted(in_shapes, in_types)
         self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))

@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK: Final = "_operad_gradient"
 _END: Final = "_grad"
-_BRIEF: Final = "_operad_brief_cost"
+_BRIEF: Final = "_operad_brief_us"
 
 
 @final
@@ -85,24 +85,24 @@ def is_gradient(name: str, value: Any) -> bool:
     return inspect.isfunction(value) and (name == "backward" or name.endswith(_END))
 
 
-def brief(cost: float) -> Callable[[F], F]:
+def brief(us: float) -> Callable[[F], F]:
     """Mark a forward function that does nothing but call functions of the array module.
 
-    Then a call that costs no more than `cost`, as the operator counts it, may run while the engine's lock is
+    Then a call whose cost is estimated at no more than `us` microseconds may run while the engine's lock is
     held, which takes two microseconds off it. What else may have to wait for such a call does so.
 
     Args:
-        cost: What is done within about ten microseconds.
+        us: Microseconds, a few.
     """
 
     def declare(function: F) -> F:
-        setattr(function, _BRIEF, cost)
+        setattr(function, _BRIEF, us)
         return function
 
     return declare
 
 
-def brief_cost(function: Any) -> float:
-    """The cost up to which calls of a forward function are brief; 0 where that is not said."""
+def brief_us(function: Any) -> float:
+    """The estimate up to which calls of a forward function are brief; 0 where that is not said."""
     found: float = getattr(function, _BRIEF, 0.0)
     return found

@@ -40,7 +40,7 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
-from operad.operator import BackwardEntry, Kernel, Operator, Param, Shape
+from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
@@ -331,7 +331,7 @@ class OperatorProperty(ShapedProperty):
         """The class's `resource`."""
         return list(self.resource) if isinstance(self.resource, Sequence) else [self.resource]
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
         """Arrays' sizes, weighted with the cost of an element."""
         return super().cost(in_shapes, out_shapes) * self.element_cost
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad_activation.scratch import scratch
-from operad_sdk import UNARY, Array, Contract, OperatorProperty, brief, gradient, operator, param
+from operad_sdk import UNARY, Array, Contract, Cost, OperatorProperty, brief, gradient, operator, param
 
 
 def relu(data: Array, out: Array) -> None:
@@ -121,7 +121,7 @@ class Activation(OperatorProperty):
     inplace = "data -> output"
     contract = Contract(reference=lambda data, act_type: CURVES[act_type].definition(data))
 
-    @brief(2048)
+    @brief(1)
     def forward(data: Array, act_type: str, output: Array) -> None:
         """Apply the function."""
         CURVES[act_type].fill(data, output)
@@ -136,6 +136,6 @@ class Activation(OperatorProperty):
         """`dy/dx` of softsign."""
         CURVES[act_type].fill_gradient(output_grad, data, data_grad)
 
-    def cost(self, in_shapes: Any, out_shapes: Any) -> float:
+    def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
         """Some functions take many operations for each element."""
         return super().cost(in_shapes, out_shapes) * (1 if self.act_type == "relu" else 8)

@@ -18,6 +18,7 @@ from operad_activation.gelu import gelu, gelu_gradient
 from operad_sdk import (
     Array,
     Contract,
+    Cost,
     Distribution,
     InferredShapes,
     OpContext,
@@ -125,7 +126,7 @@ class LeakyReLU(OperatorProperty):
         """A random generator, for rrelu to draw slopes from."""
         return [ResourceRequest.RANDOM] if self.act_type == "rrelu" else []
 
-    def cost(self, in_shapes: Any, out_shapes: Any) -> float:
+    def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
         """Exponentials take many operations for each element."""
         return super().cost(in_shapes, out_shapes) * (2 if self.act_type in ("leaky", "prelu") else 8)
 

@@ -9,7 +9,17 @@ from operad_convolution.correlate import correlate, correlate_data_gradient, cor
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
 from operad_convolution.layer import Layer, scratch_for, sum_over_positions
-from operad_sdk import Array, Contract, InferredShapes, OpContext, PartialShape, Shape, ShapeError, operator
+from operad_sdk import (
+    Array,
+    Contract,
+    Cost,
+    InferredShapes,
+    OpContext,
+    PartialShape,
+    Shape,
+    ShapeError,
+    operator,
+)
 
 
 @operator("Convolution")
@@ -49,9 +59,11 @@ class Convolution(Layer):
             )
         return found
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """Multiplications and additions."""
-        return 2.0 * prod(out_shapes[0]) * prod(in_shapes[1][1:])
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Products of all windows with the filters, and the rows that are unrolled for them."""
+        window = prod(in_shapes[1][1:])
+        unrolled = in_shapes[0][0] * prod(out_shapes[0][2:]) * window * self.num_group
+        return Cost(loops=unrolled, flops=2.0 * prod(out_shapes[0]) * window)
 
     def forward(
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array

@@ -13,6 +13,7 @@ from operad_convolution.layer import Layer, scratch_for, sum_over_positions
 from operad_sdk import (
     Array,
     Contract,
+    Cost,
     InferredShapes,
     OpContext,
     ParamError,
@@ -114,9 +115,13 @@ class Deconvolution(Layer):
                     f"large as stride {self.stride}; expected one more or less"
                 )
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """Multiplications and additions."""
-        return 2.0 * prod(in_shapes[0]) * prod(in_shapes[1][1:])
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Products of all pixels with their filters, and the rows that are unrolled for them."""
+        taps = prod(in_shapes[1][2:])
+        return Cost(
+            loops=prod(out_shapes[0]) * taps / max(1, prod(self.stride)),
+            flops=2.0 * prod(in_shapes[0]) * in_shapes[1][1] * taps,
+        )
 
     def forward(
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array

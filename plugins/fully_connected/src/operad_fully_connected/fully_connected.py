@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, brief, operator, param
+from operad_sdk import Array, Contract, Cost, OperatorProperty, brief, operator, param
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -53,7 +53,7 @@ class FullyConnected(OperatorProperty):
     )
     compute_dtype = "float32"
 
-    @brief(1 << 18)
+    @brief(5)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
         """`data @ weight.T`, to which the bias is added in place."""
         if data.ndim == output.ndim == 2 and output.flags.c_contiguous:
@@ -75,9 +75,10 @@ class FullyConnected(OperatorProperty):
         """`d/d bias = output_grad`, summed over the rows."""
         np.sum(_rows(output_grad), axis=0, out=bias_grad)
 
-    def cost(self, in_shapes: Any, out_shapes: Any) -> float:
-        """Multiplications and additions of the product."""
-        return 2.0 * float(prod(out_shapes[0])) * float(in_shapes[1][1])
+    def cost(self, in_shapes: Any, out_shapes: Any) -> Cost:
+        """The product, and the sum with the bias."""
+        size = prod(out_shapes[0])
+        return Cost(loops=size, flops=2.0 * size * in_shapes[1][1])
 
 
 def _rows(array: Array, flatten: bool = False) -> Array:

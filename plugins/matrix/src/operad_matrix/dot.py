@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.products import product, transposed
-from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
+from operad_sdk import Array, Contract, Cost, OperatorProperty, Shape, operator, param
 
 _STORAGE: Final[Any] = param(
     str, None, choices=("csr", "default", "row_sparse"), ignored="Storage of the output; arrays are dense."
@@ -51,9 +51,9 @@ class Dot(OperatorProperty):
         )
     )
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return 2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1]
+        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1])
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """One product, of matrices of all that is summed over and all that is not."""
@@ -120,9 +120,9 @@ class BatchDot(OperatorProperty):
         )
     )
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return 2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1]
+        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1])
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """All products in one call."""

@@ -26,6 +26,7 @@ class Product(MatrixOperator):
     transpose_b = param(bool, False, doc="Transpose B.")
     alpha = param(float, 1.0, run_time=True, doc="Factor of the product; with 0 it is not computed.")
     axis: int  # declared by the subclasses, in MXNet's order
+    is_product = True
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """What follows from `spec`, with the axes exchanged."""
@@ -182,6 +183,7 @@ class Syrk(MatrixOperator):
     Source: LaSyrkParam, src/operator/tensor/la_op.h.
     """
 
+    is_product = True
     transpose = param(bool, False, doc="Transpose A first.")
     alpha = param(float, 1.0, run_time=True, doc="Factor of the product; with 0 it is not computed.")
     spec = "A:(*S, N, K) if not transpose, A:(*S, K, N) if transpose -> output:(*S, N, N)"

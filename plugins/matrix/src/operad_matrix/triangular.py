@@ -79,6 +79,7 @@ class Trmm(Triangular):
     Source: LaTriangMatrixMultParam, src/operator/tensor/la_op.h.
     """
 
+    is_product = True
     contract = Contract(reference=_product)
 
     def forward(

@@ -11,6 +11,7 @@ from operad_pooling.windows import Axis
 from operad_sdk import (
     Array,
     Contract,
+    Cost,
     InferredShapes,
     OpContext,
     OperatorProperty,
@@ -151,7 +152,7 @@ class Pooling(OperatorProperty):
     def _pooled(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
         return shape[1:-1] if self.is_channels_last else shape[2:]
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
         """About two operations for each element and each tap along one axis."""
         taps = 1 if self.global_pool else sum(self.kernel)
         return super().cost(in_shapes, out_shapes) * taps

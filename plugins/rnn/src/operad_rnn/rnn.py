@@ -14,6 +14,7 @@ from operad_rnn.scratch import Targets
 from operad_sdk import (
     Array,
     Contract,
+    Cost,
     DType,
     InferredTypes,
     Integers,
@@ -111,9 +112,9 @@ class RNN(RecurrentProperty):
         """Scratch memory."""
         return [ResourceRequest.TEMP_SPACE]
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions: each weight is used once for every step of every row."""
-        return 2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1])
+        return Cost(flops=2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1]))
 
     def forward(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from operad.operator import as_cost
 from operad_sdk.check.case import Case
 from operad_sdk.check.kinds import LARGE
 from operad_sdk.check.register import Evidence, check
@@ -83,9 +84,9 @@ def _effort(trial: Trial) -> _Effort:
 
     arrays = [*trial.inputs, *result.outputs, *result.aux]
     size_bytes = sum(array.nbytes for array in arrays)
-    cost = trial.prop.cost(trial.in_shapes, [array.shape for array in result.outputs])
+    cost = as_cost(trial.prop.cost(trial.in_shapes, [array.shape for array in result.outputs]))
     run()
-    return _Effort(_peak_bytes(run), _calls(run), max(float(size_bytes), cost))
+    return _Effort(_peak_bytes(run), _calls(run), max(float(size_bytes), cost.operations))
 
 
 def _peak_bytes(run: Callable[[], None]) -> int:
