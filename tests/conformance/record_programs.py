@@ -25,8 +25,8 @@ TARGET: Final = Path(__file__).parent / "recorded" / "programs.json"
 def main() -> None:
     """Record every program, or some, and keep the rest of the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", metavar="PROGRAM", choices=list(PROGRAMS), default=list(PROGRAMS))
-    chosen = parser.parse_args().only
+    parser.add_argument("--only", nargs="+", choices=list(PROGRAMS), help="leave the others as they are")
+    chosen = parser.parse_args().only or list(PROGRAMS)
     before = json.loads(TARGET.read_text(encoding="utf-8")) if TARGET.exists() else {}
     found = {name: run(name, mx) if name in chosen else before[name] for name in PROGRAMS}
     lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())

@@ -1,8 +1,8 @@
 """Short programs for either library, MXNet 1.9.1 or operad, each of which returns what it found.
 
-What is recorded elsewhere are operators, one call each. Here are rules that only a program shows: what a call
-returns, in which order a loop reads and asks, what a file holds after training. A program is a function of the
-library; what it returns must be the same under both, numbers but for their last digits.
+What is recorded elsewhere are operators, one call each. Here are rules that only a program shows: what a
+call returns, in which order a loop reads and asks, what a file holds after training. A program is a function
+of the library; what it returns must be the same under both, numbers but for their last digits.
 """
 
 from __future__ import annotations
@@ -37,6 +37,98 @@ def gradients_are_lists(mx: Any) -> Any:
                     y = x * w * x
                     grads = mx.autograd.grad(as_heads(y), variables, **keywords)
                 found.append([type(grads).__name__, *(grad.asnumpy().tolist() for grad in grads)])
+    return found
+
+
+class _OneHots:
+    """Batches of one-hot rows and their classes, all in the same two arrays; the last one has padding.
+
+    It notes each call in `events`. Every batch holds other classes, so that labels are those of the outputs
+    for no other batch.
+    """
+
+    def __init__(self, mx: Any, events: list[str]) -> None:
+        self.batch_size, self.events = 4, events
+        self.provide_data = [mx.io.DataDesc("data", (4, 3))]
+        self.provide_label = [mx.io.DataDesc("softmax_label", (4,))]
+        self.default_bucket_key = 0
+        self._batch = mx.io.DataBatch(
+            [mx.nd.zeros((4, 3))], [mx.nd.zeros((4,))], 0, None, 0, self.provide_data, self.provide_label
+        )
+        self._made = 0
+
+    def reset(self) -> None:
+        self.events.append("reset")
+        self._made = 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        self.events.append("next")
+        if self._made == 3:
+            raise StopIteration
+        classes = (np.arange(4) + self._made) % 3
+        self._batch.data[0][:] = np.eye(3)[classes]
+        self._batch.label[0][:] = classes
+        self._made += 1
+        self._batch.pad = 1 if self._made == 3 else 0
+        return self._batch
+
+    next = __next__
+
+
+def _one_hots(mx: Any, events: list[str]) -> Any:
+    return type("OneHots", (_OneHots, mx.io.DataIter), {})(mx, events)
+
+
+def _perfect(mx: Any, kind: str) -> Any:
+    """A module whose network is right about every one-hot row."""
+    scores = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, no_bias=True, name="fc")
+    network = mx.sym.SoftmaxOutput(scores, name="softmax")
+    if kind == "BucketingModule":
+        return mx.mod.BucketingModule(lambda key: (network, ("data",), ("softmax_label",)), 0)
+    if kind == "SequentialModule":
+        loss = mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax")
+        chain = mx.mod.SequentialModule().add(mx.mod.Module(scores, label_names=None))
+        return chain.add(mx.mod.Module(loss), take_labels=True, auto_wiring=True)
+    return mx.mod.Module(network)
+
+
+@program
+def loops_read_a_batch_before_they_ask_for_the_next(mx: Any) -> Any:
+    """What loops of modules find, and in which order they call, where an iterator fills its arrays again."""
+    found = {}
+    for kind in ("Module", "BucketingModule", "SequentialModule"):
+        events: list[str] = []
+        metric = mx.metric.CustomMetric(
+            lambda label, pred, events=events: (
+                events.append("metric") or float((pred.argmax(1) == label).mean())
+            ),
+            name="right",
+        )
+        batches, module = _one_hots(mx, events), _perfect(mx, kind)
+        values: list[Any] = []
+
+        def ended(params: Any, events: list[str] = events, values: list[Any] = values) -> None:
+            events.append("batch end")
+            values.append(params.eval_metric.get()[1])
+
+        module.fit(
+            batches,
+            eval_metric=metric,
+            num_epoch=2,
+            batch_end_callback=ended,
+            optimizer_params={"learning_rate": 0.0},
+            arg_params={"fc_weight": 8 * mx.nd.array(np.eye(3))},
+            initializer=None,
+        )
+        values.append(module.score(batches, metric)[0][1])
+        values.append(module.predict(batches).asnumpy().argmax(1).tolist())
+        for outputs, _, batch in module.iter_predict(batches):
+            right = outputs[0].asnumpy().argmax(1) == batch.label[0].asnumpy()[: 4 - batch.pad]
+            values.append(right.tolist())
+        found[kind] = [values, events]
     return found
 
 
