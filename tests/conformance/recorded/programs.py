@@ -132,6 +132,85 @@ def loops_read_a_batch_before_they_ask_for_the_next(mx: Any) -> Any:
     return found
 
 
+def _numbers(arrays: Any) -> Any:
+    return [array.asnumpy().ravel().tolist() for array in arrays]
+
+
+@program
+def attributes_of_array_iterators(mx: Any) -> Any:
+    """`cursor` and its kin, before, between and behind batches, and what may be set of them."""
+    found = []
+    for handle in ("pad", "discard", "roll_over"):
+        for shuffle in (False, True):
+            batches = mx.io.NDArrayIter(np.arange(7), np.arange(7) + 10, 3, shuffle, handle)
+            for _ in range(3):
+                seen: list[Any] = [batches.cursor]
+                seen += [
+                    [batches.cursor, *_numbers([*batch.data, *batch.label]), batch.pad] for batch in batches
+                ]
+                seen += [batches.idx.tolist(), batches.num_data, batches.num_source]
+                seen += [batches.last_batch_handle, batches.shuffle, _numbers(dict(batches.data).values())]
+                found.append(seen)
+                batches.reset()
+            if not shuffle:
+                found.append(_numbers(batches.data_list))
+            batches.cursor = 0  # the row where the current batch begins
+            found.append(_numbers([*batches.getdata(), *batches.getlabel()]))
+            found.append(_numbers(batches.next().data))
+            batches.hard_reset()
+            batches.label = [("softmax_label", mx.nd.array(np.arange(7) + 20))]
+            found.append([_numbers(dict(batches.data).values()), _numbers(dict(batches.label).values())])
+            found.append([_numbers([*batch.data, *batch.label]) for batch in batches])
+            batches.hard_reset()
+            batches.last_batch_handle = "discard"
+            found.append(len(list(batches)))
+    return found
+
+
+@program
+def subclasses_of_array_iterators_rewind(mx: Any) -> Any:
+    """Rows of three passes of subclasses that move the cursor themselves."""
+
+    class Rewound(mx.io.NDArrayIter):
+        def reset(self) -> None:
+            self.cursor = -self.batch_size
+
+    class Stepping(Rewound):
+        def iter_next(self) -> bool:
+            self.cursor += self.batch_size
+            return self.cursor < self.num_data
+
+        def next(self) -> Any:
+            if not self.iter_next():
+                raise StopIteration
+            return mx.io.DataBatch(self.getdata(), self.getlabel(), self.getpad(), None)
+
+    class Shuffling(Rewound):
+        def reset(self) -> None:
+            super().reset()
+            np.random.shuffle(self.idx)
+            self.data = [(name, mx.nd.array(x.asnumpy()[self.idx])) for name, x in self.data]
+            self.label = [(name, mx.nd.array(x.asnumpy()[self.idx])) for name, x in self.label]
+
+    class Skipping(mx.io.NDArrayIter):
+        def iter_next(self) -> bool:
+            self.cursor += 2 * self.batch_size
+            return self.cursor < self.num_data
+
+    found = {}
+    for base in (Rewound, Stepping, Shuffling, Skipping):
+        for handle in ("pad", "discard"):
+            if base is not Rewound and handle == "discard":
+                continue  # MXNet gives part of a batch there
+            batches = base(np.arange(8), np.arange(8) + 10, 3, last_batch_handle=handle)
+            passes = []
+            for _ in range(3):
+                passes.append([[*_numbers([*one.data, *one.label]), one.pad] for one in batches])
+                batches.reset()
+            found[f"{base.__name__}, {handle}"] = passes
+    return found
+
+
 def run(name: str, mx: Any) -> Any:
     """What a program returns, from seeds of its own."""
     np.random.seed(7)
