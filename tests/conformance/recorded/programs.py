@@ -14,6 +14,8 @@ import numpy as np
 
 Program = Callable[[Any], Any]
 PROGRAMS: Final[dict[str, Program]] = {}
+TOLERANCES: Final = {"optimizers_move_half_precision_weights": 1e-3}
+"""Of programs whose numbers are rounded to half precision."""
 
 
 def program(function: Program) -> Program:
@@ -209,6 +211,57 @@ def subclasses_of_array_iterators_rewind(mx: Any) -> Any:
                 batches.reset()
             found[f"{base.__name__}, {handle}"] = passes
     return found
+
+
+_MOMENTUM: Final = {"learning_rate": 0.1, "momentum": 0.9}
+_OPTIMIZERS: Final[list[tuple[str, dict[str, Any]]]] = [
+    ("sgd", {"learning_rate": 0.1}), ("sgd", _MOMENTUM), ("ccsgd", _MOMENTUM),
+    ("nag", {"learning_rate": 0.1}), ("nag", _MOMENTUM),
+    ("signum", {}), ("signum", {"momentum": 0.0}), ("signum", {"wd_lh": 0.1}),
+    ("dcasgd", {"learning_rate": 0.1}), ("lars", _MOMENTUM), ("lbsgd", _MOMENTUM),
+    ("adam", {"learning_rate": 0.1}), ("adamax", {}), ("nadam", {}), ("ftml", {"learning_rate": 0.1}),
+    ("ftrl", {}), ("adagrad", {"learning_rate": 0.1}), ("adadelta", {}),
+    ("rmsprop", {"learning_rate": 0.1}), ("rmsprop", {"learning_rate": 0.1, "centered": True}),
+    ("rmsprop", {"learning_rate": 0.1, "clip_weights": 0.9}),
+    ("lamb", {"learning_rate": 0.1}), ("lamb", {"learning_rate": 0.1, "bias_correction": False}),
+]  # fmt: skip
+_COMMON: Final[list[dict[str, Any]]] = [
+    {}, {"wd": 0.3}, {"wd": 0.3, "clip_gradient": 0.4, "rescale_grad": 0.5}
+]  # fmt: skip
+
+
+def _moved(mx: Any, dtype: str, **given: Any) -> Any:
+    """Weights after each of four steps of every optimizer."""
+    values = [np.random.randn(2, 3), np.random.randn(4)]
+    gradients = [[np.random.randn(*value.shape) for value in values] for _ in range(4)]
+    found = {}
+    for name, own in _OPTIMIZERS:
+        for common in _COMMON:
+            optimizer = mx.optimizer.create(
+                name, param_idx2name={0: "a_weight", 1: "b_weight"}, **given, **common, **own
+            )
+            update = mx.optimizer.get_updater(optimizer)
+            weights = [mx.nd.array(value, dtype=dtype) for value in values]
+            steps = []
+            for several in gradients:
+                for index, gradient in enumerate(several):
+                    update(index, mx.nd.array(gradient, dtype=dtype), weights[index])
+                moved = np.concatenate([weight.asnumpy().ravel() for weight in weights])
+                steps.append([float(f"{value:.7g}") for value in moved])
+            found[f"{name} {own} {common}"] = steps
+    return found
+
+
+@program
+def optimizers_move_weights(mx: Any) -> Any:
+    """Trajectories with weight decay, clipping and momentum."""
+    return _moved(mx, "float32")
+
+
+@program
+def optimizers_move_half_precision_weights(mx: Any) -> Any:
+    """The same of float16 weights with a float32 copy."""
+    return _moved(mx, "float16", multi_precision=True)
 
 
 def run(name: str, mx: Any) -> Any:
