@@ -24,7 +24,7 @@ def derivatives(function, values, order):
     with autograd.record():
         y = function(x)
         for _ in range(order):
-            y = autograd.grad(y, x, create_graph=True)
+            (y,) = autograd.grad(y, x, create_graph=True)
             found.append(y.asnumpy())
     return found
 
@@ -68,7 +68,7 @@ class TestHessians:
         x = variable(x0)
         with autograd.record():
             y = (x * nd.dot(nd.array(a, dtype="float64"), x)).sum()
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         np.testing.assert_allclose(g.asnumpy(), (a + a.T) @ x0, rtol=1e-12)
         g.backward(nd.array(v, dtype="float64"))
         np.testing.assert_allclose(x.grad.asnumpy(), (a + a.T) @ v, rtol=1e-12)
@@ -77,19 +77,19 @@ class TestHessians:
         x = variable(X[None])
         with autograd.record():
             y = nd.log_softmax(x)
-            g = autograd.grad(y, x, nd.array([[1, 0, 0, 0]], dtype="float64"), create_graph=True)
+            (g,) = autograd.grad(y, x, nd.array([[1, 0, 0, 0]], dtype="float64"), create_graph=True)
         p = np.exp(X) / np.exp(X).sum()
         rows = np.diag(p) - np.outer(p, p)
         for i in range(len(X)):
             one = nd.array(np.eye(len(X))[i : i + 1], dtype="float64")
-            found = autograd.grad(g, x, one, retain_graph=True).asnumpy()
-            np.testing.assert_allclose(found[0], -rows[i], rtol=1e-10, atol=1e-14)
+            (found,) = autograd.grad(g, x, one, retain_graph=True)
+            np.testing.assert_allclose(found.asnumpy()[0], -rows[i], rtol=1e-10, atol=1e-14)
 
     def test_follow_the_head_gradient(self):
         """The gradient is linear in it, so its derivative by it is the slope."""
         x, head = variable(X), variable(X + 1)
         with autograd.record():
-            g = autograd.grad(nd.square(x), x, head, create_graph=True)
+            (g,) = autograd.grad(nd.square(x), x, head, create_graph=True)
         g.backward()
         np.testing.assert_allclose(head.grad.asnumpy(), 2 * X)
         np.testing.assert_allclose(x.grad.asnumpy(), 2 * (X + 1))
@@ -98,7 +98,7 @@ class TestHessians:
         x, w = variable(np.ones((2, 3))), variable([[1.0, 2.0, 3.0]])
         with autograd.record():
             y = nd.broadcast_mul(nd.square(x), w)
-            gw = autograd.grad(y, w, create_graph=True)  # the sum of x^2 over rows
+            (gw,) = autograd.grad(y, w, create_graph=True)  # the sum of x^2 over rows
         gw.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), 2 * np.ones((2, 3)))
 
@@ -121,15 +121,15 @@ class TestFirstOrder:
         x.attach_grad()
         with autograd.record():
             y = function(x)
-        plain = autograd.grad(y, x, retain_graph=True)
-        recorded = autograd.grad(y, x, create_graph=True)
+        (plain,) = autograd.grad(y, x, retain_graph=True)
+        (recorded,) = autograd.grad(y, x, create_graph=True)
         np.testing.assert_array_equal(recorded.asnumpy(), plain.asnumpy())
 
     def test_half_precision_stays(self):
         x = nd.array(X[:3], dtype="float16")
         x.attach_grad()
         with autograd.record():
-            g = autograd.grad(nd.tanh(x), x, create_graph=True)
+            (g,) = autograd.grad(nd.tanh(x), x, create_graph=True)
         g.backward()
         t = np.tanh(np.float16(X[:3]).astype(np.float64))
         assert x.grad.dtype == np.float16
@@ -139,7 +139,7 @@ class TestFirstOrder:
         x = variable(X)
         with autograd.record():
             y = nd.negative(x)
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
             loss = nd.square(g).sum()
         loss.backward()
         np.testing.assert_array_equal(g.asnumpy(), -np.ones(4))
@@ -160,7 +160,7 @@ class TestGraph:
         x = variable(X)
         with autograd.record():
             y = x * x + x * x * x + nd.sin(x) * x + x
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         g.backward()
         np.testing.assert_allclose(x.grad.asnumpy(), 2 + 6 * X + 2 * np.cos(X) - X * np.sin(X), rtol=1e-12)
 
@@ -168,7 +168,7 @@ class TestGraph:
         x = variable(X, grad_req="add")
         for _ in range(2):
             with autograd.record():
-                g = autograd.grad(x * x * x, x, create_graph=True)
+                (g,) = autograd.grad(x * x * x, x, create_graph=True)
             g.backward()
         np.testing.assert_allclose(x.grad.asnumpy(), 2 * 6 * X)
 
@@ -176,7 +176,7 @@ class TestGraph:
         x = variable(X)
         with autograd.record():
             y = nd.square(x)
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
             loss = (y + nd.square(g)).sum()
         loss.backward()
         np.testing.assert_allclose(x.grad.asnumpy(), 2 * X + 8 * X)
@@ -193,7 +193,7 @@ class TestGraph:
         x = variable(X)
         with autograd.record():
             y = nd.sin(nd.square(x))
-            g = autograd.grad(y, x, retain_graph=False, create_graph=True)
+            (g,) = autograd.grad(y, x, retain_graph=False, create_graph=True)
         with pytest.raises(GradientError, match="freed by an earlier backward"):
             g.backward()
 
@@ -201,7 +201,7 @@ class TestGraph:
         x = variable(X)
         with autograd.record():
             y = nd.sin(x)
-        g = autograd.grad(y, x, create_graph=True)
+        (g,) = autograd.grad(y, x, create_graph=True)
         assert not autograd.is_recording()
         g.backward()
         np.testing.assert_allclose(x.grad.asnumpy(), -np.sin(X))
@@ -210,7 +210,7 @@ class TestGraph:
         x = variable(X)
         with autograd.record():
             y = nd.sin(x)
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         x[:] = 0
         with pytest.raises(GradientError, match="overwritten after it was recorded"):
             g.backward()
@@ -220,7 +220,7 @@ class TestGraph:
         x.attach_grad()
         with autograd.record():
             y = nd.square(x.astype("float64"))
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         assert g.dtype == np.float32
         g.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), np.full(4, 2, np.float32))
@@ -230,7 +230,7 @@ class TestGraph:
         with autograd.record():
             y = nd.zeros(6, dtype="float64")
             y[1:5] = x * x * x
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         g.backward()
         np.testing.assert_allclose(x.grad.asnumpy(), 6 * X)
 
@@ -239,7 +239,7 @@ class TestGraph:
         for scale in (2.0, 3.0, 0.0, -0.0):
             x = variable(X)
             with autograd.record():
-                g = autograd.grad(nd.square(x) * scale, x, create_graph=True)
+                (g,) = autograd.grad(nd.square(x) * scale, x, create_graph=True)
             g.backward()
             np.testing.assert_array_equal(x.grad.asnumpy(), np.full(4, 2 * scale))
 
@@ -263,7 +263,7 @@ class TestErrors:
             y = nd.SoftmaxOutput(x, nd.array([0], dtype="float64"))
             with pytest.raises(GradientError):
                 autograd.grad(y, x, create_graph=True)
-        assert np.isfinite(autograd.grad(y, x).asnumpy()).all()
+        assert np.isfinite(autograd.grad(y, x)[0].asnumpy()).all()
 
     def test_name_a_function_written_by_hand(self):
         class Doubled(autograd.Function):
@@ -286,7 +286,7 @@ class TestErrors:
         label = nd.array([0], dtype="float64")
         with autograd.record():
             y = nd.square(x) + nd.SoftmaxOutput(other, label)
-            g = autograd.grad(y, x, create_graph=True)
+            (g,) = autograd.grad(y, x, create_graph=True)
         g.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), [[2.0, 2.0]])
 
@@ -302,7 +302,7 @@ def test_train_mode_is_that_of_the_call():
         with autograd.train_mode():
             autograd.grad(y, x, create_graph=True, train_mode=False)
             assert autograd.is_training()
-    g = autograd.grad(y, x, create_graph=True, train_mode=False)
+    (g,) = autograd.grad(y, x, create_graph=True, train_mode=False)
     assert not autograd.is_training()
     g.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), -np.sin(X))
@@ -354,7 +354,7 @@ class TestGradientPenalty:
             with autograd.record():
                 hidden = nd.tanh(nd.FullyConnected(x, w1, num_hidden=self.HIDDEN, no_bias=True))
                 critic = nd.FullyConnected(hidden, w2, num_hidden=1, no_bias=True)
-                q = autograd.grad(critic, x, create_graph=True)
+                (q,) = autograd.grad(critic, x, create_graph=True)
                 norm = nd.sqrt(nd.sum(nd.square(q), axis=1, keepdims=True) + 1e-12)
                 loss = nd.mean(y * critic) + self.PENALTY * nd.mean(nd.square(norm - 1))
             loss.backward()

@@ -229,7 +229,21 @@ class TestGrad:
         with autograd.record():
             y = nd.square(x)
             z = y * 3
-        np.testing.assert_array_equal(autograd.grad(z, y).asnumpy(), [3, 3, 3])
+        np.testing.assert_array_equal(autograd.grad(z, y)[0].asnumpy(), [3, 3, 3])
+
+    def test_is_a_list_however_variables_are_given(self):
+        x, w = variable(A), variable(B)
+        for variables, expected in ((x, [B]), ([x], [B]), ((x,), [B]), ((w, x), [A, B])):
+            for heads in ((lambda y: y), (lambda y: [y]), (lambda y: (y,))):
+                with autograd.record():
+                    y = x * w
+                found = autograd.grad(heads(y), variables)
+                assert type(found) is list
+                np.testing.assert_array_equal([g.asnumpy() for g in found], expected)
+
+    def test_of_no_variables_is_refused(self):
+        with pytest.raises(ArgumentError, match="grad: variables is empty"):
+            autograd.grad(variable(A), [])
 
     def test_of_what_the_head_does_not_depend_on_is_zero(self):
         x, w = variable(A), variable(B)

@@ -84,7 +84,7 @@ def variable(values):
 def test_the_operator_of_a_gradient_is_recorded(each_engine):
     x = variable(A)
     with autograd.record():
-        g = autograd.grad(nd.test_cube(x), x, create_graph=True)
+        (g,) = autograd.grad(nd.test_cube(x), x, create_graph=True)
     np.testing.assert_allclose(g.asnumpy(), 3 * A**2)
     g.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), 6 * A)
@@ -94,7 +94,7 @@ def test_gradients_that_meet_are_summed_and_the_sum_is_differentiated():
     x = variable(A)
     with autograd.record():
         cubes = [nd.test_cube(x) for _ in range(4)]
-        g = autograd.grad(cubes, x, create_graph=True)
+        (g,) = autograd.grad(cubes, x, create_graph=True)
     np.testing.assert_allclose(g.asnumpy(), 12 * A**2)
     g.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), 24 * A)
@@ -103,7 +103,7 @@ def test_gradients_that_meet_are_summed_and_the_sum_is_differentiated():
 def test_a_gradient_without_one_ends_there_with_the_operator_named():
     x = variable(A)
     with autograd.record():
-        g = autograd.grad(nd.test_cube(x), x, create_graph=True)
+        (g,) = autograd.grad(nd.test_cube(x), x, create_graph=True)
         with pytest.raises(
             GradientError, match=r"gradient of _backward_test_cube .*node 2 of 2 that were recorded"
         ):
@@ -138,6 +138,6 @@ def test_what_was_overwritten_is_refused():
 
 def test_the_head_itself_may_be_asked_for():
     x, head = variable(A), nd.array(A)
-    found = autograd.grad(x, x, head, create_graph=True)
+    (found,) = autograd.grad(x, x, head, create_graph=True)
     head[:] = 0
     np.testing.assert_array_equal(found.asnumpy(), A)

@@ -46,6 +46,20 @@ def test_images_that_fill_no_batch_are_handled_as_asked(records: Path, handle: s
     assert iterator.next().label[0].asnumpy()[0] == 0
 
 
+def test_a_subclass_rewinds_by_setting_where_it_is(records: Path) -> None:
+    class Rewound(od.image.ImageIter):
+        def reset(self) -> None:
+            self.cur = 0
+
+    iterator = Rewound(5, SHAPE, path_imgrec=str(records))
+    for _ in range(2):
+        assert labels(iterator) == [([0, 1, 2, 3, 4], 0), ([5, 6, 7, 8, 9], 0)]
+        iterator.reset()
+    iterator.cur = 3
+    assert iterator.next().label[0].asnumpy().tolist() == [3, 4, 5, 6, 7]
+    assert iterator.cur == 8
+
+
 def test_orders_are_those_of_pythons_random(records: Path) -> None:
     random.seed(5)
     iterator = od.image.ImageIter(5, SHAPE, path_imgrec=str(records), shuffle=True)

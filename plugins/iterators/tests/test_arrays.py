@@ -177,6 +177,30 @@ def test_what_makes_no_batches_is_refused(arguments: Any, error: type[Exception]
         od.io.NDArrayIter(**arguments)
 
 
+def test_a_cursor_before_the_first_row_is_refused() -> None:
+    iterator = od.io.NDArrayIter(np.arange(5), batch_size=3, last_batch_handle="roll_over")
+    with pytest.raises(ParamError, match="cannot begin at row -1, expected at least 0"):
+        iterator.cursor = -4
+    list(iterator)
+    iterator.reset()
+    iterator.cursor = -5  # two rows have rolled over
+    assert iterator.next().data[0].asnumpy().tolist() == [3, 4, 0]
+
+
+def test_rows_that_are_set_stand_in_the_order_of_batches() -> None:
+    iterator = od.io.NDArrayIter(np.arange(6), np.arange(6), batch_size=6, shuffle=True, seed=1)
+    iterator.label = np.arange(6)
+    assert iterator.next().label[0].asnumpy().tolist() == [0, 1, 2, 3, 4, 5]
+    ((_, data),) = iterator.data
+    assert data.asnumpy().tolist() != [0, 1, 2, 3, 4, 5]
+
+
+def test_a_tail_that_is_set_is_checked() -> None:
+    iterator = od.io.NDArrayIter(np.arange(5), batch_size=3)
+    with pytest.raises(ParamError, match="last_batch_handle is 'keep'"):
+        iterator.last_batch_handle = "keep"
+
+
 def test_inputs_and_labels_are_there_by_name() -> None:
     iterator = od.io.NDArrayIter({"a": np.arange(4)}, np.ones(4), batch_size=2)
     ((name, array),) = iterator.data

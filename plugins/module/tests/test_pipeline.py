@@ -76,8 +76,8 @@ def test_fit_and_iterators_count_their_stages(network: Any, drawn: Any) -> None:
     batches = od.io.NDArrayIter(drawn.data, drawn.labels, 8)
     od.mod.Module(network).fit(batches, num_epoch=2)
     runs = {name: one.runs for name, one in Pipeline.so_far().since(before).stages.items()}
-    # Three batches and the end in each of two epochs; a batch is two arrays, and computed in two parts.
-    assert runs == {"wait": 8, "read": 12, "copy": 12, "compute": 12}
+    # Three batches and the end in each of two epochs; a batch is two arrays.
+    assert runs == {"wait": 8, "read": 12, "copy": 12, "compute": 6}
 
 
 def test_the_progress_bar_ends_an_epoch_with_the_slow_stage(network: Any, drawn: Any, caplog: Any) -> None:

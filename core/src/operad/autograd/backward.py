@@ -91,7 +91,7 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> Any:
+) -> list[Array]:
     """The gradients of `heads` with respect to `variables`, as new arrays.
 
     Args:
@@ -103,12 +103,16 @@ def grad(
             gradients that are recorded are differentiated as well.
         train_mode: Whether backward runs in training mode.
     Returns:
-        One array, or a list if `variables` is a list.
+        A list with one array for each variable, also where `variables` is a single array.
     Raises:
+        ArgumentError: `variables` is empty, or what it holds is no array.
         GradientError: As `backward`, for a variable that was not recorded, and with `create_graph` for an
             operator whose gradient cannot be differentiated.
+    Source: autograd.grad, python/mxnet/autograd.py.
     """
     arrays = [variables] if isinstance(variables, Array) else list(variables)
+    if not arrays:
+        raise ArgumentError("grad: variables is empty, expected at least one array")
     for i, array in enumerate(arrays):
         _check_array(f"grad: variable {i}", array)
         if array._autograd is None:
@@ -123,12 +127,10 @@ def grad(
             made = gradients_by_node(nodes, entries, grads, wanted, train_mode)
         if not retain_graph:
             _free(nodes)
-        recorded = [followed(x, g) for x, g in zip(arrays, made, strict=True)]
-        return recorded[0] if isinstance(variables, Array) else recorded
+        return [followed(x, g) for x, g in zip(arrays, made, strict=True)]
     results = [Marked(x._new(x._spec), "write") for x in arrays]
     _run(nodes, entries, grads, wanted, results, retain_graph, train_mode)
-    found = [buffer.grad for buffer in results]
-    return found[0] if isinstance(variables, Array) else found
+    return [buffer.grad for buffer in results]
 
 
 def _run(

@@ -105,6 +105,16 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         self.provide_label = [operad.io.DataDesc(label_name, labels, self._label_type.type)]
         self.reset()
 
+    @property
+    def cur(self) -> int:
+        """Where the next image stands in the order of the pass; may be set, and 0 begins a pass."""
+        return int(self._order.position)
+
+    @cur.setter
+    def cur(self, number: int) -> None:
+        self._order.seek(number)
+        self._rows.clear()
+
     def reset(self) -> None:
         """Begin the next pass."""
         self._permute()

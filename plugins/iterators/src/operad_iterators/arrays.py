@@ -6,7 +6,7 @@ Source: NDArrayIter, python/mxnet/io/io.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -21,9 +21,8 @@ _TAILS: Final = ("pad", "discard", "roll_over")
 _DEFAULT_NAMES: Final = {"data": "data", "label": "softmax_label"}
 
 
-@final
 class NDArrayIter(RowIter):
-    """Batches of arrays in memory: of one, of a list, or of a dict by name.
+    """Batches of arrays in memory: of one, of a list, or of a dict by name. May be subclassed.
 
     Args:
         data: The inputs. NumPy's arrays are copied and become float32; an `NDArray` keeps its type, and its
@@ -38,6 +37,10 @@ class NDArrayIter(RowIter):
         label_name: Of the only label, likewise.
         layout: Of all arrays, for their descriptions.
         seed: Makes the order repeatable; None: NumPy's global generator draws it, as in MXNet.
+
+    Attributes:
+        idx: The permutation that the last `reset` of a shuffled iterator applied; else the rows' numbers.
+        shuffle: Whether `reset` permutes the rows.
 
     Example:
         >>> import numpy as np
@@ -60,29 +63,60 @@ class NDArrayIter(RowIter):
         seed: int | None = None,
     ) -> None:
         who = type(self).__name__
-        if last_batch_handle not in _TAILS:
-            raise ParamError(
-                f"{who}: last_batch_handle is {last_batch_handle!r}, expected one of {', '.join(_TAILS)}"
-            )
         inputs = columns(who, "data", data, data_name, layout)
         if not inputs:
             raise ArgumentError(f"{who}: data is {data!r}, expected at least one array")
         labels = columns(who, "label", label, label_name, layout)
-        super().__init__(inputs, labels, batch_size, cast("Tail", last_batch_handle))
-        self._numbers = np.arange(self.num_data) if shuffle else None
+        super().__init__(inputs, labels, batch_size, _tail(who, last_batch_handle))
+        self.idx, self.shuffle = np.arange(self.num_data), bool(shuffle)
         self._generator = None if seed is None else np.random.default_rng(seed)
         self._layout = layout
         self.reset()
 
     @property
+    def cursor(self) -> int:
+        """The row at which the current batch begins; `-batch_size` before the first batch.
+
+        It may be set, and decides which rows the next batch has: `-batch_size` begins a pass. A batch whose
+        first rows rolled over begins at a negative number.
+        """
+        return self._order.position - self.batch_size
+
+    @cursor.setter
+    def cursor(self, row: int) -> None:
+        self._order.seek(row + self.batch_size)
+        self._current = self._order.current()
+
+    @property
+    def last_batch_handle(self) -> str:
+        """What becomes of rows that do not fill a batch; may be set."""
+        return self._order.tail
+
+    @last_batch_handle.setter
+    def last_batch_handle(self, given: str) -> None:
+        self._order.tail = _tail(type(self).__name__, given)
+
+    @property
+    def data_list(self) -> list[NDArray]:
+        """The arrays of `data` and then of `label`."""
+        return [array for _, array in [*self.data, *self.label]]
+
+    @property
+    def num_source(self) -> int:
+        """How many arrays these are."""
+        return len(self._data) + len(self._label)
+
+    @property
     def data(self) -> list[tuple[str, NDArray]]:
-        """Names and arrays of the inputs; may be set, to anything that the constructor takes.
+        """Names and arrays of the inputs, rows in the order of batches.
+
+        May be set, to anything that the constructor takes, with rows in that order.
 
         Raises:
             ArgumentError: It is set to something else.
             ShapeError: Its arrays have other numbers of rows.
         """
-        return [(column.name, column.whole()) for column in self._data]
+        return [(column.name, column.rows(self._order.order)) for column in self._data]
 
     @data.setter
     def data(self, given: object) -> None:
@@ -91,7 +125,7 @@ class NDArrayIter(RowIter):
     @property
     def label(self) -> list[tuple[str, NDArray]]:
         """Names and arrays of the labels, likewise."""
-        return [(column.name, column.whole()) for column in self._label]
+        return [(column.name, column.rows(self._order.order)) for column in self._label]
 
     @label.setter
     def label(self, given: object) -> None:
@@ -106,6 +140,8 @@ class NDArrayIter(RowIter):
         count = check_lengths(who, [*found, *others])
         if count != self.num_data:
             raise ShapeError(f"{who}: {what} has {count} rows, expected {self.num_data} as before")
+        for column in found:
+            column.place(self._order.order)
         return found
 
     def reset(self) -> None:
@@ -122,7 +158,8 @@ class NDArrayIter(RowIter):
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator is; see `DataIter.state_dict`."""
         drawn = None if self._generator is None else self._generator.bit_generator.state
-        return {**super().state_dict(), "numbers": self._numbers, "generator": drawn}
+        numbers = self.idx.copy() if self.shuffle else None
+        return {**super().state_dict(), "numbers": numbers, "generator": drawn}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where `state_dict` was called.
@@ -132,27 +169,32 @@ class NDArrayIter(RowIter):
         """
         who = type(self).__name__
         found = own_state(who, state, "order", "numbers", "generator")
-        for what, name, own in (
-            ("shuffle", "numbers", self._numbers),
-            ("seed", "generator", self._generator),
+        for what, name, is_own in (
+            ("shuffle", "numbers", self.shuffle),
+            ("seed", "generator", self._generator is not None),
         ):
-            if (found[name] is None) != (own is None):
+            if (found[name] is not None) != is_own:
                 raise FormatError(
-                    f"{who}: the state is of an iterator {'without' if own is not None else 'with'} {what}, "
-                    f"and this one has {'a' if own is not None else 'no'} {what}"
+                    f"{who}: the state is of an iterator {'without' if is_own else 'with'} {what}, "
+                    f"and this one has {'a' if is_own else 'no'} {what}"
                 )
         super().load_state_dict(state)
         if self._generator is not None:
             self._generator.bit_generator.state = found["generator"]
-        if self._numbers is not None:
-            self._numbers = np.array(found["numbers"], np.intp)
+        if self.shuffle:
+            self.idx = np.array(found["numbers"], np.intp)
 
     def getindex(self) -> None:
         """None, as in MXNet."""
 
     def _permute(self) -> None:
-        if self._numbers is not None:
+        if self.shuffle:
             # The numbers stay shuffled, and permute an order that is permuted already: the orders of MXNet.
-            self._numbers = self._numbers.copy()  # the other one may be part of a state
-            (np.random if self._generator is None else self._generator).shuffle(self._numbers)
-            self._order.permute(self._numbers)
+            (np.random if self._generator is None else self._generator).shuffle(self.idx)
+            self._order.permute(self.idx)
+
+
+def _tail(who: str, given: str) -> Tail:
+    if given not in _TAILS:
+        raise ParamError(f"{who}: last_batch_handle is {given!r}, expected one of {', '.join(_TAILS)}")
+    return cast("Tail", given)

@@ -46,7 +46,7 @@ class BatchOrder:
         who: The iterator, for messages.
         count: How many rows there are.
         batch_size: Rows in a batch.
-        tail: What becomes of rows that do not fill a batch; see the module.
+        tail: What becomes of rows that do not fill a batch; see the module. May be set.
     """
 
     def __init__(self, who: str, count: int, batch_size: int, tail: Tail) -> None:
@@ -57,10 +57,36 @@ class BatchOrder:
         self._who = who
         self._count = count
         self._batch_size = int(batch_size)
-        self._tail = tail
+        self.tail: Tail = tail
         self._is_permuted = False
         self._order: Indices = np.arange(count)
+        self._left_over: Indices = _NONE
+        self._rolled: Indices = _NONE
         self.rewind()
+
+    @property
+    def order(self) -> Indices:
+        """The rows in the order in which passes visit them."""
+        return self._order
+
+    @property
+    def position(self) -> int:
+        """Where the next batch begins in `order`; negative at rows that rolled over."""
+        return self._at - len(self._rolled)
+
+    def seek(self, position: int) -> None:
+        """Let the next batch begin at `position`. Rows that this pass has left over are forgotten.
+
+        Raises:
+            ParamError: It is before the first row of the pass.
+        """
+        if position < -len(self._rolled):
+            raise ParamError(
+                f"{self._who}: a batch cannot begin at row {position}, expected at least "
+                f"{-len(self._rolled)}; `reset` begins a pass"
+            )
+        # state change: as if the batches before had been taken.
+        self._at, self._left_over, self._first = int(position) + len(self._rolled), _NONE, 0
 
     def permute(self, permutation: Indices) -> None:
         """Let the next pass visit the rows of the current order in the order of `permutation`."""
@@ -69,7 +95,7 @@ class BatchOrder:
 
     def rewind(self) -> None:
         """Begin a pass with the first row, whatever the last pass left over."""
-        self._left_over: Indices = _NONE
+        self._left_over = _NONE
         self._first = 0
         self.begin()
 
@@ -117,9 +143,15 @@ class BatchOrder:
 
     def take(self) -> Rows | None:
         """The rows of the next batch; None where the pass has ended."""
-        start, stop = self._at, self._at + self._batch_size
-        rows = self._rows[start:stop]
-        self._at = stop
+        self._at += self._batch_size
+        return self.current()
+
+    def current(self) -> Rows | None:
+        """The rows of the batch before `position`; None before the first batch and behind the last."""
+        start = self._at - self._batch_size
+        if start < 0:
+            return None
+        rows = self._rows[start : self._at]
         if len(rows) == self._batch_size:
             # MXNet counts rows that rolled over in `pad`, though they fill nothing up.
             return Rows(rows, len(self._rolled) if start == 0 else 0)
@@ -128,13 +160,13 @@ class BatchOrder:
         return self._incomplete(rows)
 
     def _incomplete(self, rows: Indices) -> Rows | None:
-        if self._tail == "discard":
+        if self.tail == "discard":
             return None
-        if self._tail == "roll_over":
+        if self.tail == "roll_over":
             self._left_over = rows
             return None
         pad = self._batch_size - len(rows)
         filling = np.arange(pad) % len(self._order)
-        if self._tail == "round":
+        if self.tail == "round":
             self._first = pad % len(self._order)
         return Rows(np.concatenate([rows, self._order[filling]]), pad)

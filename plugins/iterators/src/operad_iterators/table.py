@@ -43,6 +43,12 @@ class Column:
         with stage("copy"):
             return nd.array(chosen, ctx=self._ctx, dtype=chosen.dtype)
 
+    def place(self, order: Indices) -> None:
+        """Take the rows as given in that order, and so put each at its number."""
+        placed = np.empty_like(self.values)
+        placed[order] = self.values
+        self.values = placed
+
     def whole(self) -> NDArray:
         """All rows as a new array."""
         return nd.array(self.values, ctx=self._ctx, dtype=self.values.dtype)

@@ -168,12 +168,11 @@ class BaseModule(InferenceLoops):
             with stage("compute"):
                 self.forward_backward(data_batch)
                 self.update()
+                self._show(metric, data_batch)
             is_due = state.count_batch()
-            # Only now, since the batch's arrays may be used for the next one; and after a checkpoint, if one
+            # Only now, since an iterator may fill the batch's arrays again; and after a checkpoint, if one
             # is due, since all that it holds stands between two batches.
             following = None if is_due else self._next(batches, sparse_row_id_fn)
-            with stage("compute"):  # what is left of it, which the metric waits for
-                self._show(metric, data_batch)
             if monitor is not None:
                 monitor.toc_print()
             if batch_end_callback is not None:

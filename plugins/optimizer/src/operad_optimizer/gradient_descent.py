@@ -68,9 +68,6 @@ class NAG(Optimizer):
     Args:
         momentum: How much of the last step is kept.
         arguments: As in `Optimizer`.
-
-    Differs: weight decay goes by the weight before the step; in MXNet, which has then written the
-    weight, by the one after it.
     """
 
     elementwise = True

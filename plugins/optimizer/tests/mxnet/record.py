@@ -44,8 +44,6 @@ def cases():
             if "lamb" in name:
                 del params["lr"]
                 params.setdefault("wd", 0.1)
-            if name == "mp_nag_mom_update":
-                params.pop("wd", None)  # with it MXNet's mixed form departs from its plain one
             if name == "ftml_update" and "clip_gradient" in params:
                 params["clip_grad"] = params.pop("clip_gradient")
             yield name, states, params
@@ -67,9 +65,9 @@ def record(mx, name, count, params):
     given = [mx.nd.array(array, dtype=array.dtype) for array in (weight, grad, *states)]
     steps = []
     for _ in range(2):
-        out = getattr(mx.nd, name)(*given, **params)
-        if "phase1" not in name:
-            given[0] = out
+        # As optimizers do: what is kept of NAG's step depends on where the weight is written.
+        written = {} if "phase1" in name else {"out": given[0]}
+        out = getattr(mx.nd, name)(*given, **params, **written)
         steps.append([array.asnumpy() for array in (out, *given[2:])])
     return {
         "operator": name,

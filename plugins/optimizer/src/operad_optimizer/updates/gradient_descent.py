@@ -68,19 +68,22 @@ def _nag_mom(
     weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE, momentum: float = _MOMENTUM,
     wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
 ) -> None:  # fmt: skip
-    """`mom = momentum mom - step` and `weight = weight + momentum mom - step`, one step ahead.
+    """`weight = weight + momentum (momentum mom - step) - step`, with `step = lr (grad + wd weight)`.
 
-    Here `step = lr (grad + wd weight)`, after Nesterov.
+    After Nesterov, one step ahead. Then `mom = momentum mom - step`, whose step decays the new weight, as
+    MXNet's does where it has written that over the old one.
     """
-    step = lr * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
+    grad = rescaled(grad, rescale_grad, clip_gradient)
+    step = lr * decayed(grad, weight, wd)
     mom *= momentum
-    mom -= step
-    np.add(weight, momentum * mom - step, out=out)
+    np.add(weight, momentum * (mom - step) - step, out=out)
+    mom -= lr * decayed(grad, out, wd) if wd else step
 
 
 nag_mom_update = update(
     "nag_mom_update", _nag_mom, ("[1, 2]", "[10, -10]", "[0, 2]", "lr=0.1", "momentum=0.5", "[-0.5,  4. ]"),
     "NAGMomKernel", reference=references.nesterov_step,
+    differs="`mom` decays the new weight also where that is not written over the old one",
 )  # fmt: skip
 mp_nag_mom_update = mixed(
     "mp_nag_mom_update", _nag_mom, ("[1, 2]", "[10, -10]", "[0, 0]", "[1, 2]", "lr=0.1", "[0., 3.]"),

@@ -41,11 +41,14 @@ def nesterov_step(
     weight: Array, grad: Array, *, lr: float, wd: float, rescale_grad: float,
     clip_gradient: float, momentum: float, mom: Array, weight32: Array | None = None,
 ) -> Arrays:  # fmt: skip
-    """The step of `sgd`, 1 + momentum times, and the rest of the step before."""
+    """The step of `sgd`, 1 + momentum times, and the rest of the step before.
+
+    What is kept of the step is that of the new weight.
+    """
     own = weight if weight32 is None else weight32
-    step = lr * (_clipped(rescale_grad * grad, clip_gradient) + wd * own)
-    moved = own + momentum**2 * mom - (1 + momentum) * step
-    return _moved(weight32, moved, momentum * mom - step)
+    clipped = _clipped(rescale_grad * grad, clip_gradient)
+    moved = own + momentum**2 * mom - (1 + momentum) * lr * (clipped + wd * own)
+    return _moved(weight32, moved, momentum * mom - lr * (clipped + wd * moved))
 
 
 def adam(
