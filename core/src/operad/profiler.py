@@ -11,6 +11,9 @@ from typing import Any
 
 from operad import engine, faces, registry
 from operad.context import Context
+from operad.program import NodeObserver as NodeObserver
+from operad.program import ProfiledNode as ProfiledNode
+from operad.program import node_profiling
 from operad.stages import StageFigures as StageFigures
 from operad.stages import count_stages as count_stages
 from operad.stages import laps as laps
@@ -20,15 +23,22 @@ from operad.stages import stages as stages
 Observer = Callable[[str, Context, float, float], object]
 
 
-def observe(observer: Observer | None) -> None:
+def observe(observer: Observer | None, node_observer: NodeObserver | None = None) -> None:
     """Call `observer(name, ctx, start_s, stop_s)` for each operation from now on; None: for none.
 
     Times are those of `time.perf_counter`. The call is made by the thread that ran the operation; an error
     of it ends observing, and is raised by a wait. Without an observer it costs nothing: the engine looks at
     one list of reasons against its fast path, and observing is in that list only while it is on.
+
+    Args:
+        observer: Called when an operation is done.
+        node_observer: Called as `node_observer(nodes, times_s)` when a segment of a bound graph, or of a
+            recorded backward pass, has run, just before `observer` is called for the operation that the
+            segment is: with its nodes, when the first began and when each ended. See `ProfiledNode`.
     """
     current = engine.get()
     current.profile_hook = observer
+    node_profiling.observer = node_observer
     current.profile_all(observer is not None)
 
 

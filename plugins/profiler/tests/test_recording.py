@@ -13,6 +13,7 @@ from operad.errors import ParamError
 from operad_profiler import recording
 
 profiler = od.profiler
+MAIN = recording.Thread("main", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -56,12 +57,17 @@ def test_a_dump_is_a_trace_of_chrome_and_forgets_what_it_wrote(trace: Path) -> N
 
 def test_a_table_has_a_line_for_each_name_and_its_figures() -> None:
     for name, start_s, stop_s in (("a", 1.0, 1.5), ("a", 1.0, 2.5), ("b", 0.0, 3.0)):
-        recording.runs.append(recording.Run(name, "operator", "cpu(0)", "main", start_s, stop_s))
-    head, first, second = profiler.dumps().splitlines()
-    assert head.split() == ["name", "count", "total", "min", "max", "avg"]
+        recording.runs.append(recording.Run(name, "operator", "cpu(0)", MAIN, start_s, stop_s))
+    head, first, second = profiler.dumps().splitlines()[:3]
+    assert head.split() == ["operator", "count", "total", "min", "max", "avg"]
     assert first.split() == ["b", "1", "3000.0000", "3000.0000", "3000.0000", "3000.0000"]
     assert second.split() == ["a", "2", "2000.0000", "500.0000", "1500.0000", "1000.0000"]
-    assert list(json.loads(profiler.dumps(reset=True, format="json", sort_by="count"))) == ["a", "b"]
+    found = json.loads(profiler.dumps(reset=True, format="json", sort_by="count"))
+    assert list(found["Time"]["operator"]) == ["a", "b"]
+    assert found["Time"]["operator"]["b"] == dict.fromkeys(("Total", "Min", "Max", "Avg"), 3000.0) | {
+        "Count": 1
+    }
+    assert (found["Memory"], found["Unit"]) == ({}, {"Time": "ms", "Memory": "kB"})
     assert not recording.runs
 
 

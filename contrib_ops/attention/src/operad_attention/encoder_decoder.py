@@ -53,6 +53,7 @@ class EncoderDecoderScores(Attention):
     """
 
     spec = "queries:(L, B, heads*size), keys_values:(M, B, 2*heads*size) -> output:(B*heads, L, M)"
+    multiplies = ("queries", "keys_values")
     contract = Contract(reference=_scores, params={"heads": (1, 2, 3)})
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
@@ -95,6 +96,7 @@ class EncoderDecoderValues(Attention):
     """
 
     spec = "keys_values:(M, B, 2*heads*size), attention:(B*heads, L, M) -> output:(L, B, heads*size)"
+    multiplies = ("keys_values", "attention")
     contract = Contract(reference=_values, params={"heads": (1, 2, 3)})
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

@@ -55,6 +55,7 @@ class SelfAttentionScores(Attention):
     """
 
     spec = "queries_keys_values:(L, B, 3*heads*size) -> output:(B*heads, L, L)"
+    multiplies = ("queries_keys_values", "queries_keys_values")
     contract = Contract(reference=_scores, params={"heads": (1, 2, 3)})
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
@@ -99,6 +100,7 @@ class SelfAttentionValues(Attention):
     """
 
     spec = "queries_keys_values:(L, B, 3*heads*size), attention:(B*heads, L, L) -> output:(L, B, heads*size)"
+    multiplies = ("queries_keys_values", "attention")
     contract = Contract(reference=_values, params={"heads": (1, 2, 3)})
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

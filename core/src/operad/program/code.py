@@ -19,6 +19,7 @@ from operad.config import settings
 from operad.graph import BackwardNode, estimated_us
 from operad.operator import CallTemplate, OpContext, Operator, OpReq, Place
 from operad.program.binding import Binding
+from operad.program.profile import Timeline
 from operad.program.program import Program
 
 BLAS_FLOPS: Final = 1 << 18
@@ -78,6 +79,7 @@ class SegmentCode:
         self._calls = [program.call(step) for step in steps]
         self._operators = [call.operator for call in self._calls]
         self._compiled: dict[bool, _Compiled] = {}
+        self._timelines: dict[bool, Timeline] = {}
         self._entries: list[int] = []
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
@@ -125,6 +127,13 @@ class SegmentCode:
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
         table = [*binding.data_of(self._entries), *operators, *compiled.constants]
         return [*map(call_with, compiled.picks, repeat(table))], compiled.steps
+
+    def timeline(self, is_train: bool) -> Timeline:
+        """The nodes behind the calls, for a profiler; `calls` comes first."""
+        found = self._timelines.get(is_train)
+        if found is None:
+            found = self._timelines[is_train] = Timeline(self.program, self._compiled[is_train].steps)
+        return found
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""

@@ -6,6 +6,7 @@ Everything is by number: nodes are *steps*, entries are indices into the tables 
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -122,6 +123,19 @@ class Program:
     def homes(self) -> list[tuple[int, int]]:
         """Entries that lie in an array bound to another entry, with that one."""
         return [(entry, home) for entry, home in self.plan.bound.items() if entry != home]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Names of all nodes that tell them apart: the second of a name has `#2` behind it."""
+        seen: Counter[str] = Counter()
+        found = []
+        for node in self.graph.nodes:
+            if isinstance(node, BackwardNode):
+                found.append(node.name)
+                continue
+            seen[node.name] += 1
+            found.append(node.name if seen[node.name] == 1 else f"{node.name}#{seen[node.name]}")
+        return found
 
     @cached_property
     def specs(self) -> dict[str, Spec]:

@@ -8,9 +8,10 @@ and their arguments; the engine orders whole segments by the variables of all th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import starmap
 from operator import call, length_hint
+from time import perf_counter
 from typing import Any, Final, final
 
 from operad import engine, registry, resource
@@ -20,7 +21,11 @@ from operad.graph import BackwardNode, Node, OpNode, cut
 from operad.imperative import distinct
 from operad.program.binding import Binding
 from operad.program.code import SegmentCode
+from operad.program.profile import node_profiling
 from operad.program.program import Program
+
+_Form = tuple[bool, bool]
+"""Whether a run is one of training, and whether its nodes are timed."""
 
 _RUN_ALL: Final[Callable[[Iterable[object]], None]] = deque[object](maxlen=0).extend
 
@@ -69,8 +74,8 @@ class Segment:
         self.ctx = code.ctx
         self._binding = binding
         self._code = code
-        self._by_mode: dict[bool, Callable[[RunContext | None], None]] = {}
-        self._oprs: dict[bool, tuple[engine.Engine, Opr]] = {}
+        self._runners: dict[_Form, Callable[[RunContext | None], None]] = {}
+        self._oprs: dict[_Form, tuple[engine.Engine, Opr]] = {}
         self._const, self._mutable, self._updated = self._variables(started)
         self.started = frozenset([*started, *self._mutable])
 
@@ -85,13 +90,14 @@ class Segment:
             size_bytes: Memory that is in use for this run only, until it is done.
         """
         current = engine.get()
-        run = self._by_mode.get(is_train)
+        form = (is_train, node_profiling.observer is not None)
+        run = self._runners.get(form)
         if run is None:
-            run = self._by_mode[is_train] = self._runner(is_train)
+            run = self._runners[form] = self._runner(*form)
         if local.state.inside == NESTED:
             current.run_inline(run, (None,), self.ctx, self._const, self._mutable, self._code.label)
         elif not (alone and self._code.is_light and self._run_inline(current, run)):
-            current.push(self._operator(current, is_train, run), self.ctx, size_bytes=size_bytes)
+            current.push(self._operator(current, form, run), self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
         fn: Callable[..., object] = run
@@ -100,8 +106,8 @@ class Segment:
             fn, args = _with_one_thread, (current.use_threads, run)
         return current.run_inline(fn, args, self.ctx, self._const, self._mutable, self._code.label)
 
-    def _operator(self, current: engine.Engine, is_train: bool, run: Callable[[Any], None]) -> Opr:
-        made_by, opr = self._oprs.get(is_train, (None, None))
+    def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
+        made_by, opr = self._oprs.get(form, (None, None))
         if opr is None or made_by is not current:
             opr = current.new_operator(
                 run,
@@ -111,24 +117,42 @@ class Segment:
                 reads_mutable=self._updated,
                 is_parallel=self._code.is_parallel,
             )
-            self._oprs[is_train] = (current, opr)
+            self._oprs[form] = (current, opr)
         return opr
 
-    def _runner(self, is_train: bool) -> Callable[[RunContext | None], None]:
+    def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
         calls, steps = self._code.calls(self._binding, is_train)
         nodes = self._binding.program.graph.nodes
+
+        def note_failure(error: Exception, pending: Iterator[object]) -> None:
+            # invariant: the iterator has moved past the call that failed
+            error.add_note(describe(nodes[steps[len(calls) - length_hint(pending) - 1]]))
 
         def run(_: RunContext | None) -> None:
             pending = iter(calls)
             try:
                 _RUN_ALL(starmap(call, pending))
             except Exception as error:
-                # invariant: the iterator has moved past the call that failed
-                error.add_note(describe(nodes[steps[len(calls) - length_hint(pending) - 1]]))
+                note_failure(error, pending)
                 raise
 
-        return run
+        def run_timed(_: RunContext | None) -> None:
+            pending = iter(calls)
+            times_s = [perf_counter()]
+            try:
+                for _ in starmap(call, pending):
+                    times_s.append(perf_counter())  # noqa: PERF401 - a generator is a frame more in tracebacks
+            except Exception as error:
+                note_failure(error, pending)
+                raise
+            finally:
+                timeline.report(times_s)
+
+        if not is_timed:
+            return run
+        timeline = self._code.timeline(is_train)
+        return run_timed
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
         binding, code = self._binding, self._code

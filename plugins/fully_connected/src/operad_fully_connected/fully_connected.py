@@ -52,6 +52,7 @@ class FullyConnected(OperatorProperty):
         " -> output:(N, num_hidden) if flatten, output:(*B, num_hidden) if not flatten"
     )
     compute_dtype = "float32"
+    multiplies = ("data", "weight")
 
     @brief(5)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:

@@ -45,6 +45,7 @@ class Dot(OperatorProperty):
     )
     functions = {"outer": lambda left, right: (*left, *right) or (1,)}
     compute_dtype = "float32"
+    multiplies = ("lhs", "rhs")
     contract = Contract(
         reference=lambda lhs, rhs, transpose_a, transpose_b: np.atleast_1d(
             np.tensordot(lhs, rhs, (0 if transpose_a else -1, -1 if transpose_b else 0))
@@ -114,6 +115,7 @@ class BatchDot(OperatorProperty):
         " -> output:(B, *S, N, M)"
     )
     compute_dtype = "float32"
+    multiplies = ("lhs", "rhs")
     contract = Contract(
         reference=lambda lhs, rhs, transpose_a, transpose_b: np.einsum(
             f"...{'kn' if transpose_a else 'nk'},...{'mk' if transpose_b else 'km'}->...nm", lhs, rhs

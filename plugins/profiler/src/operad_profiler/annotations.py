@@ -17,7 +17,7 @@ import threading
 from typing import ClassVar, Final, Self, final
 
 from operad.errors import ParamError
-from operad_profiler.recording import Moment, Run, is_recording, moments, now_s, runs, thread_name
+from operad_profiler.recording import Moment, Run, is_recording, moments, now_s, runs, this_thread
 
 _SCOPES: Final = ("process", "thread", "global")
 
@@ -79,7 +79,7 @@ class _Duration:
         if self._start_s is None:
             raise ParamError(f"{type(self).__name__} {self.name!r}: stop without start")
         if is_recording():
-            thread = thread_name()
+            thread = this_thread()
             runs.append(Run(self.name, self._category, None, thread, self._start_s, now_s(), self._is_async))
         self._start_s = None
 
@@ -177,7 +177,7 @@ class Counter:
     def _note(self, value: float) -> None:
         self._value = value
         if is_recording():
-            moments.append(Moment(self.name, self._domain.name, thread_name(), now_s(), value, "process"))
+            moments.append(Moment(self.name, self._domain.name, this_thread(), now_s(), value, "process"))
 
 
 @final
@@ -205,4 +205,4 @@ class Marker:
         if scope not in _SCOPES:
             raise ParamError(f"Marker.mark: scope is {scope!r}, expected one of {', '.join(_SCOPES)}")
         if is_recording():
-            moments.append(Moment(self.name, self._domain.name, thread_name(), now_s(), None, scope))
+            moments.append(Moment(self.name, self._domain.name, this_thread(), now_s(), None, scope))

@@ -1,13 +1,15 @@
 """What is recorded, and when.
 
-Source: python/mxnet/profiler.py. Differs: operations of the engine and a program's own annotations are
-recorded, and nothing else; so what MXNet lets one choose among (`profile_symbolic`, `profile_imperative`,
-`profile_memory`, `profile_api`) is taken and changes nothing.
+Source: python/mxnet/profiler.py. Differs: operations of the engine, nodes of bound graphs and of recorded
+backward passes, and a program's own annotations are recorded, and nothing else; so what MXNet lets one
+choose among (`profile_symbolic`, `profile_imperative`, `profile_memory`, `profile_api`) is taken and changes
+nothing.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Final, NamedTuple, final
 
@@ -22,23 +24,44 @@ _IGNORED: Final = (
 
 
 @final
+class Thread(NamedTuple):
+    """A thread; names need not differ."""
+
+    name: str
+    ident: int
+
+
+@final
 class Run(NamedTuple):
     """Something that took a while; times in seconds of `time.perf_counter`.
 
     Attributes:
         category: "operator", or the domain of what a program annotates.
         device: Where an operator ran; None for what a program annotates.
-        thread: The name of the thread.
         is_async: Whether it may have ended in another thread, beside others that it does not contain.
     """
 
     name: str
     category: str
     device: str | None
-    thread: str
+    thread: Thread
     start_s: float
     stop_s: float
     is_async: bool = False
+
+
+@final
+class NodeRuns(NamedTuple):
+    """One run of a segment, node by node.
+
+    Attributes:
+        nodes: The nodes in order; after a failure more than have run.
+        times_s: When the first began, and when each ended.
+    """
+
+    nodes: Sequence[profiler.ProfiledNode]
+    times_s: Sequence[float]
+    thread: Thread
 
 
 @final
@@ -51,7 +74,7 @@ class Moment(NamedTuple):
 
     name: str
     category: str
-    thread: str
+    thread: Thread
     at_s: float
     value: float | None
     scope: str
@@ -59,8 +82,12 @@ class Moment(NamedTuple):
 
 config: Final[dict[str, Any]] = {"filename": "profile.json", "aggregate_stats": False}
 runs: Final[list[Run]] = []
+node_runs: Final[list[NodeRuns]] = []
 moments: Final[list[Moment]] = []
-_state: Final = {"is_on": False}
+_windows: Final[list[tuple[float, float]]] = []
+"""The times, from and to, in which was recorded; without the one that is open."""
+_state: Final[dict[str, float | None]] = {"since_s": None}
+"""Since when is recorded; None: nothing is."""
 
 
 def set_config(**kwargs: Any) -> None:
@@ -95,8 +122,14 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     if state not in ("run", "stop"):
         raise ParamError(f"profiler.set_state: state is {state!r}, expected 'run' or 'stop'")
     check_process("set_state", profile_process)
-    _state["is_on"] = state == "run"
-    profiler.observe(_record if state == "run" else None)
+    since_s = _state["since_s"]
+    if state == "run" and since_s is None:
+        _state["since_s"] = now_s()
+        profiler.observe(_record, _record_nodes)
+    elif state == "stop" and since_s is not None:
+        profiler.observe(None)
+        _state["since_s"] = None
+        _windows.append((since_s, now_s()))
 
 
 def check_process(call: str, profile_process: str) -> None:
@@ -130,18 +163,28 @@ def resume(profile_process: str = "worker") -> None:
 
 def is_recording() -> bool:
     """Whether anything is recorded now."""
-    return _state["is_on"]
+    return _state["since_s"] is not None
+
+
+def window_s() -> float:
+    """For how long was recorded, in seconds."""
+    since_s = _state["since_s"]
+    return sum(stop_s - start_s for start_s, stop_s in _windows) + (
+        0 if since_s is None else now_s() - since_s
+    )
 
 
 def forget() -> None:
     """Drop what was recorded."""
-    runs.clear()
-    moments.clear()
+    if is_recording():
+        _state["since_s"] = now_s()
+    for recorded in (runs, node_runs, moments, _windows):
+        recorded.clear()
 
 
-def thread_name() -> str:
-    """The name of the calling thread."""
-    return threading.current_thread().name
+def this_thread() -> Thread:
+    """The calling thread."""
+    return Thread(threading.current_thread().name, threading.get_ident())
 
 
 def now_s() -> float:
@@ -150,4 +193,16 @@ def now_s() -> float:
 
 
 def _record(name: str, ctx: Context, start_s: float, stop_s: float) -> None:
-    runs.append(Run(name, "operator", str(ctx), thread_name(), start_s, stop_s))
+    if _is_within(start_s):
+        runs.append(Run(name, "operator", str(ctx), this_thread(), start_s, stop_s))
+
+
+def _record_nodes(nodes: Sequence[profiler.ProfiledNode], times_s: Sequence[float]) -> None:
+    if _is_within(times_s[0]):
+        node_runs.append(NodeRuns(nodes, times_s, this_thread()))
+
+
+def _is_within(start_s: float) -> bool:
+    """Whether what began then belongs to the open window: nothing stands across its edge."""
+    since_s = _state["since_s"]
+    return since_s is not None and start_s >= since_s

@@ -7,7 +7,19 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final, final
 
-from operad_profiler.recording import Moment, Run, check_process, config, forget, moments, runs, stop
+from operad_profiler.recording import (
+    Moment,
+    NodeRuns,
+    Run,
+    Thread,
+    check_process,
+    config,
+    forget,
+    moments,
+    node_runs,
+    runs,
+    stop,
+)
 
 _SCOPES: Final = {"process": "p", "thread": "t", "global": "g"}
 
@@ -33,11 +45,13 @@ class _Trace:
     """Makes Chrome's events: those of each record, and one for the name of each thread."""
 
     def __init__(self) -> None:
-        self._threads: dict[str, int] = {}
+        self._threads: dict[Thread, int] = {}
 
     def events(self) -> Iterator[dict[str, Any]]:
         for number, run in enumerate(runs):
             yield from self._of_run(number, run)
+        for segment in node_runs:
+            yield from self._of_nodes(segment)
         for moment in moments:
             yield self._of_moment(moment)
         for thread, number in self._threads.items():
@@ -46,12 +60,32 @@ class _Trace:
                 "ph": "M",
                 "pid": os.getpid(),
                 "tid": number,
-                "args": {"name": thread},
+                "args": {"name": thread.name},
             }
 
     def _common(self, record: Run | Moment) -> dict[str, Any]:
-        tid = self._threads.setdefault(record.thread, len(self._threads))
-        return {"name": record.name, "cat": record.category, "pid": os.getpid(), "tid": tid}
+        return {"name": record.name, "cat": record.category, **self._where(record.thread)}
+
+    def _where(self, thread: Thread) -> dict[str, Any]:
+        return {"pid": os.getpid(), "tid": self._threads.setdefault(thread, len(self._threads))}
+
+    def _of_nodes(self, segment: NodeRuns) -> Iterator[dict[str, Any]]:
+        """One event for each node; they stand inside that of the operation, by their times."""
+        times_s = segment.times_s
+        for node, start_s, stop_s in zip(segment.nodes, times_s, times_s[1:], strict=False):
+            args = {
+                "operator": node.operator,
+                "pass": "backward" if node.is_backward else "forward",
+                "kernel": node.kernel,
+                "device": str(node.ctx),
+                "bytes": node.size_bytes,
+                "flops": node.flops,
+            }
+            yield {
+                "name": node.name, "cat": "node", **self._where(segment.thread), "ph": "X",
+                "ts": start_s * 1e6, "dur": (stop_s - start_s) * 1e6,
+                "args": {name: value for name, value in args.items() if value is not None},
+            }  # fmt: skip
 
     def _of_run(self, number: int, run: Run) -> Iterator[dict[str, Any]]:
         common = self._common(run)

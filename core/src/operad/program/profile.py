@@ -1,0 +1,164 @@
+"""Times of the nodes inside a segment, for a profiler.
+
+A segment is one loop in C over its calls, which knows no clock. While somebody observes nodes, segments are
+pushed in another form, whose loop reads the clock behind every call. So nothing is asked for each node while
+nobody observes, and a change takes effect with the next push, also of what was bound before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from operad import engine
+from operad.context import Context, cpu
+from operad.graph import BackwardNode, OpNode
+from operad.operator import OperatorProperty, OpReq, select_kernel
+
+if TYPE_CHECKING:
+    from operad.program.program import Program
+
+
+@final
+class ProfiledNode(NamedTuple):
+    """A node of a program, as profilers show it.
+
+    Attributes:
+        name: The node's name; the second of a name in its graph has `#2` behind it.
+        operator: The operator's name.
+        is_backward: Whether this is the operator's gradient.
+        kernel: The kernel that runs; None where the operator chooses among none.
+        ctx: Where it runs.
+        size_bytes: The arrays that it reads and those that it writes, each once; None where the operator's
+            cost says that it uses parts of them only.
+        flops: Floating-point multiplications and additions, of products; None for other operators.
+    """
+
+    name: str
+    operator: str
+    is_backward: bool
+    kernel: str | None
+    ctx: Context
+    size_bytes: int | None
+    flops: float | None
+
+
+NodeObserver = Callable[[Sequence[ProfiledNode], Sequence[float]], object]
+"""Takes the nodes of a segment, and when the first began and each ended, by `time.perf_counter`.
+
+Where a node failed, it is the last that has ended.
+"""
+
+
+@final
+class _NodeProfiling:
+    """Who observes nodes, in the whole process; None: nobody."""
+
+    __slots__ = ("observer",)
+
+    def __init__(self) -> None:
+        self.observer: NodeObserver | None = None
+
+
+node_profiling: Final = _NodeProfiling()
+
+
+@final
+class Timeline:
+    """The nodes behind a segment's calls.
+
+    Args:
+        program: What they are nodes of.
+        steps: The step of each call.
+    """
+
+    __slots__ = ("_num_calls", "_parts", "nodes")
+
+    def __init__(self, program: Program, steps: Sequence[int]) -> None:
+        own = list(dict.fromkeys(steps))
+        self.nodes = tuple([profiled_node(program, step) for step in own])
+        self._num_calls = len(steps)
+        ends = [i for i in range(1, len(steps)) if steps[i] != steps[i - 1]]
+        # From which call to which each node goes; None: each has one.
+        self._parts = None if len(own) == len(steps) else [*zip([0, *ends], [*ends, len(steps)], strict=True)]
+
+    def report(self, times_s: list[float]) -> None:
+        """Tell the observer of a run.
+
+        Args:
+            times_s: When the first call began, and when each ended.
+        """
+        observer = node_profiling.observer
+        if observer is None:
+            return
+        if len(times_s) <= self._num_calls:  # the next call has failed
+            times_s.append(perf_counter())
+        if self._parts is not None:
+            last = len(times_s) - 1
+            ends = [times_s[min(end, last)] for first, end in self._parts if first < last]
+            times_s = [times_s[0], *ends]
+        try:
+            observer(self.nodes, times_s)
+        except Exception as error:  # noqa: BLE001 - it must not fail the segment; a wait raises it
+            node_profiling.observer = None
+            _raise_at_a_wait(error)
+
+
+def _raise_at_a_wait(error: Exception) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    engine.get().push_sync(fail, cpu(), name="node_observer")
+
+
+def profiled_node(program: Program, step: int) -> ProfiledNode:
+    """The node of a step, which applies or differentiates an operator."""
+    node, forward = program.graph.nodes[step], program.forward_step(step)
+    applied = program.graph.nodes[forward]
+    assert isinstance(applied, OpNode)
+    return ProfiledNode(
+        program.labels[forward],
+        applied.op.name,
+        isinstance(node, BackwardNode),
+        _kernel(program, forward, applied),
+        program.contexts[step],
+        _size_bytes(program, step, applied.op),
+        _flops(program, step, applied.op),
+    )
+
+
+def _kernel(program: Program, step: int, node: OpNode) -> str | None:
+    op = node.op
+    if type(op).create_operator is not OperatorProperty.create_operator:
+        return None
+    specs = [program.spec(entry) for entry in program.graph.input_ids[step][: node.num_args]]
+    shapes, types = [spec.shape for spec in specs], [spec.dtype for spec in specs]
+    return select_kernel(op, program.contexts[step], shapes, types).name
+
+
+def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None:
+    call = program.call(step)
+    entries = [*dict.fromkeys((*call.reads, *call.aux))]
+    for target, request in zip(call.outs, call.req, strict=True):
+        if target is not None:
+            # What is added to is read as well.
+            entries += [target] * (2 if request is OpReq.ADD else 1)
+    specs = [program.spec(entry) for entry in entries]
+    if not op.multiplies and program.costs[step] < sum([prod(spec.shape) for spec in specs]):
+        return None
+    return sum([prod(spec.shape) * spec.dtype.itemsize for spec in specs])
+
+
+def _flops(program: Program, step: int, op: OperatorProperty) -> float | None:
+    call, forward = program.call(step), program.forward_step(step)
+    out = program.spec(program.entry_range(forward).start)
+    if not op.multiplies or out.dtype.kind != "f":
+        return None
+    products = 1
+    if step != forward:
+        pairs = zip(op.list_arguments(), call.outs, strict=True)
+        wanted = {name for name, target in pairs if target is not None}
+        products = sum([name in wanted for name in op.multiplies])
+    return products * program.costs[forward]
