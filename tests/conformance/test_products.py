@@ -13,6 +13,7 @@ import pytest
 
 import operad as od
 from operad import registry
+from operad.operator import as_cost
 
 CASES: dict[str, list[tuple[list[tuple[int, ...]], dict[str, Any]]]] = {
     "FullyConnected": [
@@ -71,7 +72,7 @@ def test_the_cost_is_the_number_of_multiplications_and_additions(
     with od.autograd.record():
         out = getattr(od.nd, name)(*arrays, **params)
     out.backward()
-    cost = prop.cost(shapes, [out.shape])
+    cost = as_cost(prop.cost(shapes, [out.shape])).flops
     assert 2 * float(out.sum().asscalar()) == cost
     factors = Counter(prop.multiplies)
     for argument, array in zip(prop.list_arguments(), arrays, strict=True):

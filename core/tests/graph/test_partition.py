@@ -16,6 +16,8 @@ FORWARD = Cost(loops=7.0, flops=2.0 * 4 * 5 * 3)
 class Counted(Dense):
     """`Dense`, which counts its product."""
 
+    multiplies = ("x", "w")
+
     def cost(self, in_shapes, out_shapes):
         return Cost(loops=7.0, flops=2.0 * in_shapes[0][0] * in_shapes[0][1] * self.hidden)
 
@@ -29,6 +31,15 @@ def test_a_backward_costs_a_product_for_each_gradient_that_is_wanted(wanted, pro
     (backward,) = [node for node in graph.nodes if isinstance(node, BackwardNode)]
     assert costs[graph.node_ids[out.node]] == FORWARD
     assert costs[graph.node_ids[backward]] == Cost(14.0, products * FORWARD.flops)
+
+
+def test_a_backward_of_unknown_factors_costs_two_products(monkeypatch):
+    monkeypatch.setattr(Counted, "multiplies", ())
+    x, w = var("x"), var("w")
+    out = apply(Counted, "fc", x, w, hidden=3)
+    graph = Graph([out, *gradient([out], [var("head")], [w])])
+    costs = node_costs(graph, infer_shapes(graph, {"x": (4, 5), "head": (4, 3)}))
+    assert costs[-1] == Cost(14.0, 2 * FORWARD.flops)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from core.tests.simple import OGRAD, Gradient, SimpleOperator, simple
 from operad import Symbol, autograd, engine, nd, profiler, sym
 from operad.graph import Entry, Graph, OpNode
 from operad.ndarray import NDArray
-from operad.operator import CallTemplate, Kernel
+from operad.operator import CallTemplate, Cost, Kernel
 from operad.profiler import ProfiledNode
 from operad.program import segment
 
@@ -293,8 +293,9 @@ class TestNodes:
         self, grad_req: object, flops: list[float]
     ) -> None:
         gradients = [Gradient(lambda g, x: g * x, [OGRAD, other]) for other in ("rhs", "lhs")]
-        op = simple("times", ["lhs", "rhs"], np.multiply, gradients, takes_out=True, cost=2.0)
+        op = simple("times", ["lhs", "rhs"], np.multiply, gradients, takes_out=True)
         op.multiplies = ("lhs", "rhs")
+        op.cost = lambda self, in_shapes, out_shapes: Cost(loops=5.0, flops=36.0)
         node = OpNode(op(), "node", [sym.var(name).entries[0] for name in ("lhs", "rhs")])
         heads = None if grad_req == "null" else nd.ones((2, 3))
         found = self.nodes(Symbol(Graph([Entry(node)]).outputs), heads, lhs=(2, 3), grad_req=grad_req)

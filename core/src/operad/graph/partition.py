@@ -35,8 +35,8 @@ _WORTH: Final = 1.25
 def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
     """For each node, roughly what it computes.
 
-    A backward is taken to cost two loops of its forward, and a product for each gradient that it gives of an
-    argument with two axes or more, of which two take part in a product.
+    A backward is taken to cost two loops of its forward, and the product once for each factor whose gradient
+    it gives; twice, where the operator does not say what it multiplies.
     """
     costs: list[Cost] = []
     answers: Answers[Cost] = Answers()
@@ -45,15 +45,21 @@ def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
         cost = _NOTHING
         if isinstance(node, BackwardNode):
             forward = graph.node_ids[node.forward]
-            given = zip(graph.input_ids[forward], node.wanted, strict=False)
-            products = sum(is_wanted and len(values[entry]) > 1 for entry, is_wanted in given)
-            cost = Cost(2 * costs[forward].loops, min(products, 2) * costs[forward].flops)
+            cost = Cost(2 * costs[forward].loops, _products(node) * costs[forward].flops)
         elif isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
             cost = answers.get((node.signature, *ins, *outs), _cost, node.op, ins, outs)
         costs.append(cost)
     return costs
+
+
+def _products(node: BackwardNode) -> int:
+    factors = node.op.multiplies
+    if not factors:
+        return 2
+    names = node.op.list_arguments()
+    return sum([is_wanted * factors.count(name) for name, is_wanted in zip(names, node.wanted, strict=True)])
 
 
 def _cost(op: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

@@ -56,9 +56,9 @@ class OperatorProperty(ABC):
         takes_more_params: True: a call or file may give parameters that are not declared, as `Custom` takes.
         is_shaped_by_values: True: shapes of the outputs depend on values of the arguments, and follow for
             what `for_values` gives.
-        multiplies: The arguments whose product the operator is, where `cost` counts the multiplications and
-            additions of that product, and the gradient of each of these takes as many. Profilers show
-            floating-point operations per second for such operators only.
+        multiplies: The arguments whose product the operator is, if the `flops` of its `cost` are exactly the
+            multiplications and additions of that product, and the gradient of each of these takes as many.
+            Profilers show floating-point operations per second for such operators only.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """

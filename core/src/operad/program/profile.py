@@ -146,19 +146,11 @@ def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None
             # What is added to is read as well.
             entries += [target] * (2 if request is OpReq.ADD else 1)
     specs = [program.spec(entry) for entry in entries]
-    if not op.multiplies and program.costs[step] < sum([prod(spec.shape) for spec in specs]):
+    if not op.multiplies and program.costs[step].operations < sum([prod(spec.shape) for spec in specs]):
         return None
     return sum([prod(spec.shape) * spec.dtype.itemsize for spec in specs])
 
 
 def _flops(program: Program, step: int, op: OperatorProperty) -> float | None:
-    call, forward = program.call(step), program.forward_step(step)
-    out = program.spec(program.entry_range(forward).start)
-    if not op.multiplies or out.dtype.kind != "f":
-        return None
-    products = 1
-    if step != forward:
-        pairs = zip(op.list_arguments(), call.outs, strict=True)
-        wanted = {name for name, target in pairs if target is not None}
-        products = sum([name in wanted for name in op.multiplies])
-    return products * program.costs[forward]
+    out = program.spec(program.entry_range(program.forward_step(step)).start)
+    return program.costs[step].flops if op.multiplies and out.dtype.kind == "f" else None
