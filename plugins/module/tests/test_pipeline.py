@@ -89,12 +89,12 @@ def test_the_progress_bar_ends_an_epoch_with_the_slow_stage(network: Any, drawn:
     assert re.fullmatch(r"Epoch\[0\] waited for data \d+% of the time; slow stage: '\w+'", lines[0])
 
 
-def profiled(folder: Path, program: str, *args: str) -> Any:
+def profiled(folder: Path, program: str, *args: str, options: tuple[str, ...] = ()) -> Any:
     click_testing = pytest.importorskip("click.testing")
     from operad.cli import main
 
     (folder / "train.py").write_text(program)
-    return click_testing.CliRunner().invoke(main, ["profile", str(folder / "train.py"), *args])
+    return click_testing.CliRunner().invoke(main, ["profile", *options, str(folder / "train.py"), *args])
 
 
 def test_operad_profile_runs_a_program_and_names_what_is_slow(tmp_path: Path) -> None:
@@ -113,6 +113,40 @@ def test_operad_profile_shows_figures_of_a_program_that_fails(tmp_path: Path) ->
     done = profiled(tmp_path, "import operad as od\nwith od.profiler.stage('decode'): raise SystemExit(3)\n")
     assert done.exit_code == 3
     assert "slow stage" in done.output
+
+
+NETWORK = (
+    "import operad as od\n"
+    "executor = od.sym.tanh(od.sym.var('x'), name='act').simple_bind(x=(3,))\n"
+    "executor.forward()[0].wait_to_read()\n"
+)
+
+
+def test_operad_profile_shows_the_nodes_of_graphs_if_wanted(tmp_path: Path) -> None:
+    pytest.importorskip("operad_profiler", reason="it records the nodes")
+    row = re.compile(r"^act +tanh +forward +tanh\.forward +1 ", re.MULTILINE)
+    for options, is_shown in (((), True), (("--no-nodes",), False)):
+        done = profiled(tmp_path, NETWORK, options=options)
+        assert done.exit_code == 0, done.output
+        assert bool(row.search(done.output)) == is_shown
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "shows_row"),
+    [
+        ("", "raise SystemExit(3)", True),
+        ("od.profiler.set_config(aggregate_stats=False)", "od.profiler.stop()", True),
+        ("od.profiler.set_config(filename='{folder}/trace.json')", "od.profiler.dump()", False),
+    ],
+)
+def test_operad_profile_leaves_the_profiler_to_a_program_that_uses_it(
+    tmp_path: Path, first: str, last: str, shows_row: bool
+) -> None:
+    pytest.importorskip("operad_profiler", reason="it records the nodes")
+    program = f"import operad as od\n{first.format(folder=tmp_path)}\n{NETWORK}{last}\n"
+    done = profiled(tmp_path, program)
+    assert done.exit_code == (3 if "SystemExit" in last else 0), done.output
+    assert bool(re.search(r"^act +tanh", done.output, re.MULTILINE)) == shows_row
 
 
 def test_nobody_counts_after_operad_profile(tmp_path: Path) -> None:

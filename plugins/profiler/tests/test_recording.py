@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,6 @@ from operad_profiler import recording
 
 profiler = od.profiler
 MAIN = recording.Thread("main", 1)
-
-
-@pytest.fixture(autouse=True)
-def trace(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "profile.json"
-    profiler.set_config(filename=str(path), aggregate_stats=True)
-    recording.forget()
-    yield path
-    profiler.stop()
-    recording.forget()
-    profiler.set_config(filename="profile.json", aggregate_stats=False)
 
 
 def one_operation() -> None:
@@ -57,7 +45,7 @@ def test_a_dump_is_a_trace_of_chrome_and_forgets_what_it_wrote(trace: Path) -> N
 
 def test_a_table_has_a_line_for_each_name_and_its_figures() -> None:
     for name, start_s, stop_s in (("a", 1.0, 1.5), ("a", 1.0, 2.5), ("b", 0.0, 3.0)):
-        recording.runs.append(recording.Run(name, "operator", "cpu(0)", MAIN, start_s, stop_s))
+        recording.runs.append(recording.Run(name, "operator", od.cpu(), MAIN, start_s, stop_s))
     head, first, second = profiler.dumps().splitlines()[:3]
     assert head.split() == ["operator", "count", "total", "min", "max", "avg"]
     assert first.split() == ["b", "1", "3000.0000", "3000.0000", "3000.0000", "3000.0000"]

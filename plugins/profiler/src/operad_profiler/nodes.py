@@ -30,7 +30,7 @@ class Row:
     def __init__(self, what: Run | ProfiledNode) -> None:
         self.node = what if isinstance(what, ProfiledNode) else None
         self.operator = what.operator if isinstance(what, ProfiledNode) else what.name
-        self.device = str(what.ctx) if isinstance(what, ProfiledNode) else what.device
+        self.device = str(what.ctx if isinstance(what, ProfiledNode) else what.device)
         self.own_s: dict[Thread, float] = {}
         self._each_s: list[float] = []
 
@@ -76,6 +76,7 @@ class NodeTable:
 
     Attributes:
         threads: The threads in which something ran.
+        title: The line above the table.
         between_s: Time of each in segments, but in none of their nodes.
         busy_s: Time of each in operations.
     """
@@ -85,6 +86,7 @@ class NodeTable:
         self.rows: list[Row] = []
         self.between_s = dict.fromkeys(threads, 0.0)
         self.busy_s = dict.fromkeys(threads, 0.0)
+        self.title = f"shares of {window_s * 1e3:.3f} ms"
         self._window_s = window_s
 
     def sort(self, order: Callable[[Row], float], ascending: bool) -> None:
@@ -113,8 +115,7 @@ class NodeTable:
         for title, time_s in ((_BETWEEN, self.between_s), (_IDLE, self.idle_s)):
             cells = [title, "", "", "", "", f"{sum(time_s.values()) * 1e6:.1f}", "", "", ""]
             lines.append([*cells, *self._percent(time_s)])
-        head = f"shares of {self._window_s * 1e3:.3f} ms in each thread: {names or 'nothing ran'}"
-        return "\n".join([head, *_aligned(lines)])
+        return "\n".join([f"{self.title}; threads: {names or 'none'}", *_aligned(lines)])
 
     def _percent(self, time_s: Mapping[Thread, float]) -> list[str]:
         return [f"{100 * share:.1f}" for share in self._shares(time_s)]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from operad.errors import ParamError
 from operad_profiler.nodes import NodeTable, node_table
-from operad_profiler.recording import Run, config, forget, node_runs, runs, window_s
+from operad_profiler.recording import Run, config, forget, is_full, node_runs, runs, window_s
 from operad_profiler.spans import Span, spans_of
 
 _COLUMNS: Final = ("count", "total", "min", "max", "avg")
@@ -36,12 +36,14 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
             f"profiler.dumps: format is {format!r} and sort_by {sort_by!r}, "
             f"expected one of {', '.join(_FORMATS)} and one of {', '.join(_COLUMNS)}"
         )
-    recorded, by_segment, window = list(runs), list(node_runs), window_s()
+    recorded, by_segment, window, was_full = list(runs), list(node_runs), window_s(), is_full()
     if reset:
         forget()
     found = spans_of(recorded, by_segment)
     nodes = node_table(found, window)
     nodes.sort(lambda row: row.figures()[sort_by], ascending)
+    if was_full:
+        nodes.title += f"; recording ended after max_events={config['max_events']}"
     if format == "nodes":
         return nodes.text()
     times = _by_category(recorded, [span for spans in found.values() for span in spans])

@@ -93,7 +93,7 @@ class _Trace:
             yield {**common, "ph": "b", "id": number, "ts": run.start_s * 1e6}
             yield {**common, "ph": "e", "id": number, "ts": run.stop_s * 1e6}
             return
-        args = {} if run.device is None else {"args": {"device": run.device}}
+        args = {} if run.device is None else {"args": {"device": str(run.device)}}
         duration = (run.stop_s - run.start_s) * 1e6
         yield {**common, "ph": "X", "ts": run.start_s * 1e6, "dur": duration, **args}
 
