@@ -25,6 +25,7 @@ def as_compared(value: Any, tolerance: float) -> Any:
     return pytest.approx(value, rel=tolerance, abs=tolerance) if isinstance(value, float) else value
 
 
+@pytest.mark.filterwarnings("ignore:two nodes are called:UserWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_gives_what_mxnet_gave(name: str) -> None:
     found = json.loads(json.dumps(run(name, od)))  # as a record holds it: lists, no tuples

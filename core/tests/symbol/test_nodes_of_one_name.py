@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from operad import nd, sym
+from operad.errors import BindError
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -23,13 +24,31 @@ class TestNodesOfOneName:
         assert inner.list_outputs() == ["x", "act_1_output", "act_output", "act_2_output"]
         assert inner["act_2_output"].name == "act_2"
 
-    def test_are_bound_each_to_its_own_array(self):
-        net = self.variables()
+    def test_that_are_variables_are_listed_under_a_number(self):
         with pytest.warns(UserWarning, match="two nodes are called 'x'.*'x_1'"):
-            assert net.list_arguments() == ["x", "x_1"]
-        with pytest.warns(UserWarning, match="'x'"):
-            first, second = net.eval(x=nd.array([1.0]), x_1=nd.array([0.0]))
-        assert (first.asscalar(), second.asscalar()) == (1.0, 0.0)
+            assert self.variables().list_arguments() == ["x", "x_1"]
+
+    @pytest.mark.parametrize(
+        ("what", "bound"),
+        [
+            ("simple_bind", lambda net: net.simple_bind(x=(1,), x_1=(1,))),
+            ("bind", lambda net: net.bind(None, {"x": nd.ones(1), "x_1": nd.ones(1)})),
+            ("bind", lambda net: net.bind(None, [nd.ones(1), nd.ones(1)])),
+            ("bind", lambda net: net.eval(x=nd.ones(1), x_1=nd.ones(1))),
+        ],
+    )
+    def test_that_are_variables_are_not_bound(self, what, bound):
+        with pytest.raises(BindError, match=f"{what}: two arguments are called 'x', .*rename one"):
+            bound(self.variables())
+
+    def test_that_are_operators_are_bound(self):
+        with pytest.warns(UserWarning, match="'act'"):
+            (output,) = self.operators().eval(x=nd.array([0.0]))
+        assert output.asscalar() == 0
+
+    def test_that_is_one_variable_is_bound_to_one_array(self):
+        x = sym.var("x")
+        assert sym.Group([x, sym.tanh(x, name="x")]).simple_bind(x=(1,)).arg_dict.keys() == {"x"}
 
     def test_are_replaced_each_by_its_own_symbol(self):
         with pytest.warns(UserWarning, match="'x'"):

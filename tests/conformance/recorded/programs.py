@@ -213,6 +213,30 @@ def subclasses_of_array_iterators_rewind(mx: Any) -> Any:
     return found
 
 
+@program
+def which_names_may_be_shared(mx: Any) -> Any:
+    """Whether symbols with nodes of one name are bound."""
+    x, dense, norm = mx.sym.var("x"), mx.sym.FullyConnected, mx.sym.BatchNorm
+    networks = {
+        "two variables": mx.sym.broadcast_add(x, mx.sym.var("x")),
+        "one variable twice": mx.sym.broadcast_add(x, x),
+        "parameters of two operators": dense(dense(x, num_hidden=3, name="fc"), num_hidden=3, name="fc"),
+        "states": norm(norm(x, name="bn"), name="bn"),
+        "a state alone": norm(norm(x, name="bn"), mx.sym.var("a"), mx.sym.var("b"), name="bn"),
+        "an argument and a state": norm(x, mx.sym.var("m"), moving_mean=mx.sym.var("m"), name="bn"),
+        "two operators": mx.sym.tanh(mx.sym.tanh(x, name="t"), name="t"),
+        "a variable and an operator": mx.sym.tanh(x, name="x"),
+    }
+    found = {}
+    for name, network in networks.items():
+        try:
+            network.simple_bind(mx.cpu(), x=(2, 3))
+            found[name] = "bound"
+        except Exception:  # noqa: BLE001 - MXNet's errors of this kind are of several classes
+            found[name] = "refused"
+    return found
+
+
 _MOMENTUM: Final = {"learning_rate": 0.1, "momentum": 0.9}
 _OPTIMIZERS: Final[list[tuple[str, dict[str, Any]]]] = [
     ("sgd", {"learning_rate": 0.1}), ("sgd", _MOMENTUM), ("ccsgd", _MOMENTUM),

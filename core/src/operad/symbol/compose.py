@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, BindError
 from operad.graph import Entry, Graph, Node, OpNode, Variable
 from operad.graph.ir import topological_order
 from operad.operator import OperatorProperty
@@ -121,6 +121,25 @@ def with_distinct_names(graph: Graph) -> Graph:
         return graph
     new = {node: Entry(Variable(name, node.inputs, node.attrs)) for node, name in variables.items()}
     return Graph(substitute(graph.outputs, new, operators))
+
+
+def check_bindable_names(what: str, graph: Graph) -> None:
+    """Make sure that a name says which argument, or which auxiliary state, an array is bound to.
+
+    Raises:
+        BindError: Two arguments, or two states, have one name.
+    """
+    states = {entry.node for node in graph.op_nodes for entry in node.inputs[node.num_args :]}
+    seen: set[tuple[str, bool]] = set()
+    for node in graph.nodes:
+        if isinstance(node, Variable):
+            if (node.name, node in states) in seen:
+                raise BindError(
+                    f"{what}: two {'auxiliary states' if node in states else 'arguments'} are called "
+                    f"{node.name!r}, so no name says which array belongs to which; rename one of them, or, "
+                    "if they are meant to be one, use one variable twice"
+                )
+            seen.add((node.name, node in states))
 
 
 def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:

@@ -41,6 +41,7 @@ from operad.operator import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import (
+    check_bindable_names,
     copied,
     num_heads,
     only_entry,
@@ -251,6 +252,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
     ) -> Executor:
         """An executor over the given arrays; see `operad.executor.bind`."""
         target = as_context(ctx, "bind")
+        check_bindable_names("bind", Graph(self.entries))
         return bind(self.graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
     @boundary
@@ -276,6 +278,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = as_context(ctx, "simple_bind")
         sharing = (shared_exec, shared_arg_names, shared_buffer)
+        check_bindable_names("simple_bind", Graph(self.entries))
         return simple_bind(self.graph, target, known, types, grad_req, group2ctx, *sharing)
 
     def eval(self, ctx: Context | None = None, **arrays: NDArray) -> list[NDArray]:
