@@ -74,15 +74,14 @@ class Timeline:
         steps: The step of each call.
     """
 
-    __slots__ = ("_num_calls", "_parts", "nodes")
+    __slots__ = ("_edges", "_num_calls", "nodes")
 
     def __init__(self, program: Program, steps: Sequence[int]) -> None:
         own = list(dict.fromkeys(steps))
         self.nodes = tuple([profiled_node(program, step) for step in own])
         self._num_calls = len(steps)
-        ends = [i for i in range(1, len(steps)) if steps[i] != steps[i - 1]]
-        # From which call to which each node goes; None: each has one.
-        self._parts = None if len(own) == len(steps) else [*zip([0, *ends], [*ends, len(steps)], strict=True)]
+        # With which call each node begins; at the end of one the next begins.
+        self._edges = [0, *[i for i in range(1, len(steps)) if steps[i] != steps[i - 1]], len(steps)]
 
     def report(self, times_s: list[float]) -> None:
         """Tell the observer of a run.
@@ -93,12 +92,12 @@ class Timeline:
         observer = node_profiling.observer
         if observer is None:
             return
-        if len(times_s) <= self._num_calls:  # the next call has failed
+        edges = self._edges
+        if len(times_s) <= self._num_calls:  # the next call has failed, and is the end of its node
+            edges = [edge for edge in edges if edge < len(times_s)] + [len(times_s)]
             times_s.append(perf_counter())
-        if self._parts is not None:
-            last = len(times_s) - 1
-            ends = [times_s[min(end, last)] for first, end in self._parts if first < last]
-            times_s = [times_s[0], *ends]
+        if len(edges) != len(times_s):  # some nodes have several calls
+            times_s = [times_s[edge] for edge in edges]
         try:
             observer(self.nodes, times_s)
         except Exception as error:  # noqa: BLE001 - it must not fail the segment; a wait raises it

@@ -157,7 +157,7 @@ class NodeTable:
 
 def node_table(spans: Mapping[Thread, Sequence[Span]], window_s: float) -> NodeTable:
     """The table of what ran in each thread, in the order in which it first ran."""
-    table = NodeTable(list(spans), window_s)
+    table = NodeTable(sorted(spans), window_s)
     rows: dict[Any, Row] = {}
     for thread, own in spans.items():
         for span in own:
