@@ -2,6 +2,8 @@
 # Every target first brings `.venv` in line with the checkout (a no-op where it is).
 
 PYTHON ?= python3
+# The Python that was asked for, by the command line or the environment; else empty.
+ASKED := $(if $(filter file,$(origin PYTHON)),,$(PYTHON))
 # An environment that stands is kept, whatever `python3` is today.
 HOST := $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN := .venv/bin/python
@@ -12,14 +14,16 @@ TEST_ARGS ?=
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help setup demo test test-slow test-gpu bench check lint types layers tables format clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench check lint types layers tables format clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
-setup:  ## make .venv and install every distribution in place
+host:
 	@command -v $(HOST) >/dev/null 2>&1 || { echo "operad needs Python 3.11 or newer, and there is no $(HOST); name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(HOST) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "operad needs Python 3.11 or newer; $(HOST) is %s. Name another: make PYTHON=python3.12" % sys.version.split()[0])'
+
+setup: host  ## make .venv and install every distribution in place
 	@$(HOST) -m tools.workspace
 
 demo: setup  ## train a digit classifier symbolically and imperatively
@@ -33,6 +37,9 @@ test-slow: setup  ## the long tests, with many more examples
 
 test-gpu: setup  ## the tests that need a CUDA device
 	$(RUN) -m pytest -m gpu $(TEST_ARGS)
+
+test-pythons: host  ## the fast suite on every Python here, newest and oldest NumPy; PYTHON= names one
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal $(TEST_ARGS)
 
 bench: setup  ## time operad, and PyTorch beside it where installed
 	$(RUN) -m tests.benchmarks

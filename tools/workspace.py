@@ -121,11 +121,22 @@ def requirements(group: str, root: Path = ROOT) -> list[str]:
 
 @final
 class Environment:
-    """The `.venv` of a checkout."""
+    """A virtual environment that holds the distributions of a checkout in place.
 
-    def __init__(self, root: Path) -> None:
+    Args:
+        root: The checkout.
+        folder: Where in it the environment is made.
+        host: The Python that makes it.
+        pins: Requirements besides what the distributions declare, such as `numpy==2.1.0`.
+    """
+
+    def __init__(
+        self, root: Path, folder: str = ".venv", host: str = sys.executable, pins: Sequence[str] = ()
+    ) -> None:
         self._root = root
-        self._folder = root / ".venv"
+        self._folder = root / folder
+        self._host = host
+        self._pins = pins
         self._stamp = self._folder / "operad-workspace.json"
         self.python = self._folder / "bin" / "python"
         self._pip_script = self._folder / "bin" / "pip"
@@ -140,13 +151,13 @@ class Environment:
             _say(f"leaving out {folder}: it has no {' and no '.join(lacks)}")
         if self._is_current():
             return
-        self._folder.mkdir(exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
         with self._lock():
             if not self._is_current():
                 self._install()
 
     def _wanted(self) -> dict[str, str]:
-        wanted = {"": _digest("\n".join(requirements("dev", self._root)))}
+        wanted = {"": _digest("\n".join([*requirements("dev", self._root), *self._pins]))}
         for distribution in self._complete:
             wanted[distribution.name] = _digest((distribution.folder / "pyproject.toml").read_text())
         return wanted
@@ -166,12 +177,12 @@ class Environment:
         wanted, installed = self._wanted(), self._installed()
         if wanted[""] != installed.get(""):
             _say("installing the development tools")
-            self._pip("install", *requirements("dev", self._root))
+            self._pip("install", *requirements("dev", self._root), *self._pins)
         changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
             _say(f"installing in place: {', '.join(d.name for d in changed)}")
             editable = [word for d in _required_first(changed) for word in ("--editable", d.with_extras())]
-            self._pip("install", "--no-build-isolation", *editable)
+            self._pip("install", "--no-build-isolation", *editable, *self._pins)
         gone = sorted(installed.keys() - wanted.keys())
         if gone:
             _say(f"uninstalling {', '.join(gone)}")
@@ -179,8 +190,8 @@ class Environment:
         self._stamp.write_text(json.dumps(wanted, indent=1))
 
     def _create(self) -> None:
-        _say(f"making {self._folder} with Python {sys.version.split()[0]}")
-        made = subprocess.run([sys.executable, "-m", "venv", self._folder], check=False, capture_output=True)
+        _say(f"making {self._folder} with {self._host}")
+        made = subprocess.run([self._host, "-m", "venv", self._folder], check=False, capture_output=True)
         if made.returncode != 0:
             if b"ensurepip" in made.stdout + made.stderr:
                 raise SystemExit(_NO_ENSUREPIP.format(venv=self._folder))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.workspace import Distribution, distributions, requirements
+from tools.workspace import Distribution, Environment, distributions, requirements
 
 
 def _write(path: Path, text: str) -> None:
@@ -50,3 +50,33 @@ def test_a_half_written_folder_says_what_it_lacks(tmp_path: Path) -> None:
     _write(tmp_path / "README.md", "# operad-shape")
     _write(tmp_path / "src" / "operad_shape" / "__init__.py", "")
     assert shape.missing() == []
+
+
+_HOST = """\
+#!/bin/sh
+mkdir -p "$3/bin"
+touch "$3/bin/pip"
+printf '#!/bin/sh\\necho "$*" >> %s/log\\n' "$(dirname "$0")" > "$3/bin/python"
+chmod +x "$3/bin/python"
+"""
+
+
+def test_pins_go_with_every_installation(tmp_path: Path) -> None:
+    _write(tmp_path / "pyproject.toml", '[dependency-groups]\ndev = ["pytest>=9"]')
+    _write(tmp_path / "core" / "pyproject.toml", '[project]\nname = "operad"')
+    _write(tmp_path / "core" / "README.md", "# operad")
+    (tmp_path / "core" / "src" / "operad").mkdir(parents=True)
+    _write(tmp_path / "host", _HOST)
+    (tmp_path / "host").chmod(0o755)
+
+    def installed(*pins: str) -> list[list[str]]:
+        (tmp_path / "log").write_text("")
+        Environment(tmp_path, "build/old", str(tmp_path / "host"), pins).update()
+        return [line.split()[-2:] for line in (tmp_path / "log").read_text().splitlines()]
+
+    assert installed("numpy==2.1.0") == [
+        ["pytest>=9", "numpy==2.1.0"],
+        [str(tmp_path / "core"), "numpy==2.1.0"],
+    ]
+    assert installed("numpy==2.1.0") == []
+    assert installed("numpy==2.2.0") == [["pytest>=9", "numpy==2.2.0"]]

@@ -60,9 +60,10 @@ def test_methods_show_what_follows_the_array(x):
 
 @pytest.mark.parametrize("function", [nd.FullyConnected, sym.FullyConnected], ids=["nd", "sym"])
 def test_help_begins_with_the_signature(function):
-    page = pydoc.plain(pydoc.render_doc(function))
+    # The first line says what is shown. Where a signature is long, Python 3.13 writes an argument a line.
+    page = " ".join(pydoc.plain(pydoc.render_doc(function)).split()).replace("( ", "(")
     assert "FullyConnected(data, weight=None, bias=None, *, num_hidden, no_bias=False, flatten=True" in page
-    assert "num_hidden  int" in page
+    assert "num_hidden int" in page
 
 
 def test_completion_finds_functions_and_methods():

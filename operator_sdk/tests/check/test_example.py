@@ -17,7 +17,11 @@ from operad_sdk import unary
 
 @unary("example_twice", accepts="floating")
 def twice(x):
-    """Two times every element."""
+    """Two times every element.
+
+    Shapes:
+        data: (...).
+    """
     return 2 * x
 '''
 

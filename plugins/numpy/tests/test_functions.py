@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from operator import attrgetter
@@ -97,9 +98,16 @@ def test_every_entry_point_has_calls_here() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_gives_what_numpy_gives(name: str) -> None:
-    function = attrgetter(name)(np)
+    try:
+        function = attrgetter(name)(np)
+    except AttributeError:
+        pytest.skip(f"NumPy {np.__version__} has no {name}")
     for call in CALLS[name]:
-        compare(call(function, nd.array), call(function, np.asarray))
+        found = call(function, nd.array)
+        with warnings.catch_warnings():  # a release may deprecate what an older one has
+            warnings.simplefilter("ignore", DeprecationWarning)
+            expected = call(function, np.asarray)
+        compare(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from pathlib import Path
 from textwrap import indent
@@ -53,7 +54,10 @@ def write_example(subject: Subject) -> str:
         raise ArgumentError(f"{subject.name}: its docstring has an example; remove it to have one written")
     module = sys.modules.get(subject.cls.__module__)
     path = Path(getattr(module, "__file__", None) or "")
-    found = [node for node in _docstrings(path) if node.value == doc] if path.is_file() else []
+    # Python 3.13 takes the indentation from `__doc__`; the file has it under every Python.
+    said = inspect.cleandoc(doc)
+    nodes = _docstrings(path) if path.is_file() else []
+    found = [node for node in nodes if inspect.cleandoc(str(node.value)) == said]
     if len(found) != 1 or not doc:
         raise ArgumentError(
             f"{subject.name}: expected one docstring of its text in {str(path)!r}, found {len(found)}; write "

@@ -1,0 +1,165 @@
+"""The parts of `make test-pythons`: which interpreters, which NumPy, what a run is reported as."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tools import pythons
+from tools.pythons import Interpreter, Outcome
+from tools.workspace import Distribution
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a program that stands for an interpreter."""
+
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+def test_programs_on_path_come_before_those_of_pyenv(program: Callable[..., Path], tmp_path: Path) -> None:
+    for name in ("late/python3.12", "early/python3", "pyenv/versions/3.13.0/bin/python3.13"):
+        program(name)
+    for name in ("early/python3-config", "early/python3.13t", "early/python2.7", "early/python3.12-gdb.py"):
+        program(name)
+    environ = {"PATH": f"{tmp_path}/early::{tmp_path}/late", "PYENV_ROOT": f"{tmp_path}/pyenv"}
+
+    found = [path.relative_to(tmp_path).as_posix() for path in pythons.candidates(environ)]
+
+    assert found == ["early/python3", "late/python3.12", "pyenv/versions/3.13.0/bin/python3.13"]
+
+
+def test_pyenv_is_looked_for_at_home(program: Callable[..., Path], tmp_path: Path) -> None:
+    path = program(".pyenv/versions/3.13.0/bin/python3")
+    assert pythons.candidates({"HOME": str(tmp_path)}) == [path]
+
+
+def test_an_interpreter_says_its_version() -> None:
+    assert pythons.asked(Path(sys.executable)) == Interpreter(
+        Path(sys.executable), tuple(sys.version_info[:3])
+    )
+
+
+@pytest.mark.parametrize("line", ["exit 127", "echo null", "echo '[3, 12, 1]'; exit 1"])
+def test_what_cannot_make_an_environment_is_no_interpreter(program: Callable[..., Path], line: str) -> None:
+    assert pythons.asked(program("python3", line)) is None
+
+
+def test_a_path_without_a_program_is_no_interpreter(tmp_path: Path) -> None:
+    assert pythons.asked(tmp_path / "python3") is None
+
+
+def test_the_newest_release_of_each_minor_version_is_chosen() -> None:
+    versions = [(3, 13, 0), (3, 12, 9), (3, 10, 13), (3, 12, 10), (3, 11, 2), (3, 12, 10)]
+    found = [Interpreter(Path(f"/{number}/python3"), version) for number, version in enumerate(versions)]
+
+    assert [each.path.parts[1] for each in pythons.chosen(found)] == ["4", "3", "0"]
+
+
+def test_the_highest_lower_bound_holds_for_all_together() -> None:
+    declared = [
+        {"dependencies": ["operad>=0.2,<0.3", "numpy>=2.9,<3"]},
+        {"optional-dependencies": {"fast": ["numba>=0.60,<1", "numpy>=2.10,<3"]}},
+        {},
+    ]
+    found = [Distribution(Path("any"), {"project": project}) for project in declared]
+
+    assert pythons.lower_bound(found) == "2.10"
+
+
+LISTING = """\
+numpy (2.10.0)
+Available versions: 2.10.0, 2.10.0rc1, 2.2.0, 2.1.10, 2.1.2, 2.1.0, 2.1.0.post1, 2.0.2, 1.26.4
+  INSTALLED: 2.10.0
+"""
+
+
+def test_releases_are_tried_from_the_bound_on() -> None:
+    assert pythons.from_oldest(LISTING, "2.1") == ["2.1.0", "2.1.2", "2.1.10", "2.2.0", "2.10.0"]
+
+
+def test_the_oldest_numpy_is_the_first_that_has_a_wheel(program: Callable[..., Path]) -> None:
+    answers = f"case $* in *index*) echo '{LISTING}';; *==2.1.*) exit 1;; esac"
+    assert pythons.oldest_numpy(program("python3", answers), "2.1") == "2.2.0"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [(f"case $* in *index*) echo '{LISTING}';; *) exit 1;; esac", "no wheel"), ("exit 1", "cannot list")],
+)
+def test_without_any_wheel_pip_is_named(program: Callable[..., Path], line: str, said: str) -> None:
+    with pytest.raises(SystemExit, match=said):
+        pythons.oldest_numpy(program("python3", line), "2.1")
+
+
+def test_a_run_keeps_the_closing_line_and_the_status(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "print('first'); print('=== 1 failed, 2 passed in 3.00s ==='); print(); raise SystemExit(1)"
+    done = pythons.run("Python 3.12.1", [sys.executable, "-c", lines])
+
+    assert done == Outcome("Python 3.12.1", "1 failed, 2 passed in 3.00s", 1)
+    assert capsys.readouterr().out.startswith("== Python 3.12.1\nfirst\n")
+
+
+@pytest.mark.parametrize(("status", "end"), [(0, "2 passed"), (1, "2 passed (exit 1)")])
+def test_one_run_that_failed_fails_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int, end: str
+) -> None:
+    def outcomes(interpreter: Interpreter, words: Sequence[str]) -> list[Outcome]:
+        assert words == ["--numprocesses", "2", "core/tests"]
+        return [Outcome(interpreter.release, "2 passed", status), Outcome("last", "3 passed", 0)]
+
+    monkeypatch.setattr(pythons, "outcomes", outcomes)
+    done = pythons.main(["--python", sys.executable, "--numprocesses", "2", "core/tests"])
+
+    release = ".".join(map(str, sys.version_info[:3]))
+    assert done == status
+    assert capsys.readouterr().out.splitlines()[-2:] == [f"{release}: {end}", "last: 3 passed"]
+
+
+def test_an_interpreter_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        pythons.main(["--python", "/nowhere/python3"])
+    assert (
+        "no Python from 3.11 on that can make an environment was found at /nowhere" in capsys.readouterr().err
+    )
+
+
+def test_the_suite_runs_with_the_newest_numpy_then_with_the_oldest(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., Path]
+) -> None:
+    made: list[tuple[str, list[str]]] = []
+
+    def environment(interpreter: Interpreter, which: str, pins: Sequence[str] = ()) -> Path:
+        made.append((which, list(pins)))
+        return program(which, "case $* in *version*) echo 2.9.9;; *) echo $3 passed;; esac")
+
+    monkeypatch.setattr(pythons, "environment", environment)
+    monkeypatch.setattr(pythons, "oldest_numpy", lambda python, bound: f"{bound}.0")
+    monkeypatch.setattr(pythons, "lower_bound", lambda found: "2.1")
+    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), ["core"]))
+
+    assert made == [("newest", []), ("oldest", ["numpy==2.1.0"])]
+    assert done == [
+        Outcome("Python 3.12.1, newest NumPy 2.9.9", "core passed", 0),
+        Outcome("Python 3.12.1, oldest NumPy 2.9.9", "core passed", 0),
+    ]
+
+
+def test_an_environment_that_cannot_be_made_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Path:
+        raise SystemExit("pip install exited with 1")
+
+    monkeypatch.setattr(pythons, "environment", refused)
+    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), []))
+
+    assert done == [Outcome("Python 3.12.1", "no environment: pip install exited with 1", 1)]

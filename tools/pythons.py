@@ -1,0 +1,224 @@
+"""The suite on every Python that the machine has, with the newest and with the oldest NumPy.
+
+`python -m tools.pythons [--python WORD] [pytest's words]`, or `make test-pythons`. Interpreters are
+looked for on PATH and in pyenv; of each minor version from 3.11 on the newest release is taken. Each
+gets two environments under `build/pythons/`, made as `make setup` makes `.venv`:
+
+* newest: the newest NumPy that pip finds for all distributions together, with their extras and the
+  development tools. So numba's ceiling, which the extra `fast` brings, holds.
+* oldest: the first release that the distributions' lower bounds allow and that has a wheel for this
+  Python. All else is again the newest that goes with it.
+
+An environment that stands is kept, and its NumPy with it: remove its folder to have pip ask again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from tools.workspace import ROOT, Distribution, Environment, distributions
+
+FIRST = (3, 11)
+
+_PROGRAM = re.compile(r"python3(\.\d+)?")
+_LOWER_BOUND = re.compile(r"numpy>=([\d.]+)")
+_RELEASE = re.compile(r"\d+(?:\.\d+)+(?![\w.])")  # no pre-release
+
+# What `make setup` needs is asked for, too. A build without the lock (PEP 703) is another interpreter.
+_ASK = """
+import ensurepip, json, sys, sysconfig, venv
+is_usual = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+print(json.dumps(sys.version_info[:3] if is_usual else None))
+"""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python of the machine.
+
+    Attributes:
+        path: Its program.
+        version: Its release, for example `(3, 12, 1)`.
+    """
+
+    path: Path
+    version: tuple[int, ...]
+
+    @property
+    def release(self) -> str:
+        """Its release as text: `3.12.1`."""
+        return ".".join(map(str, self.version))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one run of the suite.
+
+    Attributes:
+        title: The interpreter and its NumPy.
+        closing: The last line that pytest wrote, or why there was no run.
+        status: Exit status, 0 where every test passed.
+    """
+
+    title: str
+    closing: str
+    status: int
+
+
+def candidates(environ: Mapping[str, str]) -> list[Path]:
+    """Programs that may be a Python: on PATH in its order, then those of pyenv."""
+    folders = [Path(folder) for folder in environ.get("PATH", "").split(os.pathsep) if folder]
+    pyenv = Path(environ.get("PYENV_ROOT") or Path(environ.get("HOME", "~")).expanduser() / ".pyenv")
+    folders += sorted(pyenv.glob("versions/*/bin"))
+    programs = [path for folder in folders for path in sorted(folder.glob("python3*"))]
+    return [path for path in programs if _PROGRAM.fullmatch(path.name)]
+
+
+def asked(path: Path) -> Interpreter | None:
+    """The interpreter at `path`; None where there is none that can make an environment."""
+    try:
+        done = subprocess.run([path, "-c", _ASK], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = json.loads(done.stdout) if done.returncode == 0 else None  # a shim of pyenv may name none
+    return Interpreter(path, tuple(version)) if version else None
+
+
+def chosen(found: Iterable[Interpreter]) -> list[Interpreter]:
+    """The newest release of each minor version that operad supports; of equals the first found."""
+    newest: dict[tuple[int, ...], Interpreter] = {}
+    for each in found:
+        minor = each.version[:2]
+        if minor >= FIRST and (minor not in newest or newest[minor].version < each.version):
+            newest[minor] = each
+    return [newest[minor] for minor in sorted(newest)]
+
+
+def lower_bound(found: Iterable[Distribution]) -> str:
+    """The highest of the lower bounds of NumPy that distributions and their extras declare."""
+    projects = [each.declared["project"] for each in found]
+    lines = [line for project in projects for line in project.get("dependencies", [])]
+    for project in projects:
+        lines += (line for extra in project.get("optional-dependencies", {}).values() for line in extra)
+    bounds = [match[1] for line in lines if (match := _LOWER_BOUND.match(line))]
+    return max(bounds, key=as_numbers)
+
+
+def from_oldest(listing: str, bound: str) -> list[str]:
+    """The releases in what `pip index versions` prints, from `bound` on, the oldest first."""
+    (line,) = [line for line in listing.splitlines() if line.startswith("Available versions:")]
+    found = sorted(set(_RELEASE.findall(line)), key=as_numbers)
+    return [version for version in found if as_numbers(version) >= as_numbers(bound)]
+
+
+def as_numbers(version: str) -> tuple[int, ...]:
+    """`2.1.0` as `(2, 1)`: the order of releases, in which `2.1` and `2.1.0` are the same."""
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def oldest_numpy(python: Path, bound: str) -> str:
+    """The oldest NumPy from `bound` on that has a wheel for the environment of `python`.
+
+    Raises:
+        SystemExit: pip finds none.
+    """
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+    listing = subprocess.run(
+        [*pip, "index", "versions", "numpy"], capture_output=True, text=True, check=False
+    )
+    if listing.returncode != 0:
+        raise SystemExit(f"pip cannot list NumPy's releases: {listing.stderr.strip()}")
+    for version in from_oldest(listing.stdout, bound):
+        # Older releases of pip list what has no wheel, too.
+        words = ["install", "--dry-run", "--no-deps", "--only-binary=numpy", f"numpy=={version}"]
+        if subprocess.run([*pip, *words], capture_output=True, check=False).returncode == 0:
+            return version
+    raise SystemExit(f"pip finds no wheel of numpy>={bound} for {python}")
+
+
+def outcomes(interpreter: Interpreter, words: Sequence[str]) -> Iterator[Outcome]:
+    """Run the suite under `interpreter`, with the newest NumPy and with the oldest."""
+    try:
+        newest = environment(interpreter, "newest")
+        yield suite(interpreter, "newest", newest, words)
+        # Only the pip of this Python knows which wheels fit it.
+        pin = f"numpy=={oldest_numpy(newest, lower_bound(distributions()))}"
+        yield suite(interpreter, "oldest", environment(interpreter, "oldest", [pin]), words)
+    except SystemExit as error:
+        yield Outcome(f"Python {interpreter.release}", f"no environment: {error}", 1)
+
+
+def environment(interpreter: Interpreter, which: str, pins: Sequence[str] = ()) -> Path:
+    """The Python of an up-to-date environment.
+
+    Raises:
+        SystemExit: It cannot be made.
+    """
+    made = Environment(ROOT, f"build/pythons/{interpreter.release}-{which}", str(interpreter.path), pins)
+    made.update()
+    return made.python
+
+
+def suite(interpreter: Interpreter, which: str, python: Path, words: Sequence[str]) -> Outcome:
+    """Run pytest by the environment's `python`."""
+    title = f"Python {interpreter.release}, {which} NumPy {numpy_of(python)}"
+    return run(title, [str(python), "-m", "pytest", *words])
+
+
+def numpy_of(python: Path) -> str:
+    """The version of NumPy that is installed for `python`."""
+    program = "from importlib.metadata import version; print(version('numpy'))"
+    return subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def run(title: str, command: Sequence[str]) -> Outcome:
+    """Run `command` in the checkout, show what it prints, and keep its last line."""
+    print(f"== {title}", flush=True)
+    closing = "nothing was printed"
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            closing = line.strip("= \n") or closing
+    return Outcome(title, closing, process.returncode)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the suite on every interpreter, or on one, and print a line for each run."""
+    summary, _, more = (__doc__ or "").partition("\n\n")
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "python -m tools.pythons", None, summary, more, formatter_class=shown, allow_abbrev=False
+    )
+    parser.add_argument("--python", default="", help="a path or a name on PATH: this interpreter alone")
+    options, rest = parser.parse_known_args(words)
+    programs = [Path(shutil.which(options.python) or options.python)] if options.python else []
+    found = [each for path in programs or candidates(os.environ) if (each := asked(path)) is not None]
+    interpreters = chosen(found)
+    if not interpreters:
+        where = options.python or "PATH and in pyenv"
+        parser.error(f"no Python from 3.11 on that can make an environment was found at {where}")
+    done = [outcome for interpreter in interpreters for outcome in outcomes(interpreter, rest)]
+    print()
+    for outcome in done:
+        print(f"{outcome.title}: {outcome.closing}" + (f" (exit {outcome.status})" if outcome.status else ""))
+    return int(any(outcome.status for outcome in done))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
