@@ -32,6 +32,15 @@ def test_what_runs_is_recorded_between_start_and_stop_and_not_in_a_pause() -> No
     assert len(recording.runs) == 2
 
 
+def test_starting_again_takes_over_from_another_observer() -> None:
+    profiler.start()
+    od.profiler.observe(None)
+    profiler.start()
+    one_operation()
+    profiler.stop()
+    assert len(recording.runs) == 1
+
+
 def test_a_dump_is_a_trace_of_chrome_and_forgets_what_it_wrote(trace: Path) -> None:
     profiler.start()
     one_operation()

@@ -137,7 +137,7 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     if state == "run":
         if not _open_since_s:
             _open_since_s.append(now_s())
-            profiler.observe(_record, _record_nodes)
+        profiler.observe(_record, _record_nodes)
         return
     profiler.observe(None)
     try:
