@@ -8,7 +8,7 @@ import pytest
 from operad.context import cpu
 from operad.errors import GradientError
 from operad.operator import OpContext, OpReq
-from operad_sdk import Contract, DeclarationError, OperatorProperty, gradient, operator
+from operad_sdk import Contract, DeclarationError, Distribution, OperatorProperty, gradient, operator
 from operad_sdk.differentiate import TraceError
 
 WRITE = [OpReq.WRITE, OpReq.WRITE]
@@ -80,9 +80,9 @@ def declared(data_grad, spec="data:(*S) -> output:(*S)", **options):
         (
             lambda: declared(
                 lambda output_grad, output: output_grad * output,
-                contract=Contract(no_numeric_gradient="chosen"),
+                gradient_is_derivative=False,
             ),
-            "not the derivative of the output that it reads: chosen",
+            "declared not to be the derivative",
         ),
         (lambda: declared(lambda output_grad: np.fft.fft(output_grad).real), "numpy.fft has no derivative"),
         (lambda: declared(lambda output_grad: {}[output_grad.shape]), r"cannot be traced \(KeyError"),
@@ -104,3 +104,38 @@ def test_a_traced_form_must_read_and_compute_the_same():
     cls = declared(gradient(traced=lambda output_grad, output: output)(lambda output_grad: output_grad))
     with pytest.raises(DeclarationError, match="no array more to read"):
         of(cls, [(2, 3)], [True])
+
+
+def cubes(**members):
+    """`data ** 3`, whose gradient reads an output `3 data ** 2`, and not the data."""
+
+    class Cubes(OperatorProperty):
+        spec = "data:(N) -> output:(N), hidden slope:(N)"
+        accepts = "floating"
+
+        def forward(data):
+            return data**3, 3 * data**2
+
+        def data_grad(output_grad, slope):
+            return output_grad * slope
+
+    return operator("test_cubes")(type("Cubes", (Cubes,), members))
+
+
+DRAWN = Distribution(mean=lambda prop: 0, variance=lambda prop: 1)
+
+
+@pytest.mark.parametrize("contract", [Contract(), Contract(distribution=DRAWN)])
+def test_a_hidden_output_is_refused_whatever_is_declared_for_checks(contract):
+    with pytest.raises(GradientError, match=r"reads the hidden output slope.*constant_outputs"):
+        of(cubes(contract=contract), [(3,)], [True])
+
+
+@pytest.mark.parametrize("contract", [Contract(), Contract(no_numeric_gradient="for the checks alone")])
+def test_a_declaration_for_checks_refuses_nothing(contract):
+    assert of(cubes(contract=contract, constant_outputs=("slope",)), [(3,)], [True]).list_outputs()
+
+
+def test_an_output_whose_own_gradient_is_ignored_is_refused():
+    with pytest.raises(GradientError, match="reads the output slope, whose own gradient it ignores"):
+        of(cubes(spec="data:(N) -> output:(N), slope:(N)"), [(3,)], [True])

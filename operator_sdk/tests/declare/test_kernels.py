@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import Kernel, OpContext, Operator, OpReq
-from operad_sdk import DeclarationError, OperatorProperty, Scalar, kernel, operator, param, unary
+from operad_sdk import DeclarationError, OperatorProperty, Scalar, gradient, kernel, operator, param, unary
 from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
@@ -75,6 +75,81 @@ def test_class_kernel_without_gradient_uses_the_operators(scaled):
             return data * self.by
 
     gradient_check(scaled, [X], by=3)
+
+
+def dense():
+    """A fresh operator of three arguments, one of them optional; one function gives two gradients."""
+
+    @operator("test_dense")
+    class Dense(OperatorProperty):
+        no_bias = param(bool, False)
+        spec = "data:(N, D), weight:(H, D), bias:(H) if not no_bias -> output:(N, H)"
+        accepts = "floating"
+
+        def forward(data, weight, bias):
+            product = data @ weight.T
+            return product if bias is None else product + bias
+
+        @gradient("data", "weight")
+        def products(output_grad, data, weight, data_grad, weight_grad):
+            data_grad[...] = output_grad @ weight
+            weight_grad[...] = output_grad.T @ data
+
+        def bias_grad(output_grad):
+            return output_grad.sum(0)
+
+    return Dense
+
+
+def own_gradients(computed, brought):
+    """A kernel class that brings some gradients, and notes when they are called."""
+
+    class Own:
+        def __init__(self, prop, ctx, in_shapes, in_types): ...
+
+        def forward(self, data, weight, bias):
+            product = data @ weight.T
+            return product if bias is None else product + bias
+
+    def data_grad(self, output_grad, weight):
+        computed.append("data")
+        return output_grad @ weight
+
+    def weight_grad(self, output_grad, data):
+        computed.append("weight")
+        return output_grad.T @ data
+
+    def bias_grad(self, output_grad):
+        computed.append("bias")
+        return output_grad.sum(0)
+
+    for function in (data_grad, weight_grad, bias_grad):
+        if function.__name__.removesuffix("_grad") in brought:
+            setattr(Own, function.__name__, function)
+    return Own
+
+
+@pytest.mark.parametrize("no_bias", [False, True])
+@pytest.mark.parametrize("brought", [["data"], ["weight"], ["bias"], ["data", "bias"], ["weight", "bias"]])
+def test_gradients_that_a_class_kernel_does_not_bring_are_the_operators(brought, no_bias):
+    cls, computed = dense(), []
+    cls.kernel("cpu", priority=1)(own_gradients(computed, brought))
+    arrays = [np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3) / 8]
+    arrays += [] if no_bias else [np.arange(4.0)]
+    gradient_check(cls, arrays, no_bias=no_bias)
+    assert set(computed) == {name for name in brought if name != "bias" or not no_bias}
+
+
+def test_gradients_that_a_class_kernel_does_not_bring_are_added_where_that_is_asked():
+    cls = dense()
+    cls.kernel("cpu", priority=1)(own_gradients([], ["data"]))
+    data, weight, head = np.ones((2, 3)), np.ones((4, 3)), np.ones((2, 4))
+    made = cls(no_bias=True).create_operator(cpu(), [(2, 3), (4, 3)], [data.dtype] * 2)
+    grads = [np.full((2, 3), 10.0), np.full((4, 3), 10.0)]
+    requests = [OpReq.NULL, OpReq.ADD]
+    made.backward(OpContext(cpu(), True), [head], [data, weight], [None], requests, grads, [])
+    assert (grads[0] == 10).all()
+    assert (grads[1] == 12).all()
 
 
 def test_operator_class_is_its_own_factory(scaled):

@@ -45,7 +45,9 @@ class BoundOperator(Operator):
         xp: The array module of its arrays.
 
     Args:
-        gradients: None: those of `fallback`, the operator's own kernel.
+        gradients: Those that it brings; None: none.
+        fallback: The operator's own kernel, which computes the gradients that are not brought. None: there are
+            no others, and arguments without one get zeros.
     """
 
     def __init__(
@@ -91,8 +93,7 @@ class BoundOperator(Operator):
                 firsts, IN_GRAD, typed, prop.broadcast_arguments, names, is_pointwise=is_pointwise
             )
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
-            computed = {place for bound in gradients for place in bound.targets}
-            self._zero = [place for place in range(ins) if place not in computed]
+            self._computed = {place for bound in gradients for place in bound.targets}
         is_direct = forward.is_direct and not any(dtype in wide for dtype in in_types)
         self._direct_of = forward if is_direct else None
         # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
@@ -167,10 +168,11 @@ class BoundOperator(Operator):
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The gradients of which something is wanted, and what zeroes the others."""
+        """The gradients of which something is wanted, and what computes or zeroes the others."""
         if self._gradients is None:
             assert self._fallback is not None
             return self._fallback.backward_templates(op_ctx, req, num_outputs, num_states)
+        rest = [OpReq.NULL if place in self._computed else wanted for place, wanted in enumerate(req)]
         ins, outs, states = self._types
         types = [*ins, *outs, *outs, *ins, *states]
         templates = [
@@ -178,8 +180,12 @@ class BoundOperator(Operator):
             for step in self._gradients
             if any(req[place] is not OpReq.NULL for place in step.targets)
         ]
+        if self._fallback is not None:
+            if all(wanted is OpReq.NULL for wanted in rest):
+                return templates
+            return [*templates, *self._fallback.backward_templates(op_ctx, rest, num_outputs, num_states)]
         first = len(ins) + 2 * len(outs)
-        zero = [Place(first + place) for place in self._zero if req[place] in _OVERWRITES]
+        zero = [Place(first + place) for place, wanted in enumerate(rest) if wanted in _OVERWRITES]
         return [*templates, *[CallTemplate(store, (place, 0)) for place in zero]]
 
     def like(self, group: str, place: int) -> tuple[Shape, DType]:

@@ -35,7 +35,7 @@ def kernel(
 
     * a function that names what it wants as the operator's own `forward` does; the gradients stay;
     * a class made with `(prop, ctx, in_shapes, in_types)` that has a `forward` and, if it brings its
-      own, gradients, all naming what they want;
+      own, gradients, all naming what they want; gradients that it does not bring are the operator's;
     * a subclass of `Operator`.
 
     Args:
@@ -106,13 +106,14 @@ class _ClassKernel:
     ) -> Operator:
         owner = self._class(prop, ctx, in_shapes, in_types)
         forward = _bound_forward(prop, owner.forward, f"{self._label}.forward")
-        if not self._gradients:
-            own = type(prop).kernels[0].factory(prop, ctx, in_shapes, in_types)
-            return BoundOperator(
-                prop, ctx, in_shapes, in_types, forward=forward, gradients=None, fallback=own
-            )
-        gradients = [self._gradient(prop, owner, name) for name in self._gradients]
-        return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients)
+        found = [self._gradient(prop, owner, name) for name in self._gradients]
+        # Without targets: of an argument that these parameters leave out.
+        gradients = [bound for bound in found if bound.targets]
+        first = type(prop).kernels[0].factory  # this one, of an operator that has no `forward` of its own
+        own = None if first is self else first(prop, ctx, in_shapes, in_types)
+        return BoundOperator(
+            prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, fallback=own
+        )
 
     def _gradient(self, prop: OperatorProperty, owner: Any, name: str) -> Bound:
         mark = mark_of(name, getattr(self._class, name))
@@ -120,6 +121,8 @@ class _ClassKernel:
         declared = Declared(getattr(owner, name), f"{self._label}.{name}", *mark, aliases)
         names = prop.binding.names
         bound = Bound(declared, names.backward, names.backward_targets, False)
+        if not bound.targets:
+            return bound
         wanted = [place in bound.targets for place in range(len(prop.list_arguments()))]
         undeclared = sorted(bound.reads - set(prop.backward_dependency(wanted)))
         if undeclared:

@@ -78,7 +78,11 @@ class OperatorProperty(ShapedProperty):
             wrapped around as C does, or kept as it is for a function that can use it.
         inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
         element_cost: Rough number of scalar operations for an element.
-        contract: Declarations for the contract checks.
+        constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
+            sign: gradients of gradients take them for constants.
+        gradient_is_derivative: False where gradients are not the derivatives of the outputs; they then have
+            none of their own.
+        contract: Declarations for the contract checks; nothing that an operator computes depends on them.
     """
 
     device: ClassVar[str] = "any"
@@ -88,6 +92,8 @@ class OperatorProperty(ShapedProperty):
     scalar_beyond: ClassVar[Literal["wrap", "keep"]] = "wrap"
     inplace: ClassVar[str | Sequence[str]] = ()
     element_cost: ClassVar[float] = 1.0
+    constant_outputs: ClassVar[Sequence[str]] = ()
+    gradient_is_derivative: ClassVar[bool] = True
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
     aliases: ClassVar[dict[str, str]] = {}

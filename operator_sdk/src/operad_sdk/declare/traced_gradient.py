@@ -141,16 +141,22 @@ def _check_declared(
             "it does not read the gradient of the output, so it is no derivative that could have one"
         )
     reads = [index for kind, index in entries if kind == OUT_DATA]
-    chosen = prop.contract.why_no_numeric_gradient(prop)
-    if reads and chosen:
-        raise GradientError(f"it is not the derivative of the output that it reads: {chosen}")
+    if reads and not prop.gradient_is_derivative:
+        raise GradientError("it reads an output, and is declared not to be the derivative of the outputs")
+    every = prop.backward_dependency(prop.differentiable_inputs())
+    names = prop.list_outputs()
     for index in reads:
-        is_hidden = index >= prop.num_visible_outputs and out_types[index].kind == "f"
-        # What is drawn at random does not depend on the arguments.
-        if is_hidden and prop.contract.distribution is None:
+        if out_types[index].kind != "f" or names[index] in prop.constant_outputs:
+            continue
+        if index >= prop.num_visible_outputs:
             raise GradientError(
-                f"it reads the hidden output {prop.list_outputs()[index]}, which may depend on the arguments "
-                "in a way that no gradient shows"
+                f"it reads the hidden output {names[index]}, which may depend on the arguments in a way that "
+                "no gradient shows; if its slope is 0, name it in constant_outputs"
+            )
+        if BackwardEntry(OUT_GRAD, index) not in every:
+            raise GradientError(
+                f"it reads the output {names[index]}, whose own gradient it ignores, so that how this "
+                "depends on the arguments does not show; if its slope is 0, name it in constant_outputs"
             )
 
 

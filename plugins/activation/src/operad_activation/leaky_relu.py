@@ -103,6 +103,7 @@ class LeakyReLU(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
+    constant_outputs = ("mask",)
     contract = Contract(
         reference=_rectified,
         assumes_shapes="gamma that is not given gets one slope per channel; others have to be given",

@@ -73,6 +73,7 @@ class Dropout(OperatorProperty):
     functions = {"shared": _shared}
     accepts = "floating"
     inplace = "data -> output"
+    constant_outputs = ("mask", "scale")
     contract = Contract(
         distribution=Distribution(
             mean=lambda prop: 1 - prop.p,

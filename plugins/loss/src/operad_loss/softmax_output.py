@@ -81,6 +81,7 @@ class SoftmaxOutput(LabelledProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
+    gradient_is_derivative = False
     contract = Contract(
         inputs={"label": Drawn(_labels)},
         assumes_shapes="a label that is not given is one class number per item, or per place",

@@ -102,6 +102,7 @@ class SLogDet(MatrixOperator):
 
     spec = "A:(*S, N, N) -> output0:(*number_shape(S)), output1:(*number_shape(S))"
     functions = {"number_shape": number_shape}
+    constant_outputs = ("output0",)
     contract = Contract(inputs={"A": REGULAR}, reference=_sign_and_logarithm)
 
     def forward(A: Array) -> tuple[Array, Array]:
