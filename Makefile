@@ -8,14 +8,16 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# For example: make bench BENCH_ARGS="--rows tanh --threads 2"
+BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help setup demo test test-slow test-gpu bench check lint types layers tables format clean
+.PHONY: help setup demo test test-slow test-gpu bench bench-peers check lint types layers tables format clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 setup:  ## make .venv and install every distribution in place
 	@command -v $(HOST) >/dev/null 2>&1 || { echo "operad needs Python 3.11 or newer, and there is no $(HOST); name one: make PYTHON=/path/to/python" >&2; exit 1; }
@@ -35,7 +37,10 @@ test-gpu: setup  ## the tests that need a CUDA device
 	$(RUN) -m pytest -m gpu $(TEST_ARGS)
 
 bench: setup  ## time operad, and PyTorch beside it where installed
-	$(RUN) -m tests.benchmarks
+	$(RUN) -m tests.benchmarks --json build/bench.json $(BENCH_ARGS)
+
+bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the page of it
+	$(RUN) -m tests.benchmarks --peers --json build/bench-peers.json --page docs/measurements/peers.md $(BENCH_ARGS)
 
 check: lint types layers tables  ## lint, formatting, types, layers, generated tables
 
