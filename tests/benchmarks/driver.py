@@ -11,7 +11,8 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
@@ -152,40 +153,86 @@ class Measured:
 def measure(row: Row, workers: Sequence[Any], rounds: int = ROUNDS, round_s: float = ROUND_S) -> Measured:
     """Time a row in all workers that have it, in turns.
 
-    A library whose numbers differ from the first one's by more than a hundredth is not timed. A row that
-    lasts longer than `ROW_S` seconds ends after `ENOUGH` rounds.
+    A library whose numbers differ from the first one's by more than a hundredth is not timed, and one that
+    fails goes on with the next row. A row that lasts longer than `ROW_S` seconds ends after `ENOUGH` rounds.
     """
     measured = Measured(row)
     prepared = dict(_prepared(measured, workers))
-    repeats = {
-        (worker.library, way): _repeats(worker, way, round_s)
-        for worker in workers
-        if worker.library in prepared
-        for way in prepared[worker.library]["contestants"]
-    }
-    turns = [(worker, way) for worker in workers for lib, way in repeats if lib == worker.library]
+    turns = [_Turn(worker, way, answer["operations"]) for worker, answer in prepared.values()
+             for way in answer["contestants"]]  # fmt: skip
+    for turn in turns:
+        _guarded(measured, turn, lambda turn=turn: turn.calibrate(round_s))
     begun = time.monotonic()
     for number in range(rounds):
         if number >= ENOUGH and time.monotonic() - begun > ROW_S:
             break
         first = number % len(turns) if turns else 0
-        for worker, way in turns[first:] + turns[:first]:
-            contestant = (worker.library, way)
-            spent = _run(worker, way, repeats[contestant])
-            once = repeats[contestant] * prepared[worker.library]["operations"]
-            wall, cpu = measured.rounds.setdefault(contestant, ([], []))
-            wall.append(spent["wall"] / once)
-            cpu.append(spent["cpu"] / once)
+        for turn in turns[first:] + turns[:first]:
+            _guarded(measured, turn, lambda turn=turn: turn.take(measured))
     for worker in workers:
-        worker.ask("forget")
+        with suppress(WorkerError):
+            worker.ask("forget")
     return measured
 
 
-def _prepared(measured: Measured, workers: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The answers of those that have the row's work ready, by library."""
+def _guarded(measured: Measured, turn: _Turn, do: Callable[[], None]) -> None:
+    """Do it, unless the library has failed before; a failure is noted, and its rounds are dropped."""
+    if turn.library in measured.notes:
+        return
+    try:
+        do()
+    except WorkerError as error:
+        measured.notes[turn.library] = f"failed: {error}"
+        for contestant in [one for one in measured.rounds if one[0] == turn.library]:
+            del measured.rounds[contestant]
+
+
+@final
+class _Turn:
+    """A contestant in the rounds of a row.
+
+    Args:
+        worker: Who does the work.
+        way: In which way, or ''.
+        operations: That the work has each time.
+    """
+
+    def __init__(self, worker: Any, way: str, operations: int) -> None:
+        self.library: str = worker.library
+        self._worker, self._way, self._operations = worker, way, operations
+        self._times = 1
+
+    def calibrate(self, round_s: float) -> None:
+        """Find how often a round repeats the work so that it lasts long enough for the clock."""
+        if self._run()["wall"] > LONG_S:  # the first run pays for compilation and caches
+            return
+        while (spent := self._run()["wall"]) < round_s:
+            self._times = max(2 * self._times, int(self._times * round_s / max(spent, 1e-9)))
+
+    def take(self, measured: Measured) -> None:
+        """Run for a round, and note the seconds of one operation."""
+        spent, operations = self._run(), self._times * self._operations
+        wall, cpu = measured.rounds.setdefault((self.library, self._way), ([], []))
+        wall.append(spent["wall"] / operations)
+        cpu.append(spent["cpu"] / operations)
+
+    def _run(self) -> dict[str, float]:
+        answer = self._worker.ask("run", contestant=self._way, times=self._times)
+        if "error" in answer:
+            raise WorkerError(answer["error"])
+        self._worker.settle()
+        found: dict[str, float] = answer
+        return found
+
+
+def _prepared(measured: Measured, workers: Sequence[Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Those that have the row's work ready, with their answers, by library."""
     expected: dict[str, float] = {}
     for worker in workers:
-        answer = worker.ask("prepare", row=measured.row.name)
+        try:
+            answer = worker.ask("prepare", row=measured.row.name)
+        except WorkerError as error:
+            answer = {"error": str(error)}
         worker.settle()
         if "value" in answer:
             measured.values[worker.library] = answer["value"]
@@ -200,7 +247,7 @@ def _prepared(measured: Measured, workers: Sequence[Any]) -> Iterator[tuple[str,
                 continue
             if numbers:
                 measured.checked.append(worker.library)
-            yield worker.library, answer
+            yield worker.library, (worker, answer)
 
 
 def disagreement(expected: Mapping[str, float], found: Mapping[str, float]) -> str | None:
@@ -216,22 +263,3 @@ def disagreement(expected: Mapping[str, float], found: Mapping[str, float]) -> s
         if not abs(found[name] - value) <= TOLERANCE * max(abs(value), floor):
             return f"{name} is {found[name]:.6g}, expected {value:.6g}"
     return None
-
-
-def _run(worker: Any, way: str, times: int) -> dict[str, float]:
-    answer = worker.ask("run", contestant=way, times=times)
-    if "error" in answer:
-        raise WorkerError(f"{worker.library} {way}: {answer['error']}")
-    worker.settle()
-    return answer
-
-
-def _repeats(worker: Any, way: str, round_s: float) -> int:
-    """How often a round repeats the work so that it lasts long enough for the clock."""
-    spent = _run(worker, way, 1)["wall"]  # the first run pays for compilation and caches
-    if spent > LONG_S:
-        return 1
-    count = 1
-    while (spent := _run(worker, way, count)["wall"]) < round_s:
-        count = max(2 * count, int(count * round_s / max(spent, 1e-9)))
-    return count

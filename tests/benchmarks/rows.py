@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 REPEATS = 100  # calls in a row of what takes microseconds
 CHAIN = 1000
 TANH_SIZE = 4_000_000
-MIB = "MB"
 
 
 class Sizes(NamedTuple):
@@ -143,9 +142,9 @@ def _compilation() -> list[Row]:
         Row(f"{what}chain of {CHAIN:,} with gradients", group, "bind_chain", {"count": CHAIN}, "us"),
         Row(f"{what}MLP of 1,000 with gradients", group, "bind_task", {"layers": 500}, "us"),
         Row(f"{what}chain of 20,000 with gradients", group, "bind_chain", {"count": 20_000}, "us", own=True),
-        Row("planned memory, ResNet-20, batch 32", group, "planned_task", {"task": "resnet20"}, MIB),
-        Row("planned memory, 10 x tanh, 4 M", group, "planned_tanh_chain", {"size": TANH_SIZE}, MIB),
-        Row("planned memory, LSTM 35 x 200, batch 32", group, "planned_task", {"task": "lstm"}, MIB),
+        Row("planned memory, ResNet-20, batch 32", group, "planned_task", {"task": "resnet20"}, "MB"),
+        Row("planned memory, 10 x tanh, 4 M", group, "planned_tanh_chain", {"size": TANH_SIZE}, "MB"),
+        Row("planned memory, LSTM 35 x 200, batch 32", group, "planned_task", {"task": "lstm"}, "MB"),
         Row("backward of 200 recorded operators, seen before", group, "tape", {"new": False}, "us", own=True),
         Row("backward of 200 recorded operators, a new structure", group, "tape", {"new": True}, "us",
             own=True),

@@ -118,6 +118,22 @@ def test_a_library_that_fails_is_noted_and_the_others_go_on() -> None:
     assert set(measured.rounds) == {("operad", "")}
 
 
+def test_a_library_that_fails_in_a_round_has_no_figures_and_the_others_go_on() -> None:
+    class Ending(InProcess):
+        def ask(self, do: str, **words: Any) -> dict[str, Any]:
+            if do == "run" and len(ran) > 6:
+                raise WorkerError("ended with -11")
+            return super().ask(do, **words)
+
+    ran: list[str] = []
+    workers = [InProcess("operad", _working(), ran), Ending("mxnet", _working(), ran)]
+
+    measured = measure(ROW, workers, rounds=4, round_s=0.0)
+
+    assert measured.notes == {"mxnet": "failed: ended with -11"}
+    assert {key: len(wall) for key, (wall, _) in measured.rounds.items()} == {("operad", ""): 4}
+
+
 def test_a_library_that_computes_something_else_is_not_timed() -> None:
     ran: list[str] = []
     workers = [

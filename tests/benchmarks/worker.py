@@ -74,7 +74,6 @@ class Worker:
 
     def _run(self, contestant: str, times: int) -> dict[str, Any]:
         run = self._runs[contestant]
-        gc.collect()
         gc.disable()
         try:
             wall, cpu = time.perf_counter(), processor_seconds()
