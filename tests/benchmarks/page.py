@@ -136,7 +136,8 @@ def _load_words(run: Run) -> str:
     begin = "Others' load per core before, during and after: {}, {} and {}.".format(*shown)
     if load.is_quiet:
         return f"{begin} Quiet (below {QUIET_BELOW}): ratios are of {WORDS[run.basis]}."
-    return f"{begin} **Not a quiet run** (below {QUIET_BELOW}): {WORDS[run.basis]} stand in for ratios."
+    held = f"ratios are of {WORDS[run.basis]}, which others disturb least"
+    return f"{begin} **Not a quiet run** (quiet is below {QUIET_BELOW}): {held}."
 
 
 def _table(group: str, rows: list[Measured], libraries: list[str], by: Basis) -> list[str]:

@@ -72,14 +72,14 @@ def test_a_check_counts_when_all_took_part() -> None:
     assert "| a step ✓ |" in _page(measured)
 
 
-def test_the_page_says_whether_the_run_was_quiet_and_what_stands_in() -> None:
+def test_the_page_says_whether_the_run_was_quiet_and_what_ratios_are_of() -> None:
     measured = _measured(operad=0.001, torch=0.001)
 
     assert "Quiet (below 0.2): ratios are of medians" in _page(measured)
     loaded = _page(measured, load=LOADED)
     assert "0.50, 0.90 and 0.40. **Not a quiet run**" in loaded
-    assert "minima of processor time stand in" in loaded
-    assert "minima of time on the wall stand in" in _page(measured, load=LOADED, threads=2)
+    assert "ratios are of minima of processor time, which others disturb least" in loaded
+    assert "ratios are of minima of time on the wall, which" in _page(measured, load=LOADED, threads=2)
 
 
 def test_the_page_says_what_did_not_run_and_why() -> None:
