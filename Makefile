@@ -10,11 +10,13 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# For example: make bench BENCH_ARGS="--rows tanh --threads 2"
+BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench check lint types layers tables format clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check lint types layers tables format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -42,7 +44,10 @@ test-pythons: host  ## the fast suite on every Python here, newest and oldest Nu
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal $(TEST_ARGS)
 
 bench: setup  ## time operad, and PyTorch beside it where installed
-	$(RUN) -m tests.benchmarks
+	$(RUN) -m tests.benchmarks --json build/bench.json $(BENCH_ARGS)
+
+bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the page of it
+	$(RUN) -m tests.benchmarks --peers --json build/bench-peers.json --page docs/measurements/peers.md $(BENCH_ARGS)
 
 check: lint types layers tables  ## lint, formatting, types, layers, generated tables
 

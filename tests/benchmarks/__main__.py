@@ -1,88 +1,118 @@
-"""Time operad: `python -m tests.benchmarks [WORD ...]`, or `make bench`.
+"""Time operad: `python -m tests.benchmarks`, or `make bench`; beside its peers with `--peers`.
 
-Runs the cases of every `bench_*.py` beside this file (with words: of the modules they name, or else
-those whose module or name holds one of them), prints a table as it goes and writes the figures to
-`build/bench.json`.
+Every library runs in a process of its own, and they take turns; see `tests.benchmarks.driver`. PyTorch takes
+part where this environment has it. With `--peers`, environments for PyTorch, JAX and MXNet are made under
+`build/peers`. Times are seconds on the wall and of processors.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import datetime as dt
 import json
 import os
-import platform
+import re
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
-from tests.benchmarks.case import Case
-from tests.benchmarks.timing import ROUNDS, Result, measure
-
-HERE = Path(__file__).resolve().parent
-OUTPUT = HERE.parents[1] / "build" / "bench.json"
-_ROW = "{:<52} {:>12} {:>24} {:>12} {:>7}"
-
-
-def cases(words: list[str]) -> Iterator[tuple[str, Case]]:
-    """Each case that matches `words`, with the name of its module less `bench_`."""
-    groups = [file.stem.removeprefix("bench_") for file in sorted(HERE.glob("bench_*.py"))]
-    named = [group for group in groups if group in words]
-    for group in named or groups:
-        module = importlib.import_module(f"tests.benchmarks.bench_{group}")
-        for case in module.cases():
-            if named or not words or any(word in f"{group} {case.name}" for word in words):
-                yield group, case
+from tests.benchmarks import environments, load
+from tests.benchmarks.driver import ROUNDS, Measured, Process, measure
+from tests.benchmarks.page import SHOWN, About, Run, compared, cores, page, record, shown
+from tests.benchmarks.rows import ROWS, Row
 
 
 def main() -> int:
-    """Measure, print and write every chosen case."""
+    """Measure, print and write the chosen rows."""
+    options = _options()
+    rows = chosen(options.rows, options.peers)
+    if not rows:
+        print(f"no row matches {options.rows!r}; names are in tests/benchmarks/rows.py", file=sys.stderr)
+        return 2
+    pythons, missing = environments.peers() if options.peers else (environments.installed(), {})
+    versions: dict[str, str] = {}
+    runs = [run(rows, pythons, threads, options.rounds, versions) for threads in options.threads]
+    about = About(_today(), versions, missing, _command(options), options.rounds)
+    if options.json:
+        _write(options.json, json.dumps(record(about, runs), indent=1))
+    if options.page and options.rows:
+        print("the page is of all rows, so with --rows none is written", file=sys.stderr)
+    elif options.page:
+        _write(options.page, page(about, runs))
+    return 0
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("words", nargs="*", help="run only cases whose module or name holds one of these")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds a case (default %(default)s)")
-    parser.add_argument("--output", type=Path, default=OUTPUT, help="where the JSON goes")
-    parser.add_argument(
-        "--processor-time", action="store_true", help="count the processors' work, not the time on the wall"
+    parser.add_argument("--peers", action="store_true", help="beside PyTorch, JAX and MXNet")
+    parser.add_argument("--rows", metavar="PATTERN", help="only rows whose group and name match, as `re`")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="for each row (default %(default)s)")
+    parser.add_argument("--threads", type=int, nargs="+", help="one run for each (default: 1 and 2, or 1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every round")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the page, as Markdown")
+    options = parser.parse_args()
+    options.threads = options.threads or ([1, 2] if options.peers else [1])
+    return options
+
+
+def chosen(pattern: str | None, peers: bool) -> list[Row]:
+    """The rows that match; without a pattern all, but beside peers not those that operad alone has."""
+    if pattern is None:
+        return [row for row in ROWS if not (peers and row.own)]
+    wanted = re.compile(pattern)
+    return [row for row in ROWS if wanted.search(f"{row.group}: {row.name}")]
+
+
+def run(
+    rows: Sequence[Row], pythons: dict[str, str], threads: int, rounds: int, versions: dict[str, str]
+) -> Run:
+    """Measure the rows in new processes; puts the libraries' versions in `versions`."""
+    begun, before = time.perf_counter(), load.idle_load(cores())
+    print(f"\n{threads} thread(s); others' load per core before: {before or 0:.2f}", flush=True)
+    measured = []
+    with ExitStack() as stack:
+        workers = [stack.enter_context(Process(name, python, threads)) for name, python in pythons.items()]
+        versions.update({worker.library: worker.ask("about")["version"] for worker in workers})
+        pids = [os.getpid(), *[worker.pid for worker in workers]]
+        first = load.read(pids)
+        for row in rows:
+            measured.append(measure(row, workers, rounds))
+            print(_line(measured[-1]), flush=True)
+        during = load.between(first, load.read(pids), cores())
+    found = load.Load(before, during, load.idle_load(cores()))
+    seconds = time.perf_counter() - begun
+    print(
+        f"others' load during: {during or 0:.2f}, after: {found.after or 0:.2f}; {seconds:.0f} s", flush=True
     )
-    arguments = parser.parse_args()
-    clock = time.process_time if arguments.processor_time else time.perf_counter
-    print(_ROW.format("median of interleaved rounds", "operad", "(range)", "peer", "ratio"))
-    results: dict[str, list[Result]] = {}
-    for group, case in cases(arguments.words):
-        if group not in results:
-            print(f"\n{group}")
-        result = measure(case, arguments.rounds, clock=clock)
-        results.setdefault(group, []).append(result)
-        print(_row(result), flush=True)
-    _write(arguments.output, results)
-    return 0 if results else 1
+    return Run(threads, seconds, found, measured)
 
 
-def _row(result: Result) -> str:
-    low, high = result.ours_range
-    return _ROW.format(
-        f"  {result.name}",
-        f"{_number(result.ours)} {result.unit}",
-        f"({_number(low)} .. {_number(high)})",
-        "-" if result.peer is None else f"{_number(result.peer)} {result.peer_name}",
-        "-" if result.ratio is None else f"{result.ratio:.2f}",
-    )
+def _line(one: Measured) -> str:
+    words = [f"{SHOWN[library]} {value:.3g}" for library, value in one.values.items()]
+    words += [f"{SHOWN[lib]} {way} {shown(one.row, f)}".replace("  ", " ")
+              for (lib, way), f in one.figures().items()]  # fmt: skip
+    words += [f"{SHOWN[library]} {note}" for library, note in one.notes.items()]
+    compares = compared(one, "minimum")
+    ending = "" if compares is None else f"; ratio {compares:.2f}"
+    return f"{one.row.name} [{one.row.unit}]: {', '.join(words)}{ending}"
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+def _today() -> str:
+    now = dt.datetime.now(tz=dt.UTC)
+    return f"{now.day} {now:%B %Y}"
 
 
-def _write(output: Path, results: dict[str, list[Result]]) -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    record = {
-        "machine": {"platform": platform.platform(), "python": platform.python_version(), "cores": cores},
-        "results": {group: [asdict(result) for result in found] for group, found in results.items()},
-    }
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(record, indent=1))
+def _command(options: Any) -> str:
+    words = ["python -m tests.benchmarks", "--peers" if options.peers else ""]
+    return " ".join([*filter(None, words), "--threads", *map(str, options.threads)])
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 if __name__ == "__main__":

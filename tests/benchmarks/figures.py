@@ -1,0 +1,71 @@
+"""Figures of interleaved rounds: median, minimum, spread, and which of them a ratio is made of."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, final
+
+Basis = Literal["median", "cpu", "minimum"]
+WORDS: Final[dict[Basis, str]] = {
+    "median": "medians of time on the wall",
+    "cpu": "minima of processor time",
+    "minimum": "minima of time on the wall",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one contestant in one row; seconds of one operation.
+
+    Attributes:
+        median: Of time on the wall.
+        minimum: Likewise.
+        spread: Distance of the quartiles over the median.
+        cpu_median: Of processor time, of all threads.
+        cpu_minimum: Likewise.
+    """
+
+    median: float
+    minimum: float
+    spread: float
+    cpu_median: float
+    cpu_minimum: float
+
+    def of(self, basis: Basis) -> float:
+        """What is compared."""
+        return {"median": self.median, "cpu": self.cpu_minimum, "minimum": self.minimum}[basis]
+
+
+def figures(wall: Sequence[float], cpu: Sequence[float]) -> Figures:
+    """The figures of rounds, given as seconds of one operation.
+
+    Raises:
+        ValueError: There are no rounds.
+    """
+    if not wall:
+        raise ValueError("figures: no rounds were measured")
+    median = statistics.median(wall)
+    quartiles = statistics.quantiles(wall, n=4, method="inclusive") if len(wall) > 1 else [median] * 3
+    return Figures(
+        median, min(wall), (quartiles[2] - quartiles[0]) / median, statistics.median(cpu), min(cpu)
+    )
+
+
+def basis(is_quiet: bool, threads: int) -> Basis:
+    """What stands on this machine: medians where it is quiet, else what others disturb least.
+
+    Of one thread that is processor time; with several threads processor time says nothing of how long
+    a step takes, so the fastest round stands in.
+    """
+    if is_quiet:
+        return "median"
+    return "cpu" if threads == 1 else "minimum"
+
+
+def ratio(ours: float, others: Iterable[float]) -> float | None:
+    """Ours over the smallest of the others, or None where there are none: below 1 we are faster."""
+    smallest = min(others, default=None)
+    return None if smallest is None else ours / smallest
