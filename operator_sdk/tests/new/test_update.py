@@ -291,6 +291,6 @@ def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_0_2(tmp_path: Path
     assert update(package).conflicts == ()
 
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert project["dependencies"] == ["operad>=0.2,<0.3", "operad-sdk>=0.2,<0.3", "numpy>=2.2.2,<3"]
+    assert project["dependencies"] == ["operad>=0.2,<0.3", "operad-sdk>=0.2,<0.3", "numpy>=2.2.5,<3"]
     assert project["optional-dependencies"]["test"][0] == "operad-sdk[check,fast]>=0.2,<0.3"
     assert (project["version"], project["keywords"]) == ("0.4.2", ["mine"])
