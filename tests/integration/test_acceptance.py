@@ -22,9 +22,10 @@ class Whole(int):
 
 
 EQUAL_TO_ONE = [
-    1.0, 1, True, np.float64(1), np.float32(1), np.int64(1), np.bool_(True), Whole(1), Fraction(1), Decimal(1),
-    1 + 0j, np.array(1.0), np.array([1.0]), "1", "1.0", "True", b"1", None, [1], (1,), (1.0,), (True,),
-    (np.int64(1),), (Fraction(1),), "(1,)", "float32", np.float32, np.dtype("float32"), 0.0, -0.0, 0, False,
+    1.0, 1, True, np.float64(1), np.float32(1), np.int64(1), np.bool_(True), Whole(1), Fraction(1),
+    Decimal(1), 1 + 0j, np.array(1.0), np.array([1.0]), "1", "1.0", "True", b"1", None, [1], (1,), (1.0,),
+    (True,), (np.int64(1),), (Fraction(1),), "(1,)", "float32", np.float32, np.dtype("float32"), 0.0, -0.0, 0,
+    False,
 ]  # fmt: skip
 KINDS: dict[str, Any] = {
     "run-time float": lambda: param(float, 0.5, run_time=True),

@@ -46,8 +46,8 @@ class BoundOperator(Operator):
 
     Args:
         gradients: Those that it brings; None: none.
-        fallback: The operator's own kernel, which computes the gradients that are not brought. None: there are
-            no others, and arguments without one get zeros.
+        fallback: The operator's own kernel, which computes the gradients that are not brought. None: there
+            are no others, and arguments without one get zeros.
     """
 
     def __init__(
