@@ -89,6 +89,7 @@ class Executor(registry.Extensible):
         self._program = program
         self._output_names = graph.list_outputs()
         self._fixed = _fixed_arguments(graph)
+        self._are_fixed: Versions | None = None  # since when the arrays hold these numbers
         self.arg_dict = dict(args)
         self.grad_dict = dict(grads)
         self.aux_dict = dict(aux)
@@ -178,8 +179,10 @@ class Executor(registry.Extensible):
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             _set_values(f"forward: {name!r}", self.arg_dict[name], value)
-        for name, number in self._fixed.items():
-            self.arg_dict[name][...] = number
+        if self._fixed and (self._are_fixed is None or self._are_fixed.first_changed() is not None):
+            for name, number in self._fixed.items():
+                self.arg_dict[name][...] = number
+            self._are_fixed = Versions([self.arg_dict[name] for name in self._fixed])
         self._last_mode = None  # should a monitor raise half way
         self._binding.take_ownership()
         self._run(self._forward, is_train)
