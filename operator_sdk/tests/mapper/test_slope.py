@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from scipy import special
 
-from operad_sdk.mapper import Mapper, MapperError, digamma, exp, mapper, slope_of, sqrt, where
+from operad_sdk.mapper import (
+    Mapper,
+    MapperError,
+    digamma,
+    exp,
+    log1p,
+    mapper,
+    maximum,
+    minimum,
+    slope_of,
+    sqrt,
+    where,
+)
 from operad_sdk.mapper.ir import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
@@ -108,11 +120,67 @@ def test_slope_at_a_kink_is_that_of_the_branch_taken():
 
     assert (slope_of(relu)(0.0), slope_of(relu_from_zero)(0.0), slope_of(alone("abs"))(0.0)) == (0, 1, 0)
     assert [slope_of(alone(op), wrt)(2.0, 2.0) for op in ("maximum", "minimum") for wrt in (0, 1)] == [
-        1,
-        0,
-        1,
-        0,
-    ]
+        0.5
+    ] * 4
+
+
+@mapper
+def log_sigmoid(x):
+    return minimum(x, 0) - log1p(exp(-abs(x)))
+
+
+@mapper
+def softplus(x):
+    return maximum(x, 0) + log1p(exp(-abs(x)))
+
+
+@mapper
+def identity_from_halves(x):
+    return maximum(x, 0) + minimum(x, 0)
+
+
+@mapper
+def identity_from_difference(x):
+    return maximum(x, 0) - maximum(-x, 0)
+
+
+@mapper
+def absolute_from_larger(x):
+    return maximum(x, -x)
+
+
+@mapper
+def square_of_larger(x):
+    return maximum(x, 0) ** 2 + minimum(x, 0) ** 2
+
+
+@mapper
+def doubled_from_equal(x):
+    return maximum(x, x) + minimum(x, x)
+
+
+@mapper
+def larger_by_absolute(x):
+    return exp((x + 1 + abs(x - 1)) / 2 - maximum(x, 1))
+
+
+SMOOTH_AT = [
+    (log_sigmoid, 0.0, 0.5), (softplus, 0.0, 0.5), (identity_from_halves, 0.0, 1.0),
+    (identity_from_difference, 0.0, 1.0), (absolute_from_larger, 0.0, 0.0), (square_of_larger, 0.0, 0.0),
+    (doubled_from_equal, 0.0, 2.0), (larger_by_absolute, 1.0, 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+@pytest.mark.parametrize(
+    ("function", "x", "expected"), SMOOTH_AT, ids=lambda one: getattr(one, "__name__", "")
+)
+def test_slope_is_the_mean_of_both_sides_where_kinks_meet(function, x, expected, backend):
+    """Where the kinks of the parts cancel, that is the derivative."""
+    near = np.array([x - 1e-6, x, x + 1e-6])
+    values = function.map(near)
+    np.testing.assert_allclose((values[2] - values[0]) / 2e-6, expected, atol=2e-6)
+    np.testing.assert_allclose(slope_of(function).backend(backend).map(near)[1], expected, rtol=1e-15)
 
 
 def test_slope_with_respect_to_an_exponent_is_zero_where_the_base_is():

@@ -214,6 +214,28 @@ def subclasses_of_array_iterators_rewind(mx: Any) -> Any:
 
 
 @program
+def gamma_that_is_fixed(mx: Any) -> Any:
+    """What files hold of it after training with weight decay, and what executors make of it."""
+    hidden = mx.sym.BatchNorm(mx.sym.var("data"), fix_gamma=True, name="bn")
+    scores = mx.sym.FullyConnected(hidden, num_hidden=2, name="fc")
+    network = mx.sym.SoftmaxOutput(scores, name="softmax")
+    data = np.random.randn(64, 4)
+    found = {}
+    for name, given in (("sgd", {"momentum": 0.0}), ("sgd", {"momentum": 0.9}), ("adam", {})):
+        module = mx.mod.Module(network)
+        batches = mx.io.NDArrayIter(data, data[:, 0] > 0, 8)
+        params = {"learning_rate": 0.1, "wd": 0.1, **given}
+        module.fit(batches, num_epoch=10, optimizer=name, optimizer_params=params)
+        found[f"{name} {given}"] = _numbers([module.get_params()[0]["bn_gamma"]])
+    executor = network.simple_bind(mx.cpu(), data=(8, 4))
+    for is_train in (True, False):
+        executor.arg_dict["bn_gamma"][:] = 0.25
+        executor.forward(is_train=is_train)[0].wait_to_read()
+        found[f"forward(is_train={is_train})"] = _numbers([executor.arg_dict["bn_gamma"]])
+    return found
+
+
+@program
 def which_names_may_be_shared(mx: Any) -> Any:
     """Whether symbols with nodes of one name are bound."""
     x, dense, norm = mx.sym.var("x"), mx.sym.FullyConnected, mx.sym.BatchNorm

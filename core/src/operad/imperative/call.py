@@ -16,7 +16,7 @@ from operad import engine
 from operad.config import settings
 from operad.context import Context, as_context
 from operad.engine.thread import local
-from operad.errors import ArgumentError, BindError, ContextError
+from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.hot import copy_small, small_call
@@ -274,7 +274,23 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
         return Invoker(op(**params)), values
     if found is None:
         keep(_invokers, key, found := Invoker(op(**params)))
+    else:
+        _check_run_time(op, params)
     return found, values
+
+
+def _check_run_time(op: type[OperatorProperty], params: Mapping[str, Any]) -> None:
+    """Raise ParamError for a run-time value that its parameter does not take.
+
+    An operator that was made with other values has not looked at these, and a plan looks at no value that
+    equals its last one: `1 + 0j == 1.0`. So each type of value comes here before it becomes part of a key.
+    """
+    for name in op.params.run_time:
+        if name in params and params[name].__class__ is not op.params[name].type:
+            try:
+                op.params[name].parse(params[name])
+            except ParamError as error:
+                raise ParamError(f"{op.name}: {error}") from error.__cause__
 
 
 def told_apart(value: Any) -> tuple[Any, ...]:

@@ -133,6 +133,14 @@ class OperatorProperty(ABC):
         """Names of the states that `forward` updates, such as moving averages."""
         return []
 
+    def fixed_arguments(self) -> Mapping[str, float]:
+        """Arguments that hold a number whatever is bound, by name; none.
+
+        The forward pass of an executor writes the numbers into the bound arrays, so that optimizers and files
+        find them there.
+        """
+        return {}
+
     def list_inputs(self) -> list[str]:
         """Names of all tensors in the order of a call, and of a node's inputs in a file.
 

@@ -1,9 +1,13 @@
 """Slopes: differentiating a program with respect to one of its inputs.
 
 Forward mode over the instruction list: each value gets the value of its slope, or none where it
-does not depend on the input, so that `0 * inf` never arises from a branch that was not taken. At a
-kink the slope is that of the branch the comparison takes; `abs` has slope 0 at 0; `maximum` and
-`minimum` follow their first argument at a tie; rounding has slope 0 everywhere.
+does not depend on the input, so that `0 * inf` never arises from a branch that was not taken. Rounding
+has slope 0 everywhere, and where a comparison chooses, the slope is that of the branch it takes.
+
+At their own kinks primitives have the mean of the slopes on either side: `abs` 0 at 0, `maximum` and
+`minimum` half of each argument's at a tie. For means go through sums and smooth functions as slopes do, so
+that of parts whose kinks cancel the slope is right: that of `min(x, 0) - log1p(exp(-abs(x)))`, which is
+smooth, is 1/2 at 0. Any other choice, that of the first argument say, is wrong there.
 """
 
 from __future__ import annotations
@@ -27,6 +31,11 @@ def _sqrt(x: Value) -> Value:
 
 def _digamma(x: Value) -> Value:
     return Value(x.builder, x.builder.inline(digamma_program(), [x.position]))
+
+
+def _share(is_chosen: Value, a: Value, b: Value) -> Value:
+    """The part of an argument's slope that counts: all where it is chosen, half at a tie."""
+    return select(is_chosen, 1.0, select(a == b, 0.5, 0.0))
 
 
 _UNARY: Final[dict[str, Callable[[Value, Value], Value | float]]] = {
@@ -78,8 +87,8 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
     "hypot": (lambda a, b, y: a / y, lambda a, b, y: b / y),
     "atan2": (lambda a, b, y: b / (a * a + b * b), lambda a, b, y: -(a / (a * a + b * b))),
     "copysign": (lambda a, b, y: call("sign", a) * call("copysign", a * 0 + 1, b), lambda a, b, y: 0),
-    "maximum": (lambda a, b, y: select(a >= b, 1.0, 0.0), lambda a, b, y: select(a < b, 1.0, 0.0)),
-    "minimum": (lambda a, b, y: select(a <= b, 1.0, 0.0), lambda a, b, y: select(a > b, 1.0, 0.0)),
+    "maximum": (lambda a, b, y: _share(a > b, a, b), lambda a, b, y: _share(a < b, a, b)),
+    "minimum": (lambda a, b, y: _share(a < b, a, b), lambda a, b, y: _share(a > b, a, b)),
 }
 
 

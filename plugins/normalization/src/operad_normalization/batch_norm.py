@@ -84,7 +84,7 @@ class BatchNorm(OperatorProperty):
         (array([-0.5,  1.5], dtype=float32), array([0.2], dtype=float32), array([1.], dtype=float32))
 
     Source: BatchNormParam, src/operator/nn/batch_norm-inl.h. Differs: moving statistics are updated in
-    forward, not in backward; `fix_gamma` reads gamma as 1 and does not write it.
+    forward, not in backward; `fix_gamma` reads gamma as 1, and writes it in executors alone.
     """
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
@@ -134,6 +134,10 @@ class BatchNorm(OperatorProperty):
             if vector not in (None, own):
                 raise DTypeError(f"BatchNorm: {name} is {vector}, expected {own} for data of {data}; cast it")
         return super().infer_type([data, own, own])
+
+    def fixed_arguments(self) -> dict[str, float]:
+        """Gamma is 1 with `fix_gamma`, whatever weight decay made of it."""
+        return {"gamma": 1.0} if self.fix_gamma else {}
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each channel."""
