@@ -39,14 +39,15 @@ def test_another_way_of_a_peer_counts_and_one_of_our_own_does_not() -> None:
 
 
 def test_rows_where_operad_is_behind_are_named_the_worst_first() -> None:
-    rows = [ROW._replace(name=name) for name in ("near", "far", "ahead")]
+    rows = [ROW._replace(name=name) for name in ("near", "far", "ahead", "level")]
     text = _page(
         _measured(rows[0], operad=0.0011, torch=0.001),
         _measured(rows[1], operad=0.003, torch=0.001),
         _measured(rows[2], operad=0.001, torch=0.002),
+        _measured(rows[3], operad=0.00104, torch=0.001),
     )
 
-    assert "operad is behind in: far (3.00); near (1.10)." in text
+    assert "operad is behind by more than a twentieth in: far (3.00); near (1.10)." in text
 
 
 def test_a_rate_is_larger_where_time_is_smaller() -> None:

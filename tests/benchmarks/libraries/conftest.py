@@ -1,0 +1,5 @@
+"""Files here that import a library which the tests' environment need not have."""
+
+from __future__ import annotations
+
+collect_ignore = ["jax_rows.py", "torch_rows.py"]
