@@ -137,6 +137,7 @@ class Measured:
         values: By library, where nothing is timed.
         notes: By library: why there is no figure.
         checked: Libraries that agreed on the row's numbers with operad.
+        shares: Of each operator in operad's time, largest first, as its profiler tells.
     """
 
     row: Row
@@ -144,6 +145,7 @@ class Measured:
     values: dict[str, float] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     checked: list[str] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
 
     def figures(self) -> dict[Contestant, Figures]:
         """Of each contestant."""
@@ -169,6 +171,9 @@ def measure(row: Row, workers: Sequence[Any], rounds: int = ROUNDS, round_s: flo
         first = number % len(turns) if turns else 0
         for turn in turns[first:] + turns[:first]:
             _guarded(measured, turn, lambda turn=turn: turn.take(measured))
+    for turn in turns:
+        if (turn.library, turn.way) == ("operad", ""):
+            _guarded(measured, turn, lambda turn=turn: turn.profile(measured))
     for worker in workers:
         with suppress(WorkerError):
             worker.ask("forget")
@@ -199,7 +204,8 @@ class _Turn:
 
     def __init__(self, worker: Any, way: str, operations: int) -> None:
         self.library: str = worker.library
-        self._worker, self._way, self._operations = worker, way, operations
+        self.way = way
+        self._worker, self._operations = worker, operations
         self._times = 1
 
     def calibrate(self, round_s: float) -> None:
@@ -212,12 +218,19 @@ class _Turn:
     def take(self, measured: Measured) -> None:
         """Run for a round, and note the seconds of one operation."""
         spent, operations = self._run(), self._times * self._operations
-        wall, cpu = measured.rounds.setdefault((self.library, self._way), ([], []))
+        wall, cpu = measured.rounds.setdefault((self.library, self.way), ([], []))
         wall.append(spent["wall"] / operations)
         cpu.append(spent["cpu"] / operations)
 
+    def profile(self, measured: Measured) -> None:
+        """Run for a round under the profiler."""
+        answer = self._worker.ask("profile", times=self._times)
+        if "error" in answer:
+            raise WorkerError(answer["error"])
+        measured.shares = answer["shares"]
+
     def _run(self) -> dict[str, float]:
-        answer = self._worker.ask("run", contestant=self._way, times=self._times)
+        answer = self._worker.ask("run", contestant=self.way, times=self._times)
         if "error" in answer:
             raise WorkerError(answer["error"])
         self._worker.settle()

@@ -17,6 +17,7 @@ from tests.benchmarks.rows import Row
 SHOWN: Final = {"operad": "operad", "torch": "PyTorch", "jax": "JAX", "mxnet": "MXNet"}
 _OVERSUBSCRIBED: Final = 1.15
 _LEVEL: Final = 1.05
+_SMALL: Final = 0.03
 _METHOD: Final = f"""\
 One process per library, of which one works at a time; in each round all take turns. A row that lasts longer
 than {ROW_S:.0f} s ends after {ENOUGH} rounds. Everything is float32. A step is forward, backward and the SGD
@@ -130,10 +131,27 @@ def _of_run(run: Run, libraries: list[str]) -> list[str]:
             + ".",
             "",
         ]
+    lines += _explained(run)
     for group in dict.fromkeys(one.row.group for one in run.measured):
         lines += _table(group, [one for one in run.measured if one.row.group == group], libraries, run.basis)
     lines += _remarks(run)
     return lines
+
+
+def _explained(run: Run) -> list[str]:
+    """Where operad's time goes in the rows in which it is behind."""
+    lines = []
+    for one in run.measured:
+        behind = compared(one, run.basis) or 0
+        if behind > _LEVEL and one.shares:
+            largest = [f"{name} {share:.0%}" for name, share in one.shares.items() if share >= _SMALL]
+            lines.append(f"| {one.row.name} | {behind:.2f} | {', '.join(largest)} |")
+    if not lines:
+        return []
+    head = [
+        "Where operad's time goes there, by its profiler, which itself takes some of what lasts microseconds:"
+    ]
+    return [*head, "", "| work | ratio | share of the threads' time |", "|---|---|---|", *lines, ""]
 
 
 def _load_words(run: Run) -> str:
@@ -246,4 +264,5 @@ def _recorded(one: Measured, by: Basis) -> dict[str, Any]:
     return {
         "name": one.row.name, "group": one.row.group, "unit": one.row.unit, "ratio": compared(one, by),
         "values": one.values, "notes": one.notes, "checked": one.checked, "contestants": contestants,
+        "shares": one.shares,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from tests.benchmarks.driver import Process, WorkerError, disagreement, environm
 from tests.benchmarks.environments import ENVIRONMENTS, Missing
 from tests.benchmarks.rows import ROWS, Row
 from tests.benchmarks.work import AbsentError, Fact, Work
-from tests.benchmarks.worker import LIBRARIES, Worker, load, serve
+from tests.benchmarks.worker import LIBRARIES, Worker, load, serve, shares
 
 pytestmark = pytest.mark.serial
 
@@ -65,6 +65,7 @@ def test_contestants_take_turns_and_each_round_begins_with_another() -> None:
 
 def test_figures_are_of_one_operation() -> None:
     answers = {"prepare": {"contestants": [""], "operations": 10, "check": {}}, "forget": {}}
+    answers["profile"] = {"shares": {"tanh forward": 1.0}}
 
     class Fixed(InProcess):
         def ask(self, do: str, **words: Any) -> dict[str, Any]:
@@ -75,6 +76,26 @@ def test_figures_are_of_one_operation() -> None:
     measured = measure(ROW, [Fixed("operad", _working(), [])], rounds=2)
 
     assert measured.rounds["operad", ""] == ([0.05, 0.05], [0.025, 0.025])
+    assert measured.shares == {"tanh forward": 1.0}
+
+
+def test_shares_are_of_the_time_of_all_threads() -> None:
+    nodes = [
+        ("tanh", "forward", [0.5, 0.1]),
+        ("tanh", "backward", [0.1, 0.0]),
+        ("tanh", "forward", [0.1, 0.1]),
+    ]
+    rows = [{"Operator": name, "Pass": way, "Shares": own} for name, way, own in nodes]
+    threads = [
+        {"Window": 2.0, "Outside nodes": 0.4, "Idle": 0.2},
+        {"Window": 2.0, "Outside nodes": 0, "Idle": 1.6},
+    ]
+
+    found = shares({"Nodes": rows, "Threads": threads})
+
+    assert list(found) == ["outside operations", "tanh forward", "between nodes", "tanh backward"]
+    assert sum(found.values()) == pytest.approx(1.0)
+    assert shares({"Nodes": [], "Threads": []}) == {}
 
 
 def test_a_round_lasts_long_enough_for_the_clock() -> None:

@@ -50,6 +50,15 @@ def test_rows_where_operad_is_behind_are_named_the_worst_first() -> None:
     assert "operad is behind by more than a twentieth in: far (3.00); near (1.10)." in text
 
 
+def test_rows_where_operad_is_behind_say_where_the_time_goes() -> None:
+    behind, ahead = _measured(operad=0.003, torch=0.001), _measured(operad=0.001, torch=0.003)
+    for one in (behind, ahead):
+        one.shares = {"Convolution backward": 0.62, "outside operations": 0.3, "relu forward": 0.01}
+
+    assert "| a step | 3.00 | Convolution backward 62%, outside operations 30% |" in _page(behind)
+    assert "Convolution" not in _page(ahead)
+
+
 def test_a_rate_is_larger_where_time_is_smaller() -> None:
     row = ROW._replace(unit="img/s")
     text = _page(_measured(row, operad=0.001, torch=0.002))

@@ -3,7 +3,8 @@
 A line of JSON on standard input is a request, a line on standard output its answer. What else the library
 prints goes to standard error. `about` names versions. `prepare` makes a row's work, and its answer has the
 contestants with their operations, and the numbers that all libraries must agree on; or the value of a row
-where nothing is timed; or `absent`. `run` does a contestant's work so many times and answers seconds on the
+where nothing is timed; or `absent`. `profile` does the work under operad's profiler and answers the share of
+each operator. `run` does a contestant's work so many times and answers seconds on the
 wall and seconds of processors, of all threads and ended children. `forget` lets the work go.
 """
 
@@ -83,10 +84,35 @@ class Worker:
         finally:
             gc.enable()
 
+    def _profile(self, times: int) -> dict[str, Any]:
+        if self._name != "operad":
+            return {"absent": True}
+        profiler = importlib.import_module("operad").profiler
+        run = self._runs[""]
+        profiler.set_config(aggregate_stats=True)
+        profiler.start()
+        for _ in range(times):
+            run()
+        profiler.stop()
+        return {"shares": shares(json.loads(profiler.dumps(reset=True, format="json")))}
+
     def _forget(self) -> dict[str, Any]:
         self._runs = {}
         gc.collect()
         return {}
+
+
+def shares(profile: dict[str, Any]) -> dict[str, float]:
+    """The share of each operator and pass in the time of all threads that ran something, largest first."""
+    threads = profile["Threads"]
+    found: dict[str, float] = {}
+    for row in profile["Nodes"]:
+        name = f"{row['Operator']} {row['Pass'] or ''}".strip()
+        found[name] = found.get(name, 0.0) + sum(row["Shares"])
+    for name, title in (("Outside nodes", "between nodes"), ("Idle", "outside operations")):
+        found[title] = sum(thread[name] / thread["Window"] for thread in threads if thread["Window"])
+    largest = sorted(found.items(), key=lambda pair: -pair[1])
+    return {name: share / len(threads) for name, share in largest} if threads else {}
 
 
 def processor_seconds() -> float:
