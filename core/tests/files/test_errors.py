@@ -21,9 +21,9 @@ from operad.files import translated
     ids=lambda error: type(error).__name__,
 )  # fmt: skip
 def test_errors_about_contents_become_format_errors(raised):
-    with pytest.raises(FormatError, match=r"states 'x\.states'.*expected what save wrote") as caught:
-        with translated("states 'x.states'", "what save wrote"):
-            raise raised
+    where = translated("states 'x'", "what save wrote")
+    with pytest.raises(FormatError, match=r"states 'x'.*expected what save wrote") as caught, where:
+        raise raised
     assert caught.value.__cause__ is raised
 
 

@@ -115,8 +115,8 @@ def test_contents_are_on_the_disk_before_the_name_and_the_name_after(tmp_path, m
 
 
 def test_an_error_names_what_was_written_and_is_one_of_ours(tmp_path):
-    with pytest.raises(OperadError, match="writing '.*/no/file': No such file"):
+    with pytest.raises(OperadError, match=r"writing '.*/no/file': No such file"):
         write_atomically(tmp_path / "no" / "file", b"x")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError, match="writing '.*/folder'"):
+    with pytest.raises(IsADirectoryError, match=r"writing '.*/folder'"):
         write_atomically(tmp_path / "folder", b"x")

@@ -4,6 +4,9 @@ A `Budget` is a number of bytes that all threads together may hold for one purpo
 alone is refused; what does not fit beside the others waits until they are done. A thread that holds a part
 already does not wait, for it might wait for itself: it gets what fits now, or is refused.
 
+The budgets have an order, `reading` before `expanding`: who holds some of the second asks for none of the
+first. So threads that hold one and wait for the other do not wait in a circle.
+
 Reserved is what reading holds while it goes on. What it returns is the program's own.
 """
 

@@ -192,7 +192,8 @@ class _Inflated(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._unpacked.readinto(buffer)
+        with translated(self._what, "a whole gzip file"):
+            found = self._unpacked.readinto(buffer)
         self._left -= found
         if self._left < 0:
             raise LimitError(
