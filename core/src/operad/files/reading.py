@@ -133,18 +133,21 @@ def read_lines(path: Path, what: str, *, growth: float | None = None) -> Iterato
         check_entries(number, what)
 
 
-def parse_json(text: str | bytes, what: str) -> Any:
+def parse_json(text: str | bytes, what: str, *, constants: bool = False) -> Any:
     """The value of a JSON text of at most `OPERAD_MAX_TEXT_BYTES`.
+
+    Args:
+        constants: Whether to take NaN and Infinity, which Python writes and JSON does not have.
 
     Raises:
         LimitError: It is longer.
-        FormatError: It is none; NaN and Infinity, which Python takes, are no JSON.
+        FormatError: It is none.
     """
     import json  # noqa: PLC0415 - 3 ms that `import operad` need not pay
 
     _check_text(len(text), what)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=None if constants else _refuse_constant)
     except (ValueError, RecursionError) as error:  # of text that is no UTF-8, too
         raise FormatError(f"{what}: this is not JSON: {error}") from error
 
