@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, NoReturn, cast, final
 
-from operad.config import settings
-from operad.errors import FormatError, LimitError
+from operad.config import readings, settings
+from operad.errors import ConfigError, FormatError, LimitError
 from operad.files.errors import translated
 from operad.files.limits import Deadline, check_entries, reading
 
@@ -166,7 +166,10 @@ def _check_kind(status: os.stat_result, what: str) -> None:
 
 
 def _check_text(size: int, what: str) -> None:
-    most = settings().max_text_bytes
+    try:
+        most = settings().max_text_bytes
+    except ConfigError:  # `operad doctor` reads files where another setting cannot be used, too
+        most = next(one.value for one in readings() if one.option.field == "max_text_bytes")
     if size > most:
         raise LimitError(
             f"{what} has more than {most:,} bytes of text; if it is to be trusted, set "
