@@ -96,8 +96,23 @@ def _png(content: bytes) -> Header:
     word, width, height, depth, colour = struct.unpack_from(">4sIIBB", content, 12)
     if word != b"IHDR":
         raise ValueError(f"a chunk {word!r}")
+    _check_chunks(content, width, height)
     row_bytes = (width * depth * _PNG_SAMPLES[colour] + 7) // 8
     return Header("PNG", height, width, 2 if depth == 16 else 1, height * row_bytes // _DEFLATED_IN_A_BYTE)
+
+
+def _check_chunks(content: bytes, width: int, height: int) -> None:
+    """Make sure that no chunk is longer than the file, since OpenCV asks for its length unread."""
+    at, kind = 8, b""
+    while kind != b"IEND":
+        length, kind = struct.unpack_from(">I4s", content, at)
+        if at + 12 + length > len(content):
+            raise ValueError(f"a chunk {kind!r} of {length} bytes at byte {at} of {len(content)}")
+        if kind == b"IHDR" and at > 8:
+            raise ValueError(f"a second IHDR at byte {at}")
+        if kind == b"fcTL" and max(struct.unpack_from(">II", content, at + 12)) > max(width, height):
+            raise ValueError(f"a frame at byte {at} that is larger than {width}x{height} pixels")
+        at += 12 + length
 
 
 def _gif(content: bytes) -> Header:
