@@ -110,6 +110,11 @@ OBJECTS = "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n"
             archive({"tree.npy": tree("{}") + bytes(1 << 22)}, zipfile.ZIP_DEFLATED),
             "more bytes than the file",
         ),
+        (archive({"tree.npy": tree("{}")}, zipfile.ZIP_BZIP2), "is compressed or encrypted"),
+        (
+            archive({"tree.npy": tree("{}")}).replace(b"\x14\x03\x14\x00\x00", b"\x14\x03\x14\x00\x01"),
+            "encrypted",
+        ),
         (archive({"tree.npy": npy(LIE)}), "has 0 bytes, expected float64 of shape"),
         (archive({"tree.npy": npy(OBJECTS, b"\x80\x04N.")}), "expected numbers as"),
         (archive({"tree.npy": npy("(" * 10**4)}), "expected numbers as"),

@@ -27,6 +27,8 @@ from operad.files import opened, parse_json, read_bytes, translated, write_atomi
 _MAGIC: Final = b"operad training state 1 "
 _HEADER_BYTES: Final = len(_MAGIC) + 64 + 1
 _ARRAY, _BYTES, _SCALAR = "$array", "$bytes", "$scalar"
+_ENCRYPTED: Final = 1
+"""Of a zip file's flags."""
 _HEAD: Final = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf]\d{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(([\d, ]{0,200})\), \} *\n",
@@ -95,6 +97,8 @@ def _arrays(body: memoryview, what: str) -> dict[str, Any]:
                 )
             for member in members:
                 name = member.filename
+                if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & _ENCRYPTED:
+                    raise FormatError(f"{what}: {name!r} is compressed or encrypted, expected it as it is")
                 found[name.removesuffix(".npy")] = _array(archive.read(member), f"{what}: {name!r}")
     except zipfile.BadZipFile as error:
         raise FormatError(f"{what}: expected a whole archive of arrays: {error}") from error
