@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, NoReturn, cast, final
+from typing import Any, Final, NoReturn, final
 
 from operad.config import readings, settings
 from operad.errors import ConfigError, FormatError, LimitError
@@ -65,7 +65,7 @@ def open_descriptor(path: Path, what: str) -> tuple[int, int]:
 
 
 @contextmanager
-def opened(path: Path, what: str, *, growth: float | None = None) -> Iterator[BinaryIO]:
+def opened(path: Path, what: str, *, growth: float | None = None) -> Iterator[io.BufferedReader]:
     """A regular file, open for reading inside `with`; its bytes count against the budget of the process.
 
     Args:
@@ -82,12 +82,14 @@ def opened(path: Path, what: str, *, growth: float | None = None) -> Iterator[Bi
 
 
 @contextmanager
-def _opened(path: Path, what: str, growth: float | None = None) -> Iterator[tuple[BinaryIO, int]]:
+def _opened(path: Path, what: str, growth: float | None = None) -> Iterator[tuple[io.BufferedReader, int]]:
     """The file, or what it was before gzip, and its size in bytes as it is."""
     descriptor, size = open_descriptor(path, what)
     with translated(what, "a whole file"), os.fdopen(descriptor, "rb") as file:
-        is_packed = growth is not None and file.peek(2)[:2] == _GZIP
-        yield _inflated(file, what, cast("float", growth)) if is_packed else file, size
+        if growth is not None and file.peek(2)[:2] == _GZIP:
+            yield io.BufferedReader(_Inflated(file, what, growth), 1 << 18), size
+        else:
+            yield file, size
 
 
 def read_bytes(path: Path, what: str) -> bytes:
@@ -175,10 +177,6 @@ def _check_text(size: int, what: str) -> None:
             f"{what} has more than {most:,} bytes of text; if it is to be trusted, set "
             "OPERAD_MAX_TEXT_BYTES to more"
         )
-
-
-def _inflated(file: Any, what: str, growth: float) -> BinaryIO:
-    return cast("BinaryIO", io.BufferedReader(_Inflated(file, what, growth), 1 << 18))
 
 
 @final
