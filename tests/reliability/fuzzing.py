@@ -1,33 +1,35 @@
-"""Damaged files: mutations of real ones, given to the readers of `.params`, symbol JSON and plugin metadata.
+"""Damaged files: mutations of real ones, given to the readers of every format; see `formats`.
 
-Run as a program: `python -m tests.reliability.fuzzing params|json|metadata SECONDS SEED`. Every case is
-written to the working folder before it is read, so that one that ends the process stays there. Address
-space and the time for one case are limited; an unlimited allocation or a hang is a finding like a crash.
+Run as a program: `python -m tests.reliability.fuzzing FORMAT SECONDS SEED FOLDER [CASES]`, which reads
+damaged files for so many seconds of processor time, or so many of them; FORMAT may be `all`. Every case is
+written to the folder before it is read, so that one that ends the process stays there. Only an `OperadError`
+may come out. Time, address space and the memory that one case takes are limited; exceeding them is a finding
+like a crash.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import resource
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import operad as od
-from operad.registry.discovery import read_manifest
-from tests.reliability.training import network
+from tests.reliability.formats import FORMATS, only_distributions_of
 
 MOST_ADDRESS_SPACE_BYTES = 6 << 30
 """Above what NumPy and the readers need, far below what a count of 64 bits in a file can ask for."""
 MOST_SECONDS_PER_CASE = 10
+LIMITS = {"OPERAD_MAX_EXPANDED_BYTES": 256 << 20, "OPERAD_MAX_FILE_BYTES": 256 << 20}
+"""Set for the program: what may be read and expanded at once."""
+MOST_MEMORY_BYTES = sum(LIMITS.values()) + (128 << 20)
+"""That the process may grow by, at its peak: the limits, and room for what else a reader makes."""
 
 _NUMBERS = (
     0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x112, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 63) - 1, (1 << 64) - 1,
@@ -90,118 +92,56 @@ def restructured(text: bytes, rng: random.Random) -> bytes:
     return json.dumps(tree).encode()
 
 
-def params_seeds() -> list[bytes]:
-    """Files of arrays in every form that is written."""
-    arrays = {
-        "arg:a": od.nd.array(np.arange(12.0).reshape(3, 4)),
-        "aux:b": od.nd.array([1, 2, 3], dtype="int8"),
-        "e": od.nd.array(np.float16([0.5])),
-        "empty": od.nd.zeros((0, 3)),
-        "scalar": od.nd.zeros(()),
-    }
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        for data in (arrays, list(arrays.values()), arrays["e"]):
-            path = Path(folder) / "file"
-            od.nd.save(str(path), data)
-            found.append(path.read_bytes())
-    return found
+def damaged(kind: str, seeds: list[bytes], rng: random.Random) -> bytes:
+    """A file of a format, damaged in a way that its reader does not see at the first byte."""
+    if kind == "json" and rng.random() < 0.6:
+        return restructured(rng.choice(seeds), rng)
+    data = mutated(seeds, rng)
+    return FORMATS[kind].repaired(data) if rng.random() < 0.8 else data
 
 
-def json_seeds() -> list[bytes]:
-    """Symbol files."""
-    x, y = od.sym.var("x", shape=(2, 3)), od.sym.var("y", lr_mult=2.0)
-    several = od.sym.Group([od.sym.Concat(x, y, dim=1), od.sym.SliceChannel(x, num_outputs=3)[1]])
-    return [symbol.tojson().encode() for symbol in (network(), several, od.sym.tanh(x) * 2.0 + y)]
-
-
-def metadata_seeds() -> list[bytes]:
-    """METADATA and entry_points.txt, the two divided by a form feed."""
-    metadata = b"Metadata-Version: 2.1\nName: acme-ops\nVersion: 1.0\nRequires-Dist: operad>=0.2,<1\n\nText\n"
-    points = (
-        b"[operad.operators]\nacme = acme.ops:Acme\nother = acme.ops:Other\n\n[console_scripts]\na = b:c\n"
-    )
-    return [metadata + b"\f" + points, metadata.replace(b"\n", b"\r\n") + b"\f" + points]
-
-
-def read_params(path: Path, data: bytes) -> None:
-    """The reader of `.params` files."""
-    path.write_bytes(data)
-    od.nd.load(str(path))
-
-
-def read_json(path: Path, data: bytes) -> None:
-    """The reader of symbol files, and what a user does next."""
-    path.write_bytes(data)
-    symbol = od.sym.load(str(path))
-    known = dict.fromkeys(symbol.list_arguments()[:1], (2, 1, 12, 12))
-    symbol.infer_shape_partial(**known)
-    symbol.infer_type(**dict.fromkeys(known, "float32"))
-    od.sym.load_json(symbol.tojson())
-
-
-def read_metadata(path: Path, data: bytes) -> None:
-    """The reader of plugin metadata, with the damaged distribution in front of a sound one."""
-    info = _distribution(path.parent / "damaged", "acme_ops-1.0")
-    metadata, _, points = data.partition(b"\f")
-    (info / "METADATA").write_bytes(metadata)
-    (info / "entry_points.txt").write_bytes(points)
-    manifest = read_manifest()
-    owners = {owner.name for owner in manifest.distributions}
-    if "sound-ops" not in owners:
-        raise RuntimeError(f"another distribution was lost: {sorted(owners)}")
-
-
-def _distribution(folder: Path, name: str) -> Path:
-    info = folder / f"{name}.dist-info"
-    info.mkdir(exist_ok=True, parents=True)
-    return info
-
-
-def _only_distributions_of(folder: Path) -> None:
-    """Hide what is installed, which takes longer to read than a case does."""
-    sound = _distribution(folder / "sound", "sound_ops-1.0")
-    (sound / "METADATA").write_text("Metadata-Version: 2.1\nName: sound-ops\nVersion: 1.0\n")
-    (sound / "entry_points.txt").write_text("[operad.operators]\nsound = sound.ops:Sound\n")
-    places = [place for place in sys.path if "site-packages" not in place]
-    sys.path[:] = [str(folder / "damaged"), str(folder / "sound"), *places]
-
-
-READERS: dict[str, tuple[Callable[[], list[bytes]], Callable[[Path, bytes], None]]] = {
-    "params": (params_seeds, read_params),
-    "json": (json_seeds, read_json),
-    "metadata": (metadata_seeds, read_metadata),
-}
+class TooLong(BaseException):
+    """No `Exception`, which a reader might translate."""
 
 
 def _too_long(*_: object) -> None:
-    raise TimeoutError(f"one case took more than {MOST_SECONDS_PER_CASE} s")
+    raise TooLong(f"one case took more than {MOST_SECONDS_PER_CASE} s")
 
 
-def main(kind: str, seconds: float, seed: int, folder: Path) -> int:
-    """Read damaged files for some seconds; how many were read, the first of which that misbehaved is left."""
-    make_seeds, read = READERS[kind]
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def main(kind: str, seconds: float, seed: int, folder: Path, cases: int | None = None) -> int:
+    """Read damaged files of a format; how many. The first that misbehaves stays in `folder`, as `last`."""
+    make_seeds, read, _ = FORMATS[kind]
     rng, seeds, path = random.Random(seed), make_seeds(), folder / "case"
     if kind == "metadata":
-        _only_distributions_of(folder)
+        only_distributions_of(folder)
     for data in seeds:
+        path.write_bytes(data)
         with contextlib.suppress(od.OperadError):
-            read(path, data)  # what is imported on first use is found now
+            read(path)  # what is imported on first use is found now
     resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESS_SPACE_BYTES, MOST_ADDRESS_SPACE_BYTES))
     signal.signal(signal.SIGALRM, _too_long)
-    end, count = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        is_tree = kind == "json" and rng.random() < 0.6
-        data = restructured(rng.choice(seeds), rng) if is_tree else mutated(seeds, rng)
+    end, count, before = time.process_time() + seconds, 0, _peak_bytes()
+    while count != cases and time.process_time() < end:
+        data = damaged(kind, seeds, rng)
         (folder / "last").write_bytes(data)
+        path.write_bytes(data)
         count += 1
         signal.alarm(MOST_SECONDS_PER_CASE)
         with contextlib.suppress(od.OperadError):
-            read(path, data)
+            read(path)
         signal.alarm(0)
-    print(count)
-    return 0
+        if _peak_bytes() - before > MOST_MEMORY_BYTES:
+            raise MemoryError(f"the process has grown by {_peak_bytes() - before:,} bytes")
+    return count
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])))
+    os.environ.update({name: str(limit) for name, limit in LIMITS.items()})
+    most = int(sys.argv[5]) if len(sys.argv) > 5 else None
+    # Metadata comes last, for it hides the packages that others may still import.
+    for one in sorted(FORMATS, key="metadata".__eq__) if sys.argv[1] == "all" else [sys.argv[1]]:
+        print(one, main(one, float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), most), flush=True)

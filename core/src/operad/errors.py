@@ -69,6 +69,10 @@ class FormatError(OperadError, ValueError):
     """A file or byte string does not follow the format it claims."""
 
 
+class LimitError(FormatError):
+    """A file asks for more bytes, pixels, seconds or entries than a setting allows; the message names it."""
+
+
 class GraphError(OperadError, ValueError):
     """A graph or symbol is malformed: a cycle, a duplicate or unknown name, a wrong entry."""
 

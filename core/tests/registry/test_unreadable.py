@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -134,3 +135,20 @@ def test_a_requirement_that_cannot_be_judged_concerns_its_owner_alone(sound):
     sound.install("odd-ops", operators={"odd": "odd:odd"}, requires=("operad; nonsense == '1'",))
     registry.refresh()
     assert states() == {"acme-ops": "ok", "odd-ops": "incompatible"}
+
+
+@pytest.mark.parametrize("name", ["entry_points.txt", "METADATA"])
+def test_a_file_that_would_never_end_is_not_read(sound, name):
+    folder = write(sound, points=POINTS, metadata=HEADERS)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    registry.refresh()
+    assert states() == {"acme-ops": "ok", "bad_ops": "broken"}
+    (record,) = [record for record in registry.plugins() if record.state == "broken"]
+    assert "a pipe" in record.broken[0].reason
+    (folder / name).unlink()
+    with (folder / name).open("wb") as file:
+        file.truncate(1 << 40)
+    registry.refresh()
+    (record,) = [record for record in registry.plugins() if record.state == "broken"]
+    assert "OPERAD_MAX_TEXT_BYTES" in record.broken[0].reason

@@ -91,3 +91,19 @@ def test_labels_that_are_no_objects_name_the_record(pictures: Path, label: list[
         out.write(od.recordio.pack(od.recordio.IRHeader(0, label, 9, 0), b""))
     with pytest.raises(FormatError, match=rf"ImageDetIter: the record at byte {offset} of .*{message}"):
         iterator(pictures)
+
+
+@pytest.mark.parametrize("place", range(7))
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_labels_that_are_no_numbers_are_refused_by_the_record(
+    tmp_path: Path, part_of: Any, place: int, value: float
+) -> None:
+    label = [*LABELS[0][:place], value, *LABELS[0][place + 1 :]]
+    with od.recordio.MXRecordIO(tmp_path / "a.rec", "w") as out:
+        out.write(od.recordio.pack(od.recordio.IRHeader(0, label, 0, 0), od.image.codec.encode(part_of(0))))
+    with pytest.raises(FormatError, match=r"a\.rec.*its labels have (nan|inf|-inf)"):
+        iterator(tmp_path / "a.rec")
+    with pytest.raises(FormatError, match=r"a\.rec.*its labels have (nan|inf|-inf)"):
+        od.io.ImageDetRecordIter(
+            path_imgrec=str(tmp_path / "a.rec"), data_shape=(3, 48, 64), batch_size=1
+        ).next()

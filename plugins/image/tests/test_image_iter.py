@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad import config
 from operad.errors import ArgumentError, FormatError, ParamError, ShapeError
+from operad_image.listing import read_listed
+from operad_image.packing import Packing, pack_list
 
 SHAPE = (3, 48, 64)
 
@@ -179,3 +182,49 @@ def test_a_damaged_list_is_an_error_that_names_the_line(tmp_path: Path, line: st
     (tmp_path / "a.lst").write_text(f"0\t1\ta.jpg\n{line}\n")
     with pytest.raises(FormatError, match=r"a.lst': line 2 is"):
         od.image.ImageIter(1, SHAPE, path_imglist=str(tmp_path / "a.lst"))
+
+
+@pytest.mark.parametrize("path", ["../secret.jpg", "{root}/../secret.jpg", "link.jpg"])
+def test_a_list_names_no_file_outside_its_root(
+    path: str, tmp_path: Path, photographs: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "secret.jpg").write_bytes(photographs["china.jpg"])
+    (root / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    (tmp_path / "a.lst").write_text(f"0\t1.0\t{path.format(root=root)}\n")
+    named = {"path_imglist": str(tmp_path / "a.lst"), "path_root": str(root)}
+    for kind in (od.image.ImageIter, od.image.ImageDetIter):
+        with pytest.raises(FormatError, match=r"a\.lst.*outside the folder.*OPERAD_OUTSIDE_ROOT=1"):
+            kind(1, SHAPE, **named).next()
+    packing = Packing(str(root), pass_through=True)
+    with pytest.raises(FormatError, match=r"number 0.*outside the folder"):
+        pack_list(str(tmp_path / "a.lst"), packing)
+    monkeypatch.setenv("OPERAD_OUTSIDE_ROOT", "1")
+    config.reload()
+    try:
+        assert od.image.ImageIter(1, SHAPE, **named).next().data[0].shape == (1, *SHAPE)
+    finally:
+        monkeypatch.undo()
+        config.reload()
+
+
+def test_absolute_paths_of_a_list_are_taken_below_a_root_of_slash(
+    tmp_path: Path, photographs: dict[str, bytes]
+) -> None:
+    (tmp_path / "a.jpg").write_bytes(photographs["china.jpg"])
+    (tmp_path / "a.lst").write_text(f"0\t1.0\t{tmp_path}/a.jpg\n")
+    given = od.image.ImageIter(1, SHAPE, path_imglist=str(tmp_path / "a.lst"), path_root="/")
+    assert given.next().data[0].shape == (1, *SHAPE)
+    # A list that the program itself makes may name what it likes.
+    given = od.image.ImageIter(1, SHAPE, imglist=[[1.0, str(tmp_path / "a.jpg")]])
+    assert given.next().data[0].shape == (1, *SHAPE)
+
+
+@pytest.mark.parametrize("content", [b"0\t1\t\xff.jpg\n", b"0\t1\n", b"9" * 5000 + b"\t1\ta.jpg\n", b"\0\n"])
+def test_a_list_that_is_none_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.lst").write_bytes(content)
+    with pytest.raises(FormatError, match=r"a\.lst"):
+        od.image.ImageIter(1, SHAPE, path_imglist=str(tmp_path / "a.lst"))
+    with pytest.raises(FormatError, match=r"a\.lst"):
+        read_listed(str(tmp_path / "a.lst"))

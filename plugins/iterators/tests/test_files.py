@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import FormatError, ParamError, ShapeError
+from operad import config
+from operad.errors import FormatError, LimitError, ParamError, ShapeError
 
 CSV = "1,2,3\n2,3,4\n3,4,5\n4,5,6\n"
 SVM = "1.0 0:0.5 2:1.5\n-2.0\n-3.0 0:0.25 1:2.5 2:1.5\n4 2:-1.5\n"
@@ -213,7 +214,7 @@ def test_mnist_parts_divide_the_rows(mnist: Any) -> None:
         (struct.pack(">IIII", 2051, 5, 2, 2) + bytes(19), "has 19 bytes of elements, expected 20"),
         (
             gzip.compress(struct.pack(">IIII", 2051, 5, 2, 2) + PIXELS.tobytes(), mtime=0)[:-9],
-            "is no whole gzip file",
+            "expected a whole gzip file",
         ),
     ],
     ids=["no-sizes", "labels", "short", "short-gzip"],
@@ -228,3 +229,49 @@ def test_idx_files_that_are_cut_short_or_others_are_refused(
 def test_labels_have_to_be_as_many_as_images(mnist: Any, write: Any) -> None:
     with pytest.raises(ShapeError, match="has 2 labels, expected 5"):
         od.io.MNISTIter(**{**mnist, "label": write("few", struct.pack(">II", 2049, 2) + bytes(2))})
+
+
+def test_gzip_of_sizes_that_are_too_large_is_refused_before_it_is_unpacked(mnist: Any, write: Any) -> None:
+    head = struct.pack(">IIII", 2051, 1 << 20, 64, 64)
+    bomb = write("bomb", gzip.compress(head + bytes(1 << 20)))
+    with pytest.raises(LimitError, match=r"bomb.*\(1048576, 64, 64\).*OPERAD_MAX_EXPANDED_BYTES"):
+        od.io.MNISTIter(**{**mnist, "image": bomb})
+
+
+def test_gzip_that_holds_more_than_its_sizes_is_refused_at_their_end(mnist: Any, write: Any) -> None:
+    bomb = write("bomb", gzip.compress(struct.pack(">IIII", 2051, 5, 2, 2) + bytes(1 << 20)))
+    with pytest.raises(FormatError, match="has more of elements, expected 20"):
+        od.io.MNISTIter(**{**mnist, "image": bomb})
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 3), ("float64", 5), ("uint8", 1.5)])
+def test_gzip_of_lines_counts_for_the_numbers_that_they_become(
+    write: Any, dtype: str, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = write("a.csv", gzip.compress(b"1\n" * 500))
+    monkeypatch.setenv("OPERAD_MAX_EXPANDED_BYTES", str(int(1000 * size)))
+    config.reload()
+    try:
+        assert od.io.CSVIter(packed, (1,), dtype=dtype).num_data == 500
+        monkeypatch.setenv("OPERAD_MAX_EXPANDED_BYTES", str(int(999 * size)))
+        config.reload()
+        with pytest.raises(LimitError, match=r"a\.csv.*OPERAD_MAX_EXPANDED_BYTES"):
+            od.io.CSVIter(packed, (1,), dtype=dtype)
+    finally:
+        monkeypatch.undo()
+        config.reload()
+
+
+def test_lines_that_become_wide_rows_are_counted_before_they_are_made(write: Any) -> None:
+    path = write("wide", b"1 0:1\n" * 100_000)
+    with pytest.raises(LimitError, match=r"wide.*100,000 rows of 100,001.*OPERAD_MAX_EXPANDED_BYTES"):
+        od.io.LibSVMIter(data_libsvm=path, data_shape=(100_000,))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe1,2\n", b"1,\0\n", b"1 2:\n", b"1e400,1\n1\n", b"x"])
+def test_lines_that_are_no_numbers_are_refused_by_name(write: Any, content: bytes) -> None:
+    path = write("bad", content)
+    with pytest.raises(FormatError, match="bad"):
+        od.io.CSVIter(path, (2,))
+    with pytest.raises(FormatError, match="bad"):
+        od.io.LibSVMIter(data_libsvm=path, data_shape=(2,))

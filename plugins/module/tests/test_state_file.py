@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import math
+import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from operad.errors import ArgumentError, FormatError
+from operad_module import exact_checkpoint
 from operad_module.state_file import read_state, write_state
 
 TREES = st.recursive(
@@ -69,3 +74,81 @@ def test_every_damaged_byte_and_every_truncation_is_refused(tmp_path: Path) -> N
         path.write_bytes(content)
         with pytest.raises(FormatError, match=r"is damaged|is no file of a training's state"):
             read_state(path)
+
+
+def signed(path: Path, body: bytes) -> None:
+    """Write a file with the right digest, as anybody can."""
+    path.write_bytes(b"operad training state 1 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+
+def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as out:
+        for name, member in members.items():
+            out.writestr(name, member)
+    return content.getvalue()
+
+
+def npy(header: str, content: bytes = b"") -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + content
+
+
+def tree(text: str) -> bytes:
+    return npy(f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(text)},), }}\n", text.encode())
+
+
+LIE = "{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }\n"
+OBJECTS = "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "expected a whole archive"),
+        (b"PK\x05\x06" + bytes(18), "tree"),
+        (
+            archive({"tree.npy": tree("{}") + bytes(1 << 22)}, zipfile.ZIP_DEFLATED),
+            "more bytes than the file",
+        ),
+        (archive({"tree.npy": tree("{}")}, zipfile.ZIP_BZIP2), "is compressed or encrypted"),
+        (
+            archive({"tree.npy": tree("{}")}).replace(b"\x14\x03\x14\x00\x00", b"\x14\x03\x14\x00\x01"),
+            "encrypted",
+        ),
+        (archive({"tree.npy": npy(LIE)}), "has 0 bytes, expected float64 of shape"),
+        (archive({"tree.npy": npy(OBJECTS, b"\x80\x04N.")}), "expected numbers as"),
+        (archive({"tree.npy": npy("(" * 10**4)}), "expected numbers as"),
+        (archive({"tree.npy": tree("{")}), "not JSON"),
+        (archive({"tree.npy": tree("[]")}), "holds list, expected an object"),
+        (archive({"tree.npy": tree('{"a": {"$array": 7}}')}), "KeyError: '7'"),
+        (archive({"tree.npy": tree('{"a": {"$array": {}}}')}), "KeyError"),
+    ],
+)
+def test_a_file_that_is_signed_and_wrong_is_refused_by_name(
+    tmp_path: Path, body: bytes, message: str
+) -> None:
+    signed(tmp_path / "net-0001.resume", body)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_state(tmp_path / "net-0001.resume")
+    assert "net-0001.resume" in str(caught.value)
+
+
+def test_arrays_that_lie_on_top_of_each_other_are_refused(tmp_path: Path) -> None:
+    body = archive({"tree.npy": tree("{}"), "0.npy": bytes(10**5)})
+    at = body.rindex(b"PK\x01\x02")  # the entry of the second one, again and again
+    entry, end = body[at : body.rindex(b"PK\x05\x06")], bytearray(body[body.rindex(b"PK\x05\x06") :])
+    end[8:12] = struct.pack("<HH", 102, 102)
+    end[12:16] = struct.pack("<I", len(body) - len(end) - body.index(b"PK\x01\x02") + 100 * len(entry))
+    signed(tmp_path / "state", body[: body.rindex(b"PK\x05\x06")] + entry * 100 + bytes(end))
+    with pytest.raises(FormatError, match="more bytes than the file"):
+        read_state(tmp_path / "state")
+
+
+@pytest.mark.parametrize(
+    "written", [{}, {"unit": "epochs", "params": ""}, {"unit": 1, "params": 2, "state": 3}]
+)
+def test_a_checkpoint_without_its_parts_is_refused(tmp_path: Path, written: Any) -> None:
+    write_state(tmp_path / "net-0001.resume", written)
+    (tmp_path / "net-0001.params").write_bytes(b"")
+    with pytest.raises(FormatError, match=r"net-0001\.resume.*expected unit, params and state"):
+        exact_checkpoint.read(str(tmp_path / "net-0001.resume"))

@@ -192,3 +192,21 @@ def test_a_verbose_initializer_logs_the_size_of_what_it_fills(caplog: pytest.Log
         filled(OfMXNet(3).set_verbosity(True), (4,))
         filled(OfMXNet(2).set_verbosity(True, lambda arr: f"of {arr.shape}"), (4,))
     assert caplog.messages == ["initialized fc_weight: 3.0", "initialized fc_weight: of (4,)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[",
+        "[]",
+        '["uniform"]',
+        '["uniform", 3]',
+        '["uniform", {"size": 1}]',
+        "[1, {}]",
+        '["none", {}]',
+        "[" * 10**5,
+    ],
+)
+def test_an_initializer_that_a_file_describes_wrongly_is_refused(text: str) -> None:
+    with pytest.raises(od.OperadError):
+        od.initializer.create(text)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -186,3 +188,62 @@ def test_devices_count_their_updates_apart() -> None:
     assert (optimizer._index_update_count, optimizer.num_update) == ({"w": 3}, 3)
     optimizer._set_current_context(1)
     assert optimizer._index_update_count == {"w": 1}
+
+
+def with_text(described: str) -> bytes:
+    content = b"operad updater states 1\n" + len(described).to_bytes(8, "little") + described.encode()
+    return content + od.nd.dumps([od.nd.ones((2,)), od.nd.ones((2,))])
+
+
+GOOD = '{"states": [[0, 0], ["w", [1, null]]], "counts": {"num_update": 3, "index_update_count": [[0, 3]]}}'
+
+
+def test_states_that_are_described_well_are_taken() -> None:
+    update = od.optimizer.get_updater(od.optimizer.SGD())
+    update.set_states(with_text(GOOD))
+    assert list(update.states) == [0, "w"]
+    assert update.optimizer.num_update == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[0, 0]", "[0, 1]"), ("[0, 0]", "[0, -1]"), ("[0, 0]", "[0, true]"), ("[0, 0]", "[[0], 0]"),
+        ("[0, 0]", "[null, 0]"), ("[0, 0]", "[0.0, 0]"), ("[0, 0]", "[0]"), ("[0, 0]", "7"),
+        ("[1, null]", "[0]"),
+        ("[1, null]", "null"), ("[1, null]", '{"a": 1}'), ("[1, null]", "[1, 1]"), ('"states"', '"stages"'),
+        ('"counts"', '"count"'), ('"num_update"', '"num_updates"'), ('"num_update": 3', '"num_update": -3'),
+        ('"num_update": 3', '"num_update": 1e9'), ('"num_update": 3', '"num_update": NaN'),
+        ("[[0, 3]]", "[[0]]"),
+        ('"num_update": 3', '"num_update": true'), ("[[0, 3]]", "[[0, null]]"), ("[[0, 3]]", "3"),
+        ("[[0, 3]]", "[[[], 3]]"), ("[[0, 3]]", '[[0, 3]], "settings": 7'), ("[[0, 3]]}}", "[[0, 3]]"),
+        ("[[0, 3]]", '[[0, 3]], "settings": {"lr": "fast"}'),
+        ("[[0, 3]]", '[[0, 3]], "settings": {"lr": [1]}'),
+    ],
+)  # fmt: skip
+def test_states_that_are_described_wrongly_are_refused_and_change_nothing(old: str, new: str) -> None:
+    assert old in GOOD
+    update = od.optimizer.get_updater(od.optimizer.SGD())
+    with pytest.raises(FormatError, match="set_states"):
+        update.set_states(with_text(GOOD.replace(old, new)))
+    assert (update.states, update.optimizer.num_update, update.optimizer.lr) == ({}, 0, 0.01)
+
+
+def test_settings_that_no_optimizer_has_are_passed_over() -> None:
+    update = od.optimizer.get_updater(od.optimizer.SGD())
+    update.set_states(with_text(GOOD.replace("[[0, 3]]", '[[0, 3]], "settings": {"lr": 2, "__class__": 1}')))
+    assert update.optimizer.lr == 2
+    assert type(update.optimizer) is od.optimizer.SGD
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_flipped_bits_are_refused_or_change_numbers_alone(seed: int) -> None:
+    update = od.optimizer.get_updater(od.optimizer.SGD(momentum=0.9))
+    update(0, od.nd.ones((3,)), od.nd.ones((3,)))
+    content, draw = bytearray(update.get_states()), random.Random(seed)
+    for _ in range(2):
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    with suppress(FormatError):
+        update.set_states(bytes(content))
+        assert type(update.optimizer.num_update) is int
+        update(next(iter(update.states)), od.nd.ones((3,)), od.nd.ones((3,)))

@@ -14,6 +14,8 @@ from importlib import machinery
 from importlib.machinery import ModuleSpec
 from typing import Final
 
+from operad.files import read_text
+
 _MOST_HOPS: Final = 8
 """How often a name is followed from one module into the next."""
 _LOADERS: Final = (
@@ -62,8 +64,7 @@ def first_line(value: str) -> str:
             raise LookupError(f"there is no module {module!r}")
         if spec.origin is None or not spec.origin.endswith(".py"):
             return ""
-        with open(spec.origin, encoding="utf-8") as file:
-            node = _definition(ast.parse(file.read()), name)
+        node = _definition(ast.parse(read_text(spec.origin, f"source {spec.origin!r}")), name)
         if node is None:
             raise LookupError(f"module {module!r} defines no {name!r}")
         if not isinstance(node, ast.ImportFrom) or not node.module or node.level:
@@ -80,8 +81,8 @@ def place(value: str) -> str | None:
     spec = module_spec(module.strip())
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return None
-    with open(spec.origin, encoding="utf-8") as file:
-        node = _definition(ast.parse(file.read()), name.strip().partition(".")[0])
+    tree = ast.parse(read_text(spec.origin, f"source {spec.origin!r}"))
+    node = _definition(tree, name.strip().partition(".")[0])
     return None if node is None else f"{spec.origin}:{node.lineno}"
 
 

@@ -15,6 +15,7 @@ read at all.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from operad import config
 from operad.errors import ConfigError
+from operad.files import check_file
 from operad.registry.plugins import Broken, Distribution, Entry, normalized
 
 if TYPE_CHECKING:
@@ -110,6 +112,17 @@ def folder_of(found: metadata.Distribution) -> str:
     return str(path if path is not None else Path(str(found.locate_file(""))))
 
 
+def text_of(found: metadata.Distribution, name: str) -> str | None:
+    """The text of one of a distribution's files; None where it is not there.
+
+    Raises:
+        FormatError: It is no file, or too large for a text.
+    """
+    path = os.path.join(folder_of(found), name)
+    check_file(path, repr(path))
+    return found.read_text(name)
+
+
 def forget_listings() -> None:
     """Drop what the import system remembers of folders' contents.
 
@@ -144,7 +157,7 @@ def _plugins() -> tuple[list[_Plugin], list[Broken]]:
 
 def _is_plugin(found: metadata.Distribution) -> bool:
     try:
-        return _OURS in (found.read_text("entry_points.txt") or "")
+        return _OURS in (text_of(found, "entry_points.txt") or "")
     except UnicodeDecodeError as error:
         # Wrong bytes in somebody else's file are none of our business.
         if _OURS.encode() in error.object.replace(b"\0", b""):
@@ -190,7 +203,7 @@ def _described(found: metadata.Distribution) -> Distribution:
     """
     from email.parser import HeaderParser  # noqa: PLC0415 - `importlib.metadata` needs it anyway
 
-    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    text = text_of(found, "METADATA") or text_of(found, "PKG-INFO") or ""
     # An empty line ends the headers; after it comes the whole README, which need not be parsed.
     headers = HeaderParser().parsestr(text.partition("\n\n")[0])
     name = headers["Name"]

@@ -73,8 +73,12 @@ def request(name: str, kind: str) -> OperatorRequest:
     if kind not in KINDS:
         raise ScaffoldError(f"operator {name!r}: kind is {kind!r}, expected one of {', '.join(KINDS)}")
     plain = name.lstrip("_")
-    if not (plain.isascii() and plain.isidentifier()) or keyword.iskeyword(name):
-        raise ScaffoldError(f"operator {name!r}: expected a Python name, such as smooth_l1 or RowNorm")
+    is_name = plain.isascii() and plain.isidentifier() and not keyword.iskeyword(name)
+    if not is_name or name.startswith("__"):  # Python's own, such as __init__
+        raise ScaffoldError(
+            f"operator {name!r}: expected a Python name, such as smooth_l1 or RowNorm, with no more than "
+            "one underscore before it"
+        )
     if len(name) > MAX_LENGTH:
         raise ScaffoldError(f"operator {name!r} has {len(name)} characters, expected at most {MAX_LENGTH}")
     module = _WORD_ENDS.sub("_", plain).lower()

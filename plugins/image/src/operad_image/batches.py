@@ -29,6 +29,7 @@ STAGES: Final = ("read", "decode", "augment", "compile", "copy")
 """What `fill` says at the end of each, by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
+_MOST_KEPT_BYTES: Final = 1 << 25
 _OWN_REFERENCES: Final = 3
 """Of a free array: the list's, the loop variable's, and that of the function that counts."""
 
@@ -60,8 +61,11 @@ class Workspace:
         self._bits.state = self._state
 
     def hold(self, size_bytes: int) -> None:
-        """Make room for images of that size, which are decoded elsewhere where there is none."""
-        if size_bytes > len(self.pixels):
+        """Make room for images of that size, which are decoded elsewhere where there is none.
+
+        None is made for the largest: each thread would keep it for good.
+        """
+        if len(self.pixels) < size_bytes <= _MOST_KEPT_BYTES:
             self.pixels = np.empty(size_bytes, np.uint8)
 
 

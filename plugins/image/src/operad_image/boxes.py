@@ -31,6 +31,8 @@ def split_label(label: Any) -> tuple[np.ndarray[Any, Any], Boxes]:
         FormatError: It is something else.
     """
     numbers = np.asarray(label, np.float32).reshape(-1)
+    if not np.isfinite(numbers).all():
+        raise FormatError(f"its labels have {numbers[~np.isfinite(numbers)][0]} among them, expected numbers")
     header, width = (int(number) for number in numbers[:2]) if len(numbers) > 1 else (0, 0)
     count, rest = divmod(len(numbers) - header, max(width, 1))
     if header < 2 or width < _LEAST_WIDTH or count < 0 or rest:

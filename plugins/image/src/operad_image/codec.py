@@ -4,18 +4,26 @@ JPEGs go through simplejpeg: of the libraries tried it gives most images per CPU
 pixels at quality 90, into memory that is given; OpenCV 229 us, Pillow 430 us; equal pixels), holds no
 interpreter lock, and refuses truncated files, which OpenCV fills up with gray. Everything else goes through
 OpenCV.
+
+No decoder is asked before the size is known (`headers`) and found within `OPERAD_MAX_IMAGE_PIXELS`. What it
+needs then counts against `OPERAD_MAX_EXPANDED_BYTES`, which all threads share.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
 import simplejpeg
 
-from operad.errors import DTypeError, FormatError, ParamError, ShapeError
+from operad.config import settings
+from operad.errors import DTypeError, FormatError, LimitError, OutOfMemoryError, ParamError, ShapeError
+from operad.files import expanding
+from operad_image.headers import PIXELS_IN_A_BYTE, Header, header_of
 from operad_image.opencv import opencv
 
 Image = np.ndarray[Any, Any]
@@ -25,7 +33,11 @@ _ORIENTATION: Final = 0x112
 _JPEG: Final = (".jpg", ".jpeg")
 _BEGIN: Final = b"\xff\xd8"
 _END: Final = b"\xff\xd9"
-_MAX_PIXELS: Final = 1 << 28
+_SCAN: Final = re.compile(rb"\xff\xda")  # a fifth of what `bytes.count` takes
+_MOST_SCANS: Final = 100
+"""Of a JPEG. Each goes over all pixels, and an empty one has ten bytes; encoders make 10, or 64 at most."""
+_PIXELS_OF_SCANS: Final = 16
+"""Times the most pixels of an image: what all scans together may go over."""
 # Between the segments before the picture, which some cameras leave there; before the end, 0xd9, it is damage.
 _JUNK: Final = re.compile("extraneous bytes before marker 0x(?!d9)")
 _MODES: Final = {1: "GRAY", 3: "RGB"}
@@ -50,32 +62,38 @@ def decode(
     Returns:
         uint8, (height, width, channels).
     Raises:
+        LimitError: It has more pixels, or its decoder needs more bytes, than the settings allow.
         FormatError: It is no image, or a damaged one.
         PluginError: It is no JPEG, and OpenCV is not installed.
     """
-    if bytes(content[:2]) != _BEGIN:
-        return _decode_others(content, channels, is_bgr)
-    turned = _orientation(content) if is_upright else 1
-    try:
-        height, width, space, _ = simplejpeg.decode_jpeg_header(content)
-        if space in ("CMYK", "YCCK"):
-            return _decode_others(content, channels, is_bgr)
-        if height * width > _MAX_PIXELS:
-            raise FormatError(
-                f"the image says that it has {width}x{height} pixels, expected {_MAX_PIXELS} at most"
-            )
-        mode = _MODES[channels or (1 if space == "Gray" else 3)]
-        size = height * width * (1 if mode == "GRAY" else 3)
-        buffer = into if into is not None and len(into) >= size else None
-        order = "BGR" if is_bgr and mode == "RGB" else mode
-        pixels: Image = simplejpeg.decode_jpeg(content, order, buffer=buffer)
-    except FormatError:
-        raise
-    except ValueError as error:
-        if _JUNK.search(str(error)) and bytes(content[-2:]) == _END:
-            return _decode_others(content, channels, is_bgr)
-        raise FormatError(f"the image is a damaged JPEG of {len(content)} bytes: {error}") from error
-    return pixels if turned == 1 else _upright(pixels, turned)
+    with decoded(content, channels, is_bgr, into, is_upright) as pixels:
+        return pixels
+
+
+@contextmanager
+def decoded(
+    content: Any,
+    channels: int | None = 3,
+    is_bgr: bool = False,
+    into: Image | None = None,
+    is_upright: bool = True,
+) -> Iterator[Image]:
+    """The pixels of an encoded image inside `with`, which count until its end; otherwise as `decode`."""
+    size = _size_of_plain_jpeg(content, channels)
+    if size is not None:
+        turned = _orientation(content) if is_upright else 1
+        with expanding(_bytes_of_plain_jpeg(content, size, turned), "the image"):
+            pixels = _decode_plain_jpeg(content, size, is_bgr, into)
+            if pixels is not None:
+                yield pixels if turned == 1 else _upright(pixels, turned)
+                return
+    content = bytes(content)
+    header = header_of(content)
+    _check_size(header, len(content))
+    # OpenCV keeps the picture twice, and three or four numbers of a pixel, whatever it is asked for.
+    needed = 2 * header.height * header.width * 4 * header.sample_bytes + header.extra_bytes
+    with expanding(needed, f"the image, a {header.kind} of {header.width}x{header.height} pixels,"):
+        yield _decode_others(content, channels, is_bgr, header)
 
 
 def encode(pixels: Image, suffix: str = ".jpg", quality: int = 95, is_bgr: bool = False) -> bytes:
@@ -116,16 +134,85 @@ def encode(pixels: Image, suffix: str = ".jpg", quality: int = 95, is_bgr: bool 
     )
 
 
-def _decode_others(content: Any, channels: int | None, is_bgr: bool) -> Image:
-    what = f"the image, which begins with {bytes(content[:4])!r} and is no JPEG of RGB,"
+def _size_of_plain_jpeg(content: Any, channels: int | None) -> tuple[int, int, int] | None:
+    """Height, width and channels of the result; None for an image that simplejpeg cannot decode."""
+    if bytes(content[:2]) != _BEGIN:
+        return None
+    try:
+        height, width, space, _ = simplejpeg.decode_jpeg_header(content)
+    except ValueError as error:
+        if _is_only_junk(error, content):
+            return None
+        raise _damaged(content, error) from error
+    if space in ("CMYK", "YCCK"):
+        return None
+    if height * width > settings().max_image_pixels or height * width > PIXELS_IN_A_BYTE * len(content):
+        _check_size(header_of(bytes(content)), len(content))
+    return height, width, channels or (1 if space == "Gray" else 3)
+
+
+def _bytes_of_plain_jpeg(content: Any, size: tuple[int, int, int], turned: int) -> int:
+    height, width, channels = size
+    scans = len(_SCAN.findall(content))  # in thumbnails, too
+    if scans > 1:
+        pixels = settings().max_image_pixels * _PIXELS_OF_SCANS
+        if scans > _MOST_SCANS or scans * height * width > pixels:
+            raise LimitError(
+                f"the image, a JPEG of {width}x{height} pixels in {scans} scans, takes too long to decode, "
+                f"expected at most {_MOST_SCANS} scans, and {pixels:,} pixels in all of them"
+            )
+        channels += 6  # two bytes for each coefficient
+    return height * width * channels * (1 if turned == 1 else 2)
+
+
+def _decode_plain_jpeg(
+    content: Any, size: tuple[int, int, int], is_bgr: bool, into: Image | None
+) -> Image | None:
+    height, width, channels = size
+    buffer = into if into is not None and len(into) >= height * width * channels else None
+    mode = "BGR" if is_bgr and channels == 3 else _MODES[channels]
+    try:
+        pixels: Image = simplejpeg.decode_jpeg(content, mode, buffer=buffer)
+    except ValueError as error:
+        if _is_only_junk(error, content):
+            return None
+        raise _damaged(content, error) from error
+    return pixels
+
+
+def _is_only_junk(error: ValueError, content: Any) -> bool:
+    return bool(_JUNK.search(str(error))) and bytes(content[-2:]) == _END
+
+
+def _damaged(content: Any, error: ValueError) -> FormatError:
+    return FormatError(f"the image is a damaged JPEG of {len(content)} bytes: {error}")
+
+
+def _check_size(header: Header, size_bytes: int) -> None:
+    height, width, most = header.height, header.width, settings().max_image_pixels
+    told = f"the image, a {header.kind}, says that it has {width}x{height} pixels"
+    if height * width > most:
+        raise LimitError(f"{told}, expected {most} at most; OPERAD_MAX_IMAGE_PIXELS allows more")
+    if not height * width:
+        raise FormatError(f"{told}, expected some")
+    if header.least_bytes > size_bytes:
+        raise FormatError(f"{told}, expected {header.least_bytes} bytes or more, got {size_bytes}")
+
+
+def _decode_others(content: bytes, channels: int | None, is_bgr: bool, header: Header) -> Image:
+    what = f"the image, a {header.kind}" + (" of no plain RGB," if header.kind == "JPEG" else ",")
     cv2 = opencv(what)
     flag = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR}.get(channels or 0, cv2.IMREAD_UNCHANGED)
     try:
-        pixels = cv2.imdecode(np.frombuffer(content, np.uint8), flag) if len(content) else None
+        pixels = cv2.imdecode(np.frombuffer(content, np.uint8), flag)
     except cv2.error as error:
+        if error.code == cv2.Error.StsNoMem:
+            raise OutOfMemoryError(f"{what} needs more memory than there is: {error}") from error
         raise FormatError(f"{what} cannot be decoded: {error}") from error
     if pixels is None:
-        raise FormatError(f"{what} is nothing that OpenCV decodes")
+        raise FormatError(f"{what} is damaged: OpenCV cannot decode its {len(content)} bytes")
+    if pixels.shape[0] * pixels.shape[1] != header.height * header.width:
+        raise FormatError(f"{what} has {pixels.shape[:2]} pixels, expected {header[1:3]} by its header")
     if pixels.ndim == 2:
         return np.asarray(pixels)[:, :, None]
     if is_bgr:

@@ -20,10 +20,10 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.dtypes import as_dtype
-from operad.errors import FormatError, ParamError, ShapeError
+from operad.errors import FormatError, OutOfMemoryError, ParamError, ShapeError
 from operad_image.batches import Array, Workspace
 from operad_image.boxes import split_label
-from operad_image.codec import decode
+from operad_image.codec import decoded
 from operad_image.detection_crops import samplers
 from operad_image.detection_options import GROUPS, DetectionLabels, Normalization
 from operad_image.detection_transform import Changer
@@ -87,22 +87,24 @@ def _fill(
         if len(found) > room:
             raise FormatError(f"it has {len(found)} labels, expected at most label_pad_width={room}")
         header, objects = split_label(found)
-        image = decode(content, None if channels == 4 else channels, into=workspace.pixels, is_upright=False)
-        workspace.hold(image.nbytes)
-        workspace.lap("decode")
-        if image.shape[2] != channels:
-            raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
-        part, objects, size = changer.change(image, objects, workspace.rng)
-        workspace.lap("augment")
-        if finisher.compile():
-            workspace.lap("compile")
-        finisher.write(part, slot, workspace.rng)
-        labels[:] = wanted.label_pad_value
-        kept = np.concatenate([header, objects.reshape(-1)])
-        labels[:_FRONT] = channels, *size, len(kept)
-        labels[_FRONT : _FRONT + len(kept)] = kept
+        with decoded(
+            content, None if channels == 4 else channels, into=workspace.pixels, is_upright=False
+        ) as image:
+            workspace.hold(image.nbytes)
+            workspace.lap("decode")
+            if image.shape[2] != channels:
+                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
+            part, objects, size = changer.change(image, objects, workspace.rng)
+            workspace.lap("augment")
+            if finisher.compile():
+                workspace.lap("compile")
+            finisher.write(part, slot, workspace.rng)
+            labels[:] = wanted.label_pad_value
+            kept = np.concatenate([header, objects.reshape(-1)])
+            labels[:_FRONT] = channels, *size, len(kept)
+            labels[_FRONT : _FRONT + len(kept)] = kept
         workspace.lap("copy")
-    except (FormatError, ShapeError) as error:
+    except (FormatError, OutOfMemoryError, ShapeError) as error:
         raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
 
 

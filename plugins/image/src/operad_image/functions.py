@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from operad import NDArray, nd
-from operad.errors import ArgumentError, ParamError
+from operad.errors import ArgumentError, FormatError, ParamError
+from operad.files import read_bytes
 from operad_image import pixels
 from operad_image.codec import Image, decode
 
@@ -73,8 +74,12 @@ def imread(
     filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool | int = True, out: Any = None
 ) -> Any:
     """Read and decode the image of a file; see `imdecode`."""
-    with open(filename, "rb") as file:
-        return imdecode(file.read(), flag, to_rgb, out)
+    what = f"image {os.fspath(filename)!r}"
+    content = read_bytes(filename, what)
+    try:
+        return imdecode(content, flag, to_rgb, out)
+    except FormatError as error:
+        raise type(error)(f"{what}: {error}") from error
 
 
 def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> Any:

@@ -7,6 +7,7 @@ record or file.
 
 from __future__ import annotations
 
+import os
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of t
 
 import operad
 from operad import nd
-from operad.errors import ArgumentError, FormatError, ParamError, ShapeError
+from operad.errors import ArgumentError, FormatError, OutOfMemoryError, ParamError, ShapeError
 from operad.profiler import laps
 from operad_image.augmenters import augment, load_states, states_of
 from operad_image.batches import STAGES
@@ -45,7 +46,9 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         path_imgrec: The record file, or
         path_imglist: a file of lines of number, labels and path, or
         imglist: a list of labels and paths: `[[0, "a.jpg"], [1, "b.jpg"]]`.
-        path_root: The folder in which the paths begin.
+        path_root: The folder in which the paths begin; None: the current one. Those of `path_imglist` must
+            not lead out of it, by `..`, as absolute paths or by links: "/" allows any absolute path, and
+            `OPERAD_OUTSIDE_ROOT=1` all of them.
         path_imgidx: Index of the record file; saves reading its heads.
         shuffle: Visit the images in another random order in each pass.
         part_index: The part that this iterator gives.
@@ -171,8 +174,8 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
                 lap("read")
                 try:
                     self._write(content, label, data[row], labels[row : row + 1], lap)
-                except FormatError as error:
-                    raise FormatError(f"{type(self).__name__}: {self._name}: {error}") from error
+                except (FormatError, OutOfMemoryError) as error:
+                    raise type(error)(f"{type(self).__name__}: {self._name}: {error}") from error
             arrays = [nd.array(data)], [nd.array(labels, dtype=labels.dtype)]
             lap("copy")
         return operad.io.DataBatch(
@@ -255,7 +258,8 @@ def _samples(
             labels = {number: label for number, (label, _) in read_list(path_imglist).items()}
         return Records([path_imgrec], path_imgidx or None, labels, *part)
     if path_imglist:
-        return Files(path_root, list(read_list(path_imglist).values()), *part)
+        found = list(read_list(path_imglist).values())
+        return Files(path_root, found, *part, source=f"{who}: list {os.fspath(path_imglist)!r}")
     if imglist is not None:
         return Files(path_root, listed(imglist), *part)
     raise ArgumentError(f"{who}: expected path_imgrec, path_imglist or imglist")

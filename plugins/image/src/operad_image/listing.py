@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, final
 
 from operad.errors import FormatError, ParamError
-from operad.files import write_atomically
+from operad.files import read_lines, write_atomically
 
 _SEED = 100
 """Of MXNet's order."""
@@ -107,17 +107,16 @@ def read_listed(path: str) -> list[Listed]:
         FormatError: A line is no number, labels and path; the message names file and line.
     """
     found = []
-    with open(path, encoding="utf-8") as lines:
-        for at, line in enumerate(lines, 1):
-            words = line.rstrip("\r\n").split("\t")
-            try:
-                if len(words) < 3:
-                    raise ValueError(line)
-                found.append(Listed(int(words[0]), words[-1], tuple(float(word) for word in words[1:-1])))
-            except ValueError as error:
-                raise FormatError(
-                    f"{path!r}: line {at} is {line!r}, expected a number, labels and a path between tabs"
-                ) from error
+    for at, line in read_lines(path, f"list {path!r}"):
+        words = line.rstrip("\r\n").split("\t")
+        try:
+            if len(words) < 3:
+                raise ValueError(line)
+            found.append(Listed(int(words[0]), words[-1], tuple(float(word) for word in words[1:-1])))
+        except ValueError as error:
+            raise FormatError(
+                f"{path!r}: line {at} is {line!r:.200}, expected a number, labels and a path between tabs"
+            ) from error
     return found
 
 

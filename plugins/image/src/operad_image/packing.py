@@ -9,6 +9,7 @@ Source: image_encode and write_worker, tools/im2rec.py.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import deque
@@ -21,8 +22,8 @@ from typing import Any, Final, final
 import numpy as np
 
 import operad
-from operad.errors import FormatError, OperadError
-from operad.files import write_atomically
+from operad.errors import FormatError, OperadError, OutOfMemoryError
+from operad.files import inside, read_bytes, write_atomically
 from operad_image.codec import decode, encode
 from operad_image.listing import Listed, read_listed
 from operad_image.pixels import resize, shorter_edge
@@ -64,14 +65,13 @@ class Packing:
             FormatError: Its file cannot be decoded; the message names it.
             OSError: It cannot be read.
         """
-        path = os.path.join(self.root, image.path)
-        with open(path, "rb") as file:
-            content = file.read()
+        path = inside(self.root, image.path, f"the list, number {image.number},")
+        content = read_bytes(path, f"image {path!r}")
         if not self.pass_through:
             try:
                 content = encode(self._changed(decode(content, self.channels)), self.encoding, self.quality)
-            except FormatError as error:
-                raise FormatError(f"{path!r}: {error}") from error
+            except (FormatError, OutOfMemoryError) as error:
+                raise type(error)(f"{path!r}: {error}") from error
         label = image.labels if self.pack_label and len(image.labels) > 1 else image.labels[0]
         return bytes(operad.recordio.pack(operad.recordio.IRHeader(0, label, image.number, 0), content))
 
@@ -108,8 +108,8 @@ def pack_list(
     prefix = os.path.splitext(path)[0]
     records, index, partial = f"{prefix}.rec", f"{prefix}.idx", f"{prefix}.rec{_PARTIAL}"
     images = read_listed(path)
-    with open(path, "rb") as file:
-        made_from = json.dumps([asdict(packing), file.read().decode()]).encode()
+    digest = hashlib.sha256(read_bytes(path, f"list {path!r}")).hexdigest()
+    made_from = json.dumps([asdict(packing), digest]).encode()
     done = 0
     if not begin_anew and os.path.exists(records) and _content(partial) == made_from:
         done = _whole_records(records, images)
@@ -179,5 +179,4 @@ def _write_index(records: str, index: str) -> int:
 def _content(path: str) -> bytes | None:
     if not os.path.exists(path):
         return None
-    with open(path, "rb") as file:
-        return file.read()
+    return read_bytes(path, f"{path!r}, which says how packing began,")

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.dtypes import as_dtype
-from operad.errors import FormatError, ParamError, ShapeError
+from operad.errors import FormatError, OutOfMemoryError, ParamError, ShapeError
 from operad_image.batches import Array, Workspace
-from operad_image.codec import decode
+from operad_image.codec import decoded
 from operad_image.finish import Finisher
 from operad_image.options import GROUPS, Colour, Geometry, Labels
 from operad_image.parameters import grouped, signature
@@ -84,19 +84,19 @@ def _fill(
             raise FormatError(f"it has {len(found)} labels, expected label_width={len(labels)}")
         labels[:] = found
         wanted = None if channels == 4 else channels
-        image = decode(content, wanted, into=workspace.pixels, is_upright=False)
-        workspace.hold(image.nbytes)
-        workspace.lap("decode")
-        if image.shape[2] != channels:
-            raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
-        part = placed(image, geometry, height, width, workspace.rng)
-        part = coloured(part, colour, height, width, workspace.rng)
-        workspace.lap("augment")
-        if finisher.compile():
-            workspace.lap("compile")
-        finisher.write(part, slot, workspace.rng)
+        with decoded(content, wanted, into=workspace.pixels, is_upright=False) as image:
+            workspace.hold(image.nbytes)
+            workspace.lap("decode")
+            if image.shape[2] != channels:
+                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
+            part = placed(image, geometry, height, width, workspace.rng)
+            part = coloured(part, colour, height, width, workspace.rng)
+            workspace.lap("augment")
+            if finisher.compile():
+                workspace.lap("compile")
+            finisher.write(part, slot, workspace.rng)
         workspace.lap("copy")
-    except (FormatError, ShapeError) as error:
+    except (FormatError, OutOfMemoryError, ShapeError) as error:
         raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import operad
 from operad.errors import ArgumentError, FormatError, ParamError
+from operad.files import inside, read_bytes, read_lines
 
 Label = np.ndarray[Any, Any]
 
@@ -101,12 +102,18 @@ class Files:
     Args:
         root: The folder that their paths begin in.
         listed: Labels and path of each.
+        source: The file that lists them, whose paths must stay below `root`; None: the program itself does.
         num_parts: Into how many parts they are divided.
         part_index: The part.
     """
 
     def __init__(
-        self, root: str | None, listed: Sequence[tuple[Label, str]], num_parts: int = 1, part_index: int = 0
+        self,
+        root: str | None,
+        listed: Sequence[tuple[Label, str]],
+        num_parts: int = 1,
+        part_index: int = 0,
+        source: str | None = None,
     ) -> None:
         if num_parts < 1 or not 0 <= part_index < num_parts:
             raise ParamError(
@@ -114,7 +121,7 @@ class Files:
             )
         count = len(listed)
         self._listed = listed[count * part_index // num_parts : count * (part_index + 1) // num_parts]
-        self._root = root or ""
+        self._root, self._source = root or "", source
 
     def __len__(self) -> int:
         return len(self._listed)
@@ -126,8 +133,11 @@ class Files:
     def read(self, number: int) -> tuple[Label, Any]:
         """The labels of an image, and its file."""
         label, path = self._listed[number]
-        with open(os.path.join(self._root, path), "rb") as file:
-            return label, file.read()
+        if self._source is not None:
+            found = inside(self._root, path, self._source)
+        else:
+            found = os.path.join(self._root, path)
+        return label, read_bytes(found, f"image {found!r}")
 
     def close(self) -> None:
         """Nothing is open."""
@@ -139,20 +149,19 @@ def read_list(path: str | os.PathLike[str]) -> dict[int, tuple[Label, str]]:
     Raises:
         FormatError: A line is none of these.
     """
+    what = f"list {os.fspath(path)!r}"
     found: dict[int, tuple[Label, str]] = {}
-    with open(path, encoding="utf-8") as lines:
-        for at, line in enumerate(lines, 1):
-            words = line.rstrip("\r\n").split("\t")
-            try:
-                number, label = int(words[0]), np.array([float(word) for word in words[1:-1]], np.float32)
-            except ValueError:
-                label = np.empty(0, np.float32)
-            if not len(label):
-                raise FormatError(
-                    f"{os.fspath(path)!r}: line {at} is {line!r}, "
-                    "expected a number, labels and a path between tabs"
-                )
-            found[number] = label, words[-1]
+    for at, line in read_lines(path, what):
+        words = line.rstrip("\r\n").split("\t")
+        try:
+            number, label = int(words[0]), np.array([float(word) for word in words[1:-1]], np.float32)
+        except (ValueError, OverflowError):
+            label = np.empty(0, np.float32)
+        if not len(label):
+            raise FormatError(
+                f"{what}: line {at} is {line!r:.200}, expected a number, labels and a path between tabs"
+            )
+        found[number] = label, words[-1]
     return found
 
 

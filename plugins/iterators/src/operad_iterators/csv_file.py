@@ -7,6 +7,7 @@ the files are read whole.
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import FormatError
+from operad.files import opened, translated
 from operad_iterators.file_rows import (
     DATA_NAME,
     LABEL_NAME,
@@ -85,13 +87,19 @@ def _read(who: str, what: str, path: str | os.PathLike[str], dtype: np.dtype[Any
                 f"{who}: lines of {file!r} have {part.shape[1]} values, "
                 f"expected {parts[0].shape[1]} as in the file before"
             )
-    return np.concatenate(parts)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _read_file(who: str, file: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy warns of a file without lines
-            return np.loadtxt(file, dtype, comments=None, delimiter=",", ndmin=2)
-    except (ValueError, UserWarning) as error:
-        raise FormatError(f"{who}: cannot read {file!r} as lines of numbers: {error}") from error
+    what = f"{who}: {file!r}"
+    # Of a comma and a digit one number is made.
+    with opened(file, what, growth=1 + dtype.itemsize / 2) as content, translated(what, "lines of numbers"):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # NumPy warns of a file without lines
+                lines = io.TextIOWrapper(content, encoding="utf-8")
+                return np.loadtxt(lines, dtype, comments=None, delimiter=",", ndmin=2)
+        except (ValueError, UserWarning) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError(f"{who}: cannot read {file!r} as lines of numbers: {error}") from error

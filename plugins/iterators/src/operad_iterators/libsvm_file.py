@@ -8,12 +8,13 @@ whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, final
 
 import numpy as np
 
 from operad.errors import FormatError, ParamError, ShapeError
+from operad.files import expanding, read_lines
 from operad_iterators.file_rows import (
     DATA_NAME,
     LABEL_NAME,
@@ -100,34 +101,48 @@ def _width(who: str, what: str, given: int | Iterable[int]) -> int:
 def _read(
     who: str, files: list[str], width: int, num_labels: int | None, dtype: np.dtype[Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Labels and dense rows of all lines; `num_labels` None: any number of labels, which are dropped."""
-    labels: list[list[float]] = []
-    rows: list[np.ndarray[Any, Any]] = []
-    for file in files:
-        with open(file) as lines:
-            for number, line in enumerate(lines, 1):
-                words = line.split()
-                if not words:
-                    continue
+    """Labels and dense rows of all lines; `num_labels` None: any number of labels, which are dropped.
+
+    Lines are counted first: a line of four bytes becomes a row of any width.
+    """
+    count = sum(1 for file in files for _ in _lines(who, file))
+    columns = width + (num_labels or 0)
+    with expanding(
+        count * columns * dtype.itemsize, f"{who}: {files[0]!r} with {count:,} rows of {columns:,}"
+    ):
+        labels, rows = np.zeros((count, num_labels or 0), dtype), np.zeros((count, width), dtype)
+        place = iter(range(count))
+        for file in files:
+            for number, words in _lines(who, file):
+                at = next(place, None)
                 try:
-                    before, row = _parsed(words, width, dtype)
-                    if num_labels is not None and len(before) != num_labels:
-                        raise ValueError(f"it has {len(before)} labels, expected {num_labels}")
+                    if at is None:
+                        raise ValueError("the file was changed while it was read")
+                    before = _parse(words, rows[at])
+                    if num_labels is not None:
+                        if len(before) != num_labels:
+                            raise ValueError(f"it has {len(before)} labels, expected {num_labels}")
+                        labels[at] = before
                 except (ValueError, OverflowError) as error:
                     raise FormatError(f"{who}: {file!r}, line {number}: {error}") from error
-                labels.append(before if num_labels is not None else [])
-                rows.append(row)
-    shape = (len(rows), width)
-    return np.array(labels, dtype), np.stack(rows) if rows else np.empty(shape, dtype)
+    return labels, rows
 
 
-def _parsed(words: list[str], width: int, dtype: np.dtype[Any]) -> tuple[list[float], np.ndarray[Any, Any]]:
+def _lines(who: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that has some, with its number."""
+    for number, line in read_lines(file, f"{who}: {file!r}", growth=1):
+        words = line.split()
+        if words:
+            yield number, words
+
+
+def _parse(words: list[str], row: np.ndarray[Any, Any]) -> list[float]:
+    """Write what a line says into its row; gives the labels."""
     before = [float(word) for word in words if ":" not in word]
-    row = np.zeros(width, dtype)
     for word in words[len(before) :]:
         index, _, value = word.partition(":")
         position = int(index)
-        if not 0 <= position < width:
-            raise ValueError(f"index {position} is outside 0 to {width - 1}")
+        if not 0 <= position < len(row):
+            raise ValueError(f"index {position} is outside 0 to {len(row) - 1}")
         row[position] = float(value)
-    return before, row
+    return before

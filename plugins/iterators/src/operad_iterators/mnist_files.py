@@ -7,24 +7,22 @@ Source: MNISTIter, src/io/iter_mnist.cc. Differs: files may be compressed; `inde
 
 from __future__ import annotations
 
-import gzip
 import math
 import os
 import struct
-import zlib
 from collections.abc import Iterable
-from typing import Any, Final, final
+from typing import Any, BinaryIO, Final, final
 
 import numpy as np
 
 from operad.errors import FormatError, ShapeError
+from operad.files import expanding, opened
 from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of, shape_of
 from operad_iterators.row_iter import RowIter
 from operad_iterators.table import Column
 
 _BYTES: Final = 8
 """idx's number for unsigned bytes."""
-_GZIP: Final = b"\x1f\x8b"
 
 
 @final
@@ -77,7 +75,7 @@ class MNISTIter(RowIter):
         input_shape: int | Iterable[int] | None = None,
     ) -> None:
         who, kind = "MNISTIter", dtype_of(dtype)
-        images, labels = _read_idx(who, image, 3), _read_idx(who, label, 1)
+        images, labels = _read_idx(who, image, 3, kind), _read_idx(who, label, 1, kind)
         if len(images) != len(labels):
             raise ShapeError(
                 f"{who}: {str(label)!r} has {len(labels)} labels, "
@@ -102,25 +100,33 @@ class MNISTIter(RowIter):
             self.reset()
 
 
-def _read_idx(who: str, path: str | os.PathLike[str], num_axes: int) -> np.ndarray[Any, Any]:
-    with open(path, "rb") as file:
-        content = file.read()
-    if content.startswith(_GZIP):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{who}: {str(path)!r} is no whole gzip file: {error}") from error
-    expected = struct.pack(">BBBB", 0, 0, _BYTES, num_axes)
-    start = 4 + 4 * num_axes
-    if len(content) < start or content[:4] != expected:
-        raise FormatError(
-            f"{who}: {str(path)!r} begins with {content[:4]!r}, expected {expected!r}: "
-            f"an idx file of bytes with {num_axes} axes"
-        )
-    shape = struct.unpack_from(f">{num_axes}I", content, 4)
-    if len(content) - start != math.prod(shape):
-        raise FormatError(
-            f"{who}: {str(path)!r} has {len(content) - start} bytes of elements, "
-            f"expected {math.prod(shape)} for shape {shape}"
-        )
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+def _read_idx(
+    who: str, path: str | os.PathLike[str], num_axes: int, dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
+    """The elements of an idx file; refuses sizes whose arrays of `dtype` would be too large."""
+    what = f"{who}: {str(path)!r}"
+    with opened(path, what, growth=1) as file:
+        head = file.read(4 + 4 * num_axes)
+        expected = struct.pack(">BBBB", 0, 0, _BYTES, num_axes)
+        if len(head) < 4 + 4 * num_axes or head[:4] != expected:
+            raise FormatError(
+                f"{what} begins with {head[:4]!r}, expected {expected!r}: "
+                f"an idx file of bytes with {num_axes} axes"
+            )
+        shape = struct.unpack_from(f">{num_axes}I", head, 4)
+        size = math.prod(shape)
+        with expanding(size * (1 + dtype.itemsize), f"{what} of shape {shape}"):
+            content = _exactly(file, size)
+            if len(content) != size or file.read(1):
+                more = "more" if len(content) == size else f"{len(content)} bytes"
+                raise FormatError(f"{what} has {more} of elements, expected {size} for shape {shape}")
+        return np.frombuffer(content, np.uint8).reshape(shape)
+
+
+def _exactly(file: BinaryIO, size: int) -> bytes:
+    """`size` bytes, or as many as there are; memory is asked for as they come."""
+    parts = []
+    while size and (part := file.read(min(size, 1 << 24))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

@@ -23,7 +23,7 @@ import numpy as np
 
 from operad import NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
 from operad_kvstore.compression import TwoBit
 from operad_kvstore.courier import Courier
@@ -138,7 +138,8 @@ class DistStore(KVStore):
 
     def load_optimizer_states(self, fname: str | Path) -> None:
         """Take over the file that rank 0 has. Every worker calls this."""
-        self._configure("states", Path(fname).read_bytes() if self.rank == 0 else b"")
+        content = read_bytes(fname, f"optimizer states {str(fname)!r}") if self.rank == 0 else b""
+        self._configure("states", content)
 
     def resume(self, key: Any = None) -> int:
         """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.

@@ -9,7 +9,7 @@ from typing import Any, final
 import operad
 from operad import NDArray
 from operad.errors import ArgumentError
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_kvstore.keys import Key
 from operad_kvstore.states import joined_state
 
@@ -89,7 +89,7 @@ class Updates:
             FormatError: The file holds something else.
         """
         self._updater("load_optimizer_states")
-        self.set_states(Path(fname).read_bytes())
+        self.set_states(read_bytes(fname, f"optimizer states {str(fname)!r}"))
 
     def states(self, dump_optimizer: bool) -> bytes:
         """The optimizer's states as bytes, with its settings if `dump_optimizer`.

@@ -57,7 +57,11 @@ def described(config: Any) -> tuple[str, list[Any], dict[str, Any]]:
     Raises:
         ParamError: It describes no metric.
     """
-    given = json.loads(config) if isinstance(config, str) and config[:1] in "[{" else config
+    is_json = isinstance(config, str) and config[:1] in {"[", "{"}
+    try:
+        given = json.loads(config) if is_json else config
+    except (ValueError, RecursionError) as error:
+        raise ParamError(f"metric {config!r:.200}: this is not JSON: {error}") from error
     if isinstance(given, str):
         return given, [], {}
     if isinstance(given, dict) and isinstance(given.get("metric"), str):

@@ -177,6 +177,10 @@ def read(path: str) -> Saved:
         FormatError: A file of it is missing or damaged.
     """
     kept = read_state(path)
+    if not ({"unit", "params", "state"} <= kept.keys() and isinstance(kept["state"], dict)):
+        raise FormatError(
+            f"{path!r} has {', '.join(kept)[:80]}, expected unit, params and state of a checkpoint"
+        )
     own_path = params_path(*_split(path))
     try:
         digest = digest_of(own_path)

@@ -12,6 +12,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
+import re
+import zipfile
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Final
@@ -19,11 +22,19 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import ArgumentError, FormatError
-from operad.files import write_atomically
+from operad.files import opened, parse_json, read_bytes, translated, write_atomically
 
 _MAGIC: Final = b"operad training state 1 "
 _HEADER_BYTES: Final = len(_MAGIC) + 64 + 1
 _ARRAY, _BYTES, _SCALAR = "$array", "$bytes", "$scalar"
+_ENCRYPTED: Final = 1
+"""Of a zip file's flags."""
+_HEAD: Final = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf]\d{1,2})', 'fortran_order': (True|False), "
+    rb"'shape': \(([\d, ]{0,200})\), \} *\n",
+    re.DOTALL,
+)
+"""How an array of numbers begins in NumPy's format, version 1.0."""
 _MARKS: Final = (_ARRAY, _BYTES, _SCALAR)
 """What a leaf that is no JSON is: an object with one of these names and the number of an array."""
 
@@ -50,21 +61,61 @@ def read_state(path: str | PathLike[str]) -> dict[str, Any]:
     Raises:
         FormatError: The file is none that it wrote, or is not whole.
     """
-    with open(path, "rb") as file:
-        header, body = file.read(_HEADER_BYTES), file.read()
+    what = f"training state {str(path)!r}"
+    content = read_bytes(path, what)
+    header, body = content[:_HEADER_BYTES], memoryview(content)[_HEADER_BYTES:]
     if not header.startswith(_MAGIC):
         raise FormatError(f"{str(path)!r} is no file of a training's state; it begins with {header[:24]!r}")
     if header != _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n":
         raise FormatError(f"{str(path)!r} is damaged: its {len(body)} bytes are not those that were written")
-    with np.load(io.BytesIO(body), allow_pickle=False) as archive:
-        tree: dict[str, Any] = _rebuilt(json.loads(archive["tree"].tobytes()), archive)
-    return tree
+    with translated(what, "what a checkpoint writes"):
+        arrays = _arrays(body, what)
+        tree = _rebuilt(parse_json(arrays["tree"].tobytes(), what, constants=True), arrays)
+        if not isinstance(tree, dict):
+            raise FormatError(f"{what} holds {type(tree).__name__}, expected an object")
+        return tree
 
 
 def digest_of(path: str | PathLike[str]) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
+    with opened(path, f"{str(path)!r}, whose digest is taken,") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _arrays(body: memoryview, what: str) -> dict[str, Any]:
+    """The arrays of an .npz as `np.savez` writes it: not compressed, so that none is larger than its file.
+
+    A digest shows damage, and says nothing of who wrote the file; so sizes are not taken on trust.
+    """
+    found = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > len(body):  # or they lie on top of each other
+                raise FormatError(
+                    f"{what}: its arrays have more bytes than the file, expected them as they are"
+                )
+            for member in members:
+                name = member.filename
+                if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & _ENCRYPTED:
+                    raise FormatError(f"{what}: {name!r} is compressed or encrypted, expected it as it is")
+                found[name.removesuffix(".npy")] = _array(archive.read(member), f"{what}: {name!r}")
+    except zipfile.BadZipFile as error:
+        raise FormatError(f"{what}: expected a whole archive of arrays: {error}") from error
+    return found
+
+
+def _array(content: bytes, what: str) -> Any:
+    head = _HEAD.match(content)
+    if head is None:
+        raise FormatError(f"{what} begins with {content[:80]!r}, expected numbers as np.savez writes them")
+    dtype, lengths = np.dtype(head[1].decode()), [int(axis) for axis in head[3].split(b",") if axis.strip()]
+    if math.prod(lengths) * dtype.itemsize != len(content) - head.end():
+        raise FormatError(
+            f"{what} has {len(content) - head.end()} bytes, expected {dtype} of shape {lengths}"
+        )
+    values = np.frombuffer(content, dtype, offset=head.end())
+    return values.reshape(lengths, order="F" if head[2] == b"True" else "C").copy()
 
 
 def _described(value: Any, arrays: list[Any], where: str) -> Any:
@@ -92,14 +143,14 @@ def _as_array(kind: str, array: Any, arrays: list[Any]) -> dict[str, int]:
     return {kind: len(arrays) - 1}
 
 
-def _rebuilt(value: Any, archive: Any) -> Any:
+def _rebuilt(value: Any, arrays: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
-        return [_rebuilt(part, archive) for part in value]
+        return [_rebuilt(part, arrays) for part in value]
     if not isinstance(value, dict):
         return value
     if len(value) == 1:
         ((kind, number),) = value.items()
         if kind in _MARKS:
-            array = archive[str(number)]
+            array = arrays[str(number)]
             return {_ARRAY: lambda: array, _BYTES: array.tobytes, _SCALAR: lambda: array[()]}[kind]()
-    return {key: _rebuilt(part, archive) for key, part in value.items()}
+    return {key: _rebuilt(part, arrays) for key, part in value.items()}

@@ -8,6 +8,7 @@ numbers or counts is the program's own to keep, by a callback with `state_dict` 
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
@@ -16,6 +17,7 @@ import numpy as np
 
 import operad as od
 from operad.errors import ArgumentError, FormatError, UnsupportedError
+from operad.files import translated
 from operad_module import exact_checkpoint
 from operad_module.exact_checkpoint import Checkpoint, Saved
 
@@ -117,12 +119,13 @@ class TrainingState:
         """
         state = saved.state
         try:
-            self.epoch, self.nbatch, self.num_batches = state["place"]
-            self._module.load_state_dict(state["module"])
-            _load_each("data", [self._data, self._eval_data], state["data"])
-            _load_each("metric", [self._metric], state["metric"])
-            _load_each("callback", self._keeping, state["callbacks"])
-            _set_random(state["random"])  # last, for what is above may draw
+            with translated("its state", "what this program writes"):
+                self.epoch, self.nbatch, self.num_batches = map(operator.index, state["place"])
+                self._module.load_state_dict(state["module"])
+                _load_each("data", [self._data, self._eval_data], state["data"])
+                _load_each("metric", [self._metric], state["metric"])
+                _load_each("callback", self._keeping, state["callbacks"])
+                _set_random(state["random"])  # last, for what is above may draw
         except FormatError as error:
             raise FormatError(
                 f"fit: {saved.path!r} does not fit this program: {error}; "

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 import operad as od
 from operad import NDArray, Symbol
 from operad.errors import ArgumentError, FormatError
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_module.executor_group import DataParallelExecutorGroup
 
 _STORE_CALLS: Final = (("init", "push", "pull"), ("broadcast", "pushpull"))
@@ -116,7 +116,7 @@ class Updates:
         if self.is_on_store:
             self.store.load_optimizer_states(fname)
         else:
-            self.updater.set_states(Path(fname).read_bytes())
+            self.updater.set_states(read_bytes(fname, f"optimizer states {str(fname)!r}"))
 
     def state_dict(self) -> dict[str, Any]:
         """States, counts and settings of the optimizer, and what its schedule and the store keep."""
@@ -155,7 +155,7 @@ class Updates:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "states"
             self.store.save_optimizer_states(str(path), dump_optimizer=True)
-            return path.read_bytes()
+            return read_bytes(path, "the states that the store wrote")
 
 
 def _is_plain(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from operad import Context, NDArray
 from operad_optimizer.base import Index, Optimizer, State
-from operad_optimizer.state import dump_states, load_states
+from operad_optimizer.state import checked_counts, checked_settings, dump_states, load_states
 
 _SETTINGS = (bool, int, float, str, type(None))
 
@@ -96,13 +96,15 @@ class Updater:
             FormatError: `states` is something else.
         """
         loaded, counts = load_states(states)
+        total, of_indices = checked_counts(counts)
+        settings = checked_settings(vars(self.optimizer), counts.get("settings", {}))
+        # state change: all of it is known to be good.
         self.states = loaded
-        self.optimizer.num_update = int(counts["num_update"])
+        self.optimizer.num_update = total
         self.optimizer._index_update_count.clear()
-        self.optimizer._index_update_count.update(counts["index_update_count"])
-        for key, value in counts.get("settings", {}).items():
-            if key in vars(self.optimizer):
-                setattr(self.optimizer, key, value)
+        self.optimizer._index_update_count.update(of_indices)
+        for key, value in settings.items():
+            setattr(self.optimizer, key, value)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

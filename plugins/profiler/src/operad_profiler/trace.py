@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final, final
 
+from operad.files import write_atomically
 from operad_profiler.recording import (
     Moment,
     NodeRuns,
@@ -34,8 +35,8 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     check_process("dump", profile_process)
     if finished:
         stop()
-    with open(config["filename"], "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": list(_Trace().events()), "displayTimeUnit": "ms"}, file)
+    trace = {"traceEvents": list(_Trace().events()), "displayTimeUnit": "ms"}
+    write_atomically(config["filename"], json.dumps(trace).encode())
     if finished:
         forget()
 

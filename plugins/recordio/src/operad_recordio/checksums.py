@@ -17,7 +17,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.errors import FormatError
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 
 SUFFIX: Final = ".crc"
 """What the sidecar's name has behind that of the record file."""
@@ -66,8 +66,7 @@ class Checksums:
                 f"{path!r}: there are no checksums {sidecar!r}; write the file with checksums=True, "
                 "or make them with recordio.build_index(..., checksums=True)"
             )
-        with open(sidecar, "rb") as file:
-            content = file.read()
+        content = read_bytes(sidecar, f"checksums {sidecar!r}")
         body = content[:-4]
         if len(body) < _HEAD.size or zlib.crc32(body).to_bytes(4, "little") != content[-4:]:
             raise FormatError(f"{sidecar!r}: it is no whole file of checksums; make it again")

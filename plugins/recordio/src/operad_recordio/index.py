@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from operad.errors import FormatError
-from operad.files import write_atomically
+from operad.files import read_lines, write_atomically
 from operad_recordio.checksums import write_checksums
 from operad_recordio.cursor import Cursor
 from operad_recordio.record_file import RecordFile
+
+_MOST_BYTES: Final = 1 << 63
+"""That a file can have."""
 
 
 def read_index(path: str, key_type: Callable[[str], Any]) -> Iterator[tuple[Any, int]]:
@@ -23,23 +26,22 @@ def read_index(path: str, key_type: Callable[[str], Any]) -> Iterator[tuple[Any,
     Raises:
         FormatError: A line is no key and offset.
     """
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            words = line.strip().split("\t")
-            try:
-                key, offset = key_type(words[0]), int(words[1])
-            except (ValueError, IndexError) as error:
-                kind = getattr(key_type, "__name__", key_type)
-                raise FormatError(
-                    f"{path!r}: line {number} is {line!r}, expected a key ({kind}), a tab and an offset; "
-                    "recordio.build_index makes the index anew"
-                ) from error
-            if offset < 0 or offset % 4:
-                raise FormatError(
-                    f"{path!r}: line {number} has the offset {offset}, expected a multiple of 4; "
-                    "recordio.build_index makes the index anew"
-                )
-            yield key, offset
+    for number, line in read_lines(path, f"index {path!r}"):
+        words = line.strip().split("\t", 2)
+        try:
+            key, offset = key_type(words[0]), int(words[1])
+        except (ValueError, IndexError, OverflowError) as error:
+            kind = getattr(key_type, "__name__", key_type)
+            raise FormatError(
+                f"{path!r}: line {number} is {line!r:.200}, expected a key ({kind}), a tab and an offset; "
+                "recordio.build_index makes the index anew"
+            ) from error
+        if not 0 <= offset < _MOST_BYTES or offset % 4:
+            raise FormatError(
+                f"{path!r}: line {number} has the offset {offset!s:.40}, expected a multiple of 4; "
+                "recordio.build_index makes the index anew"
+            )
+        yield key, offset
 
 
 def build_index(

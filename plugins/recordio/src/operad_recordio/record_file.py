@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Self, final
 
 from operad.errors import FormatError
+from operad.files import check_bytes, open_descriptor, reading
 from operad_recordio.checksums import Checksums
 from operad_recordio.frames import (
     FIRST,
@@ -37,6 +38,8 @@ Fetch = Callable[[int, int], bytes]
 """Gives so many bytes at an offset; fewer only at the end of the file."""
 
 _SCAN_BYTES = 1 << 18
+_LARGE_BYTES = 1 << 20
+"""More than this at once counts against the budget of the process."""
 
 
 @final
@@ -56,8 +59,7 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike[str], checksums: bool = False) -> None:
         self.path = os.fspath(path)
         self._checksums = Checksums.of(self.path) if checksums else None
-        self._descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        self.size = os.fstat(self._descriptor).st_size
+        self._descriptor, self.size = open_descriptor(self.path, f"record file {self.path!r}")
 
     def close(self) -> None:
         """Close the file; may be called twice."""
@@ -82,6 +84,12 @@ class RecordFile:
 
     def fetch(self, offset: int, size: int) -> bytes:
         """`size` bytes at `offset`; fewer only at the end of the file."""
+        if size > _LARGE_BYTES:
+            with reading(size, f"a record of {self.path!r}"):
+                return self._fetched(offset, size)
+        return self._fetched(offset, size)
+
+    def _fetched(self, offset: int, size: int) -> bytes:
         found = os.pread(self._descriptor, size, offset)
         if len(found) == size or not found:
             return found
@@ -137,6 +145,7 @@ class RecordFile:
         while flag != LAST:
             flag, at, part = self._frame(at, (MIDDLE, LAST), offset, fetch)
             parts.append(part)
+            check_bytes(at - offset, f"the record at byte {offset} of {self.path!r}")
         return MAGIC_BYTES.join(parts), at, True
 
     def _frame(self, at: int, flags: tuple[int, int], offset: int, fetch: Fetch) -> tuple[int, int, bytes]:

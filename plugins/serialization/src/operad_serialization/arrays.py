@@ -33,7 +33,7 @@ import operad
 from operad.boundary import boundary
 from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
-from operad.files import write_atomically
+from operad.files import expanding, read_bytes, write_atomically
 from operad.ndarray import NDArray, array
 
 _LIST_MAGIC: Final = 0x112
@@ -41,6 +41,8 @@ _V1_MAGIC: Final = 0xF993FAC8
 _V2_MAGIC: Final = 0xF993FAC9
 _NUMPY_SHAPE_MAGIC: Final = 0xF993FACA
 _MAX_NDIM: Final = 32
+_BYTES_OF_AN_ARRAY: Final = 1280
+"""That an array takes beside its elements, which a file can have none of."""
 
 
 @boundary
@@ -96,8 +98,7 @@ def load(fname: str | Path) -> list[NDArray] | dict[str, NDArray]:
     Raises:
         FormatError: The file is not such a file, or is cut short; the message says where.
     """
-    with open(fname, "rb") as file:
-        return loads(file.read(), str(fname))
+    return loads(read_bytes(fname, f"file of arrays {str(fname)!r}"), str(fname))
 
 
 @boundary
@@ -108,7 +109,8 @@ def loads(content: bytes, what: str = "bytes") -> list[NDArray] | dict[str, NDAr
     if magic != _LIST_MAGIC:
         raise reader.error(f"begins with {magic:#x}, expected {_LIST_MAGIC:#x}: not a file of arrays")
     reader.check_count(count, 4, "arrays")
-    arrays = [_read_array(reader, i) for i in range(count)]
+    with expanding(count * _BYTES_OF_AN_ARRAY, f"{what} with {count:,} arrays"):
+        arrays = [_read_array(reader, i) for i in range(count)]
     (num_names,) = reader.unpack("<Q")
     if num_names not in (0, count):
         raise reader.error(f"has {num_names} names for {count} arrays")

@@ -14,12 +14,12 @@ Source: src/nnvm/legacy_json_util.cc.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NoReturn, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 import operad
 from operad.errors import ArgumentError, FormatError, OperadError, ParamError
+from operad.files import parse_json
 from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
 
@@ -68,15 +68,7 @@ def from_json(
 def _parsed(text: str | bytes, source: str) -> Any:
     if not isinstance(text, (str, bytes)):
         raise ArgumentError(f"{source}: got {type(text).__name__}, expected text")
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{source}: this is not JSON: {error}") from error
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    # Python's reader takes NaN and Infinity, which JSON does not have.
-    raise ValueError(f"{name} is no JSON value")
+    return parse_json(text, source)
 
 
 @final

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from operad.boundary import boundary
-from operad.errors import FormatError
-from operad.files import write_atomically
+from operad.files import read_text, write_atomically
 from operad.symbol import Symbol
 from operad_serialization.describe import describe
 from operad_serialization.read_json import from_json
@@ -52,9 +51,4 @@ def load(fname: str | Path) -> Symbol:
         OperatorNotFoundError: It uses an operator that no installed plugin provides.
     """
     source = f"symbol file {str(fname)!r}"
-    try:
-        with open(fname, encoding="utf-8") as file:
-            text = file.read()
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{source}: this is no UTF-8 text: {error}") from error
-    return Symbol(from_json(text, source=source).outputs)
+    return Symbol(from_json(read_text(fname, source), source=source).outputs)

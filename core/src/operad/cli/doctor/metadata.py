@@ -15,7 +15,7 @@ from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
-from operad.registry.discovery import folder_of, installed, is_safe
+from operad.registry.discovery import folder_of, installed, is_safe, text_of
 from operad.registry.packages import standard_line
 from operad.registry.plugins import Entry, normalized
 from operad.registry.policy import choose, usable
@@ -36,7 +36,7 @@ def metadata_findings() -> Iterator[Finding]:
     for found in installed():
         try:
             name = _name(found)
-            is_ours = name == "operad" or "[operad." in (found.read_text("entry_points.txt") or "")
+            is_ours = name == "operad" or "[operad." in (text_of(found, "entry_points.txt") or "")
         except (OSError, ValueError) as problem:
             yield from _unreadable_findings(found, problem)
             continue
@@ -125,7 +125,7 @@ def failure_findings(failed: Iterable[Failed]) -> Iterator[Finding]:
 
 
 def _name(found: metadata.Distribution) -> str | None:
-    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    text = text_of(found, "METADATA") or text_of(found, "PKG-INFO") or ""
     header = re.search(r"^Name:\s*(\S+)", text.partition("\n\n")[0], re.MULTILINE)
     return normalized(header[1]) if header else None
 

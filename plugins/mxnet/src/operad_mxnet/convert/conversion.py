@@ -107,7 +107,7 @@ def _variable(name: str, attrs: Mapping[str, str]) -> Tensor:
 def _shape(text: str) -> list[int] | None:
     try:
         axes = ast.literal_eval(text.replace("L", ""))
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     is_shape = isinstance(axes, (tuple, list)) and all(type(axis) is int for axis in axes)
     return list(axes) if is_shape else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from operad.errors import ArgumentError, FormatError
+from operad.files import opened, parse_json, read_text
 
 _ARRAYS_BEGIN: Final = (0x112).to_bytes(8, "little")
 _EPOCH: Final = re.compile(r"-(\d{4,})\.params")
@@ -47,7 +47,7 @@ def find(name: str, epoch: int | None) -> ModelFiles:
     if path.is_file():
         if epoch is not None:
             raise ArgumentError(f"--epoch goes with the prefix of a checkpoint, and {name!r} is a file")
-        with path.open("rb") as file:
+        with opened(path, repr(name)) as file:
             is_arrays = file.read(len(_ARRAYS_BEGIN)) == _ARRAYS_BEGIN or path.suffix == ".params"
         return ModelFiles(None, path) if is_arrays else ModelFiles(path, None)
     symbol = Path(f"{name}-symbol.json")
@@ -80,10 +80,7 @@ def read_document(path: Path) -> dict[str, Any]:
         FormatError: It is no symbol file; the message says where it is damaged.
     """
     where = f"symbol file {str(path)!r}"
-    try:
-        document: Any = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:  # of text that is no UTF-8, too
-        raise FormatError(f"{where}: this is not JSON: {error}") from error
+    document: Any = parse_json(read_text(path, where), where)
     nodes = document.get("nodes") if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not nodes:
         raise FormatError(f"{where}: there is no list of 'nodes'; expected a file that Symbol.save wrote")

@@ -18,6 +18,7 @@ import numpy as np
 
 from operad import NDArray
 from operad.errors import UnsupportedError
+from operad.files import parse_json, translated
 from operad_optimizer.arguments import Suggesting
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -156,8 +157,12 @@ def create(name: str | Initializer, **arguments: Any) -> Initializer:
     if isinstance(name, Initializer):
         return name
     if name.startswith("["):
-        described, arguments = json.loads(name)
-        return _registered.find(described)(**arguments)
+        # A symbol file may say this of its variables.
+        with translated(
+            f"create: the initializer {name!r:.200}", "a name and arguments, as dumps writes them"
+        ):
+            described, arguments = parse_json(name, "create: the initializer", constants=True)
+            return _registered.find(str(described))(**arguments)
     return _registered.find(name)(**arguments)
 
 

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from operad.errors import OperadError
 from operad.files import write_atomically
 
 
@@ -69,3 +70,53 @@ def test_what_is_no_regular_file_is_written_to_as_it_is(tmp_path):
     reader.join()
     assert received == [b"through"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o444])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    write_atomically(path, b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert path.read_bytes() == b"new"
+
+
+def test_what_takes_the_place_of_a_private_file_is_never_open_to_others(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    modes, fchmod = [], os.fchmod
+
+    def noted(descriptor, mode):
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        fchmod(descriptor, mode)
+
+    monkeypatch.setattr(os, "fchmod", noted)
+    write_atomically(path, b"new")
+    assert modes == [0o600]
+
+
+def test_contents_are_on_the_disk_before_the_name_and_the_name_after(tmp_path, monkeypatch):
+    steps, fsync, replace = [], os.fsync, os.replace
+
+    def noted(descriptor):
+        steps.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        fsync(descriptor)
+
+    def renamed(*paths):
+        steps.append("rename")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "replace", renamed)
+    write_atomically(tmp_path / "file", b"x")
+    assert steps == ["file", "rename", "folder"]
+
+
+def test_an_error_names_what_was_written_and_is_one_of_ours(tmp_path):
+    with pytest.raises(OperadError, match=r"writing '.*/no/file': No such file"):
+        write_atomically(tmp_path / "no" / "file", b"x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"writing '.*/folder'"):
+        write_atomically(tmp_path / "folder", b"x")

@@ -1,0 +1,83 @@
+"""Writing files: whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from operad.files.errors import translated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NEW: Final = 0o666
+"""Permissions of a new file, less the umask."""
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write `content` under a temporary name in the same folder and rename it to `path`.
+
+    A reader sees the old file or the new one, also if this process dies half way, or the machine does: the
+    contents are on the disk before they get the name, and the name is when this returns. A file that is
+    there keeps its permissions and, as far as this user may set them, its owner and group. A symbolic link
+    stays one; what is no regular file (`/dev/null`, a pipe) is written to as it is.
+
+    Raises:
+        OperadError: The operating system refused; an `OSError` too, such as `FileNotFoundError`.
+    """
+    with translated(f"writing {os.fspath(path)!r}", "a path"):
+        _write(os.path.realpath(path), content)
+
+
+def _write(target: str, content: bytes) -> None:
+    try:
+        old = os.stat(target)
+    except FileNotFoundError:
+        _replace(target, content, None)
+        return
+    if stat.S_ISREG(old.st_mode):
+        _replace(target, content, old)
+        return
+    with open(target, "wb") as file:
+        file.write(content)
+
+
+def _replace(target: str, content: bytes, old: os.stat_result | None) -> None:
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".operad-{os.urandom(8).hex()}.tmp")
+    # Made here rather than by `tempfile`, so that it gets the permissions any new file gets. One that takes
+    # the place of another is closed to others until it has that one's.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if old else _NEW)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if old is not None:
+                _keep_owner_and_mode(descriptor, old)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
+    own = os.fstat(descriptor)
+    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(OSError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
+
+
+def _sync_folder(folder: str) -> None:
+    """Bring the new name to the disk; some file systems, and folders one may not list, do not do that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,130 @@
+"""A limit holds for the process, whatever number of threads ask."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from operad import config
+from operad.errors import FormatError, LimitError
+from operad.files.limits import Budget, Deadline, check_bytes, check_entries, expanding
+
+
+@pytest.fixture
+def budget(monkeypatch):
+    monkeypatch.setenv("OPERAD_MAX_EXPANDED_BYTES", "100")
+    config.reload()
+    yield Budget("max_expanded_bytes", "once it is expanded")
+    monkeypatch.undo()
+    config.reload()
+
+
+def test_what_could_never_fit_is_refused_with_file_size_and_setting(budget):
+    with pytest.raises(LimitError) as caught:
+        budget.acquire(101, "image 'bomb.png'")
+    for word in ("image 'bomb.png'", "101 bytes", "at most 100", "OPERAD_MAX_EXPANDED_BYTES"):
+        assert word in str(caught.value)
+    assert budget.used == 0
+    assert isinstance(caught.value, FormatError)
+
+
+def test_threads_together_never_hold_more_than_the_limit(budget):
+    most, lock, barrier = [0], threading.Lock(), threading.Barrier(16)
+
+    def work():
+        barrier.wait()
+        for _ in range(50):
+            budget.acquire(40, "a file")
+            with lock:
+                most[0] = max(most[0], budget.used)
+            budget.release(40)
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 40 <= most[0] <= 80
+    assert budget.used == 0
+
+
+def test_a_thread_that_holds_a_part_does_not_wait_for_others(budget):
+    holding, done = threading.Event(), threading.Event()
+
+    def other():
+        budget.acquire(50, "another file")
+        holding.set()
+        done.wait()
+        budget.release(50)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    holding.wait()
+    budget.acquire(30, "a file")
+    budget.acquire(20, "a part of it")
+    try:
+        with pytest.raises(LimitError, match="other threads hold 50"):
+            budget.acquire(10, "one more")
+    finally:
+        done.set()
+        thread.join()
+    with pytest.raises(LimitError, match="expected at most 50"):
+        budget.acquire(60, "more than is left of the limit")
+    budget.release(50)
+    assert budget.used == 0
+
+
+def test_an_error_inside_gives_the_bytes_back(budget):
+    with pytest.raises(KeyError), expanding(60, "a file"):
+        raise KeyError("x")
+    with expanding(100, "a file"):
+        pass
+
+
+def test_a_forked_child_has_what_threads_of_its_parent_held():
+    holding, done = threading.Event(), threading.Event()
+
+    def other():
+        with expanding(config.settings().max_expanded_bytes, "all of it"):
+            holding.set()
+            done.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    holding.wait()
+    child = os.fork()
+    if child == 0:
+        with expanding(config.settings().max_expanded_bytes, "all of it"):
+            os._exit(7)
+    done.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@pytest.mark.parametrize(
+    ("variable", "check"),
+    [
+        ("OPERAD_MAX_ENTRIES", lambda: check_entries(11, "a list")),
+        ("OPERAD_MAX_FILE_BYTES", lambda: check_bytes(11, "a record")),
+    ],
+)
+def test_counts_beyond_a_setting_are_refused_by_its_name(variable, check, monkeypatch):
+    monkeypatch.setenv(variable, "10")
+    config.reload()
+    try:
+        with pytest.raises(LimitError, match=variable):
+            check()
+    finally:
+        monkeypatch.undo()
+        config.reload()
+    check()
+
+
+def test_a_deadline_that_has_passed_names_its_setting(monkeypatch):
+    deadline = Deadline("a list")
+    deadline.check()
+    monkeypatch.setattr("time.monotonic", lambda: 1e12)
+    with pytest.raises(LimitError, match=r"a list takes more than 3600 s.*OPERAD_MAX_FILE_SECONDS"):
+        deadline.check()

@@ -1,0 +1,87 @@
+"""SECURITY.md says of every file and stream how it comes in: through `operad.files`, or why not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from operad.config import OPTIONS
+from tools.workspace import ROOT, distributions
+
+PAGE = ROOT / "SECURITY.md"
+DOOR = ROOT / "core/src/operad/files"
+
+CALLS = {
+    "open", "fdopen", "read_text", "read_bytes", "load", "loads", "loadtxt", "genfromtxt", "fromfile",
+    "memmap", "mmap", "imread", "imdecode", "decode_jpeg", "decode_jpeg_header", "ZipFile",
+    "GzipFile", "BZ2File", "LZMAFile", "decompress", "decompressobj", "is_zipfile", "safe_load", "unpickled",
+    "run_path", "pread", "read_array", "VideoCapture",
+}  # fmt: skip
+"""What opens, parses or decodes; by the last name of the call."""
+OURS = {"nd", "operad", "od", "sym", "files"}
+"""`nd.load` and `operad.files.opened` are doors themselves."""
+
+
+def calls(tree: ast.AST) -> Iterator[str]:
+    """The calls in a module that open, parse or decode something, as they are written."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            parts = ast.unparse(node.func).split(".")
+            if parts[-1] in CALLS and parts[0] not in OURS:
+                yield ".".join(parts[-2:]) if len(parts) > 1 else parts[0]
+
+
+def found() -> set[tuple[str, str]]:
+    """Module and call of each in core, SDK and plugins, less the door itself."""
+    return {
+        (str(file.relative_to(ROOT)), call)
+        for distribution in distributions()
+        for file in (distribution.folder / "src").rglob("*.py")
+        if DOOR not in file.parents and "templates" not in file.parts
+        for call in calls(ast.parse(file.read_text()))
+    }
+
+
+def listed() -> dict[tuple[str, str], str]:
+    """Module and call of each row of the table, with its reason."""
+    section = PAGE.read_text().partition("## Opened elsewhere")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+\.py)` \| (.+?) \| (.+?) \|$", section, re.MULTILINE)
+    return {(module, call): why for module, names, why in rows for call in re.findall(r"`([^`]+)`", names)}
+
+
+def test_the_scan_sees_each_way_to_open_a_file() -> None:
+    source = "open(a); Path(b).read_text(); np.load(c); loads(d); cv2.imread(e); nd.load(f); read_bytes(g)"
+    assert list(calls(ast.parse(source))) == [
+        "open", "Path(b).read_text", "np.load", "loads", "cv2.imread", "read_bytes",
+    ]  # fmt: skip
+
+
+def test_every_call_that_opens_a_file_is_in_the_door_or_listed_with_a_reason() -> None:
+    # `read_bytes`, `read_text` and `opened` without anything before them are the door's.
+    there = {(module, call) for module, call in found() if call not in {"read_bytes", "read_text"}}
+    assert there - listed().keys() == set(), "not in SECURITY.md, 'Opened elsewhere'; use operad.files"
+    assert listed().keys() - there == set(), "in SECURITY.md, and not in the code"
+    assert all(len(why) > 10 for why in listed().values())
+
+
+def test_the_table_of_limits_has_every_setting_with_its_default() -> None:
+    limits = {option.variable for option in OPTIONS if option.field.startswith("max_")}
+    limits -= {"OPERAD_MAX_PENDING", "OPERAD_MAX_PENDING_BYTES"}  # of the engine
+    section = PAGE.read_text().partition("## Limits")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(OPERAD_\w+)`", section, re.MULTILINE)) == limits
+
+
+@pytest.mark.parametrize("path", re.findall(r"\]\(([^)#:]+)\)", PAGE.read_text()))
+def test_links_lead_somewhere(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(re.findall(r"`(tests/[\w/.]+|[\w/]+/tests/[\w/.]+)`", PAGE.read_text())))
+)
+def test_tests_that_are_named_are_there(name: str) -> None:
+    assert Path(ROOT / name).exists()
