@@ -21,6 +21,7 @@ from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import part_of, refitted
+from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
@@ -88,9 +89,8 @@ class Executor(registry.Extensible):
         self._group2ctx = dict(group2ctx)
         self._program = program
         self._output_names = graph.list_outputs()
-        self._fixed = _fixed_arguments(graph)
-        self._are_fixed: Versions | None = None  # since when the arrays hold these numbers
         self.arg_dict = dict(args)
+        self._fixed = FixedArguments(graph, self.arg_dict)
         self.grad_dict = dict(grads)
         self.aux_dict = dict(aux)
         self._bind({**self.arg_dict, **self.aux_dict}, pool, outputs)
@@ -179,10 +179,7 @@ class Executor(registry.Extensible):
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             _set_values(f"forward: {name!r}", self.arg_dict[name], value)
-        if self._fixed and (self._are_fixed is None or self._are_fixed.first_changed() is not None):
-            for name, number in self._fixed.items():
-                self.arg_dict[name][...] = number
-            self._are_fixed = Versions([self.arg_dict[name] for name in self._fixed])
+        self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
         self._binding.take_ownership()
         self._run(self._forward, is_train)
@@ -380,17 +377,6 @@ class Executor(registry.Extensible):
 def _empty_like(program: Program, entry: int) -> NDArray:
     spec = program.spec(entry)
     return empty(spec.shape, spec.ctx, spec.dtype)
-
-
-def _fixed_arguments(graph: Graph) -> dict[str, float]:
-    """The numbers that operators fix, by the variables that are bound to their arguments."""
-    return {
-        entry.node.name: number
-        for node in graph.op_nodes
-        for name, number in node.op.fixed_arguments().items()
-        if isinstance((entry := node.inputs[node.op.list_inputs().index(name)]).node, Variable)
-        and entry.node in graph.arguments
-    }
 
 
 def _set_values(what: str, target: NDArray, value: Any) -> None:
