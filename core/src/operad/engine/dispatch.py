@@ -143,8 +143,11 @@ class Dispatcher:
         """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
 
         def is_over() -> bool:
-            is_free = var.holders == 0 or (not write and var.holders > 0 and not var.queue)
-            return self.lock.is_quiet and is_free
+            # In this order: see `CombiningLock.is_quiet`. What another thread's step has not entered
+            # yet is seen as a note or a taken lock; asked after the holders, it would be in neither.
+            if not self.lock.is_quiet:
+                return False
+            return var.holders == 0 or (not write and var.holders > 0 and not var.queue)
 
         self._runner.help(is_over)
         if is_over() and var.failure is None:
