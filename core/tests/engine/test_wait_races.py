@@ -14,17 +14,17 @@ from operad.engine.thread import wait_for
 CTX = cpu()
 
 
+def is_blocked(thread: threading.Thread) -> bool:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return frame is not None and frame.f_code is wait_for.__code__
+
+
 @pytest.mark.parametrize("write", [False, True])
 def test_a_wait_never_ends_before_a_push_that_was_left_to_another_thread(
     threaded: ThreadedEngine, write: bool
 ) -> None:
     """The step that the push was left to ends between any two lines of the question."""
     lock, ran = threaded.lock, []
-
-    def is_blocked(thread: threading.Thread) -> bool:
-        frame = sys._current_frames().get(thread.ident or 0)
-        return frame is not None and frame.f_code is wait_for.__code__
-
     wait = threaded.wait_to_write if write else threaded.wait_for_var
     num_lines = 40
     for stop_at in range(num_lines):
