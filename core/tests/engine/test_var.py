@@ -27,14 +27,15 @@ class DependencyQueue:
 
     def add(self, block: OprBlock) -> bool:
         """Enter a block; whether it is handed out."""
-        is_ready = self.queue.add(block) and self.queue.hand_out(block)
+        is_ready = self.queue.add(block)
         assert not self._handed_out()
         return is_ready
 
     def finish(self, block: OprBlock, failure: Failure | None = None) -> list[OprBlock]:
         """Take back a block that was handed out; those that are handed out then."""
         block.state, block.error = RAN, failure
-        self.queue.finish(block)
+        self.queue.conclude(block)
+        self.queue.release(block, 1)
         return self._handed_out()
 
     def _handed_out(self) -> list[OprBlock]:

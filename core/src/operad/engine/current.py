@@ -94,10 +94,10 @@ def stop() -> None:
 
 
 def set_bulk_size(size: int) -> int:
-    """Say how many of the thread's operations a worker may run in a row from now on; see `Engine.bulk`.
+    """Say that the thread's pushes belong together from now on, `size` at a time; see `Engine.bulk`.
 
     Args:
-        size: How many at most; less than 2: as the engine sees fit.
+        size: How many; less than 2: they do not.
 
     Returns:
         The size until now; 0 if none was set.
@@ -108,7 +108,7 @@ def set_bulk_size(size: int) -> int:
     if size < 0:
         raise EngineError(f"set_bulk_size: size is {size}, expected at least 0")
     thread = local.state
-    before, thread.run_length = thread.run_length, size if size > 1 else 0
+    before, thread.bulk_size = thread.bulk_size, size if size > 1 else 0
     return before
 
 

@@ -13,10 +13,10 @@ from typing import Final, final
 from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
-from operad.engine.failure import Failure, interrupted, note_on
+from operad.engine.failure import Failure, alive, interrupted, note_on
 from operad.engine.interrupts import is_from_outside
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import CALLED, RAN, WAIT, Opr, OprBlock, RunContext
+from operad.engine.operation import CALLED, DELETE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
@@ -52,6 +52,10 @@ class Runner(ABC):
     @abstractmethod
     def offer(self, block: OprBlock) -> None:
         """`block` may run from now on. Under the lock. A block may be offered twice; it is TAKEN once."""
+
+    def go_on_with(self, block: OprBlock) -> None:
+        """`offer`, of a block that the calling thread's operation has just made ready. Under the lock."""
+        self.offer(block)
 
     @abstractmethod
     def after(self) -> None:
@@ -175,17 +179,22 @@ class Dispatcher:
         )
 
     def _enter(self, block: OprBlock) -> None:
-        if self.queue.add(block) and self.queue.hand_out(block):
+        if self.queue.add(block):
             self.runner.offer(block)
         elif self.queue.ready:
             self._hand_out()
 
     def _retire(self, block: OprBlock) -> None:
-        error = block.error
-        if error is not None and not isinstance(error, Failure):
-            block.error = self.failed(block, error)
-        self.queue.finish(block)
-        if self.queue.ready:
+        queue, state, opr = self.queue, block.state, block.opr
+        if state == RAN:
+            error = block.error
+            if error is not None and not isinstance(error, Failure):
+                block.error = self.failed(block, error)
+            if error is not None or alive or opr.kind == DELETE:
+                queue.conclude(block)
+        if state == RAN or state == LEAVING:  # noqa: PLR1714 - a tuple is slower
+            queue.release(block, 0 if opr.is_async else 1)
+        if queue.ready:
             self._hand_out()
         if self.watchers:
             self._look()
@@ -194,7 +203,7 @@ class Dispatcher:
         """Hand ready blocks to the runner. Under the lock."""
         queue = self.queue
         while (block := queue.next_ready()) is not None:
-            self.runner.offer(block)
+            self.runner.go_on_with(block)
             del queue.ready[0]
         if self.watchers:
             self._look()

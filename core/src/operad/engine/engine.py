@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import MethodType
 from typing import ClassVar
@@ -209,9 +209,9 @@ class Engine:
 
     def _push(self, block: OprBlock) -> None:
         block.site = push_site()
-        if self.lock.blockers or self._is_stopped:
+        lock, opr = self.lock, block.opr
+        if lock.blockers or self._is_stopped:
             self._admit(block)
-        opr = block.opr
         for var in opr.const_vars:
             if var.deleted:
                 raise opr.after_deletion_of(var)
@@ -222,7 +222,12 @@ class Engine:
         queue = self._queue
         if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
             wait_for_room(self._dispatcher, self._max_pending, self._max_bytes - block.size_bytes)
-        self.submit(block)
+        # `Dispatcher.submit`, without further frames.
+        # commit: begin
+        block.step = self._dispatcher.enter
+        lock.tail.next = lock.tail = block
+        # commit: end
+        lock.catch_up()
         if not block.seq:
             wait_until_entered(self._dispatcher, block)
 
@@ -234,25 +239,18 @@ class Engine:
         if PROFILER in self.lock.blockers:
             block.profiling = True
 
-    @contextmanager
-    def bulk(self, size: int) -> Iterator[None]:
-        """Say that this thread's pushes inside `with` belong together, at most `size` at a time; a hint.
+    def bulk(self, size: int) -> AbstractContextManager[None]:
+        """Say that this thread's pushes inside `with` belong together, `size` at a time.
 
-        A worker that has run one of them goes on with what this made ready, up to `size` in a row, before it
-        looks for other work.
+        MXNet's programs say so to have operations grouped. Here whoever has run an operation goes on at once
+        with what that made ready, said or not, so this is accepted and changes nothing.
 
         Raises:
             EngineError: `size` is less than 1.
         """
         if size < 1:
             raise EngineError(f"bulk({size}): expected at least 1 operation")
-        thread = local.state
-        before = thread.run_length
-        thread.run_length = size
-        try:
-            yield
-        finally:
-            thread.run_length = before
+        return nullcontext()
 
     # Variables.
 

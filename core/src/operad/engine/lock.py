@@ -189,7 +189,20 @@ class CombiningLock:
                     if not self.is_waited_for or inside == STEP or not self.take(thread):
                         break
                 try:
-                    self.read()
+                    while self.current is None and self.next is not None:  # `read`, of what is usual
+                        request = self.next
+                        # commit: begin
+                        following = request.next
+                        self.current = request
+                        self.next = following
+                        if following is None:
+                            self.tail = self
+                        request.next = None
+                        # commit: end
+                        request.step(request)
+                        self.current = None
+                    if self.current is not None:
+                        self.read()
                 finally:
                     self.owner = self.token = None  # commit
             finally:

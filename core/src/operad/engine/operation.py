@@ -240,7 +240,9 @@ class OprBlock(Request):
         self.profiling = profiling
         self.has_caller = False
         self.next = None
-        self.seq = self.state = self.place = self.waiting = 0
+        self.seq = self.state = 0
+        self.place: int
+        self.waiting: int
         self.given: int
         self.error: BaseException | Failure | None = None
         self.site: Site | None = None

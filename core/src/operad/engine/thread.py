@@ -25,6 +25,7 @@ class ThreadState:
     """What all engines know of one thread; get the calling thread's by `local.state`.
 
     Attributes:
+        bulk_size: What `engine.set_bulk_size` was told last.
         inside: OUTSIDE the engine, inside an OPERATION (workers always are), NESTED in one that calls
             operators, or in a STEP that holds a queue's lock or is about to take it. Whoever sets it
             restores what it was. It is set before the lock is tried: a signal handler or finalizer may
@@ -37,20 +38,21 @@ class ThreadState:
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
-        run_length: How many operations that the thread pushed a worker runs in a row; see `Engine.bulk`.
+        worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
-    __slots__ = ("claim", "inside", "mode", "num_deferred", "run", "run_length")
+    __slots__ = ("bulk_size", "claim", "inside", "mode", "num_deferred", "run", "worker")
 
     def __init__(self) -> None:
         self.mode = 0
-        self.run_length = self.num_deferred = 0
+        self.bulk_size = self.num_deferred = 0
         self.renew()
 
     def renew(self) -> None:
         """Stand outside again, as the only thread of a forked child does."""
         self.inside = OUTSIDE
         self.claim: Claim | None = None
+        self.worker: object = None
         context = contextvars.Context()
         context.run(np.seterr, all="ignore")
         self.run = context.run

@@ -1,8 +1,8 @@
 """Worker threads per device, under one thread budget.
 
 A push wakes at most one idle worker, and none while one is on its way; whoever takes a block while
-more are ready wakes the next. A worker that has finished a block takes the next one at once, so a chain
-of dependent operations runs through one worker without a wake-up. Who is woken or hired is decided
+more are ready wakes the next. A worker goes on at once with the block that its last one made ready, unless
+another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up. Who is woken or hired is decided
 under the queue's lock. Ready queues and lists of idle workers are changed by single atomic steps
 (`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
 thread's, so taking work needs no lock.
@@ -29,7 +29,7 @@ from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.lock import Request
-from operad.engine.operation import OFFERED, TAKEN, FnProperty, OprBlock, RunContext
+from operad.engine.operation import OFFERED, RAN, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import WorkerPool
 from operad.engine.stream import Stream
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
@@ -112,6 +112,20 @@ class ThreadedRunner(Runner):
         if not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._wake(pool)
 
+    def go_on_with(self, block: OprBlock) -> None:
+        """See `Runner`."""
+        worker = local.state.worker
+        if isinstance(worker, _Worker) and not block.is_gpu:
+            ready, last = worker.pool.ready, worker.block
+            is_first = not ready or (block.opr.rank, block.order, block.seq) < ready[0]
+            if last is not None and last.state >= RAN and is_first:
+                # commit: begin
+                worker.block = block
+                block.state = TAKEN
+                # commit: end
+                return
+        self.offer(block)
+
     def _gpu_pool(self, block: OprBlock) -> WorkerPool:
         kind = block.opr.prop
         if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
@@ -189,6 +203,8 @@ class ThreadedRunner(Runner):
                     self._threads.append(threading.current_thread())
                     worker = _Worker(pool, self._dispatcher, self._budget)
                     pool.is_waking = False
+                    if not pool.device:
+                        local.state.worker = worker
                 self._work(worker)
             except BaseException:  # noqa: BLE001 - of no operation: no memory, or what was sent to this thread
                 if worker is not None:
@@ -219,7 +235,10 @@ class ThreadedRunner(Runner):
 
     def _take(self, worker: _Worker) -> OprBlock | None:
         """The next block of the worker's pool, if there is one and the budget allows it."""
-        pool, budget = worker.pool, self._budget
+        pool, budget, block = worker.pool, self._budget, worker.block
+        if block is not None and block.state == TAKEN:
+            worker.run_ctx.ctx = block.ctx
+            return block
         ready = pool.ready
         if not ready:
             return None
@@ -230,7 +249,7 @@ class ThreadedRunner(Runner):
         while True:
             try:
                 # commit: begin
-                block: OprBlock = ready[0][3]
+                block = ready[0][3]
                 is_mine = block.state == OFFERED  # else it was offered twice
                 if is_mine:
                     worker.block = block
@@ -294,7 +313,8 @@ class ThreadedRunner(Runner):
         try:
             # A finalizer that interrupts this must not wait for a block that this thread has taken.
             thread.inside = OPERATION
-            while limit and pool.ready and len(running) <= worker.has_slot and not is_over():
+            thread.worker = worker
+            while limit and len(running) <= worker.has_slot and not is_over():
                 block = self._take(worker)
                 if block is None:
                     break
@@ -303,6 +323,7 @@ class ThreadedRunner(Runner):
         finally:
             # commit: begin
             thread.inside = OUTSIDE
+            thread.worker = None
             worker.is_busy = False
             # commit: end
             self._put_down(worker)

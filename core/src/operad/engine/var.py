@@ -99,7 +99,7 @@ class DependencyQueue:
         self.running = 0
 
     def add(self, block: OprBlock) -> bool:
-        """Enter `block` into the queue of every variable it names; whether it is ready at once."""
+        """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
         opr = block.opr
         consts, mutables, place, waiting = opr.const_vars, opr.mutable_vars, 0, 0
         if block.seq:  # begun anew
@@ -149,23 +149,32 @@ class DependencyQueue:
             block.place = place
             block.waiting = waiting
             # commit: end
-        return not waiting
+        if waiting:
+            return False
+        if block.state or alive or opr.kind >= WAIT:
+            return self.hand_out(block)
+        running = self.running + 1
+        # commit: begin
+        self.running = running
+        block.state = OFFERED
+        # commit: end
+        return True
 
     def hand_out(self, block: OprBlock) -> bool:
         """Count a ready block as running; False if it is done with here, as waits and skipped blocks are."""
         state, opr = block.state, block.opr
         if state:  # begun anew
             if state == LEAVING:
-                self._release(block, 0)
+                self.release(block, 0)
             return state == OFFERED
         if opr.kind == WAIT:
             (var,) = opr.const_vars or opr.mutable_vars
             opr.fn(var.failure)
-            self._release(block, 0)
+            self.release(block, 0)
             return False
         if alive and (failure := inherited(block)) is not None:
             settle(opr.mutable_vars, failure)
-            self._release(block, 0)
+            self.release(block, 0)
             return False
         running, size_bytes = self.running + 1, self.pending_bytes
         if opr.kind == DELETE:
@@ -187,26 +196,22 @@ class DependencyQueue:
             del ready[0]
         return None
 
-    def finish(self, block: OprBlock) -> None:
-        """Give back what `block` held, after it ran; a claim also before."""
-        opr, state = block.opr, block.state
-        if state == RAN:
-            failure = block.error
-            if failure is not None:
-                assert isinstance(failure, Failure)
-                self.failures.record(failure)
-                settle(opr.mutable_vars, failure)
-            elif alive:
-                settle(opr.mutable_vars, None)
-            if opr.kind == DELETE:
-                opr.mutable_vars[0].close()
-        if state in (RAN, LEAVING):
-            self._release(block, 0 if opr.is_async else 1)
+    def conclude(self, block: OprBlock) -> None:
+        """Note how a block ended that RAN, in what it would have written."""
+        opr, failure = block.opr, block.error
+        if failure is not None:
+            assert isinstance(failure, Failure)
+            self.failures.record(failure)
+            settle(opr.mutable_vars, failure)
+        elif alive:
+            settle(opr.mutable_vars, None)
+        if opr.kind == DELETE:
+            opr.mutable_vars[0].close()
 
     def claim(self, claim: OprBlock) -> None:
         """Hold idle variables for a function that the caller runs at once: `claim` is TAKEN then.
 
-        It stays DONE if some variable is not idle, or has no value. However this ends, `finish` gives back
+        It stays DONE if some variable is not idle, or has no value. However this ends, `release` gives back
         what it holds unless it is DONE.
         """
         consts, mutables, place = claim.opr.const_vars, claim.opr.mutable_vars, 0
@@ -242,8 +247,13 @@ class DependencyQueue:
         finally:
             claim.place = place
 
-    def _release(self, block: OprBlock, running: int) -> None:
-        """Give the variables back, and grant them to who waits for them; a `running` block rests now."""
+    def release(self, block: OprBlock, running: int) -> None:
+        """Give the variables back, and grant them to who waits for them.
+
+        Args:
+            block: Holds them: it RAN, was skipped, or is LEAVING; also a claim that was not completed.
+            running: 1 if it counts as running, else 0.
+        """
         opr, given, is_wanted = block.opr, 0, False
         consts, mutables = opr.const_vars, opr.mutable_vars
         if block.state == LEAVING:  # begun anew, or a claim that was not completed
