@@ -40,9 +40,10 @@ class DependencyQueue:
 
     def _handed_out(self) -> list[OprBlock]:
         found = []
-        while (ready := self.queue.next_ready()) is not None:
-            found.append(ready)
-            del self.queue.ready[0]
+        while self.queue.ready:
+            ready = self.queue.ready.popleft()
+            if self.queue.hand_out(ready):
+                found.append(ready)
         return found
 
 

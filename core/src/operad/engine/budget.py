@@ -87,7 +87,8 @@ class ThreadBudget:
         small product gains little from more, and loses much where cores are busy.
         """
         self.is_worth = is_worth
-        if self.applied != (self.share if is_worth else 1):
+        # `share`, without a further frame.
+        if self.applied != (self.total // (len(self.running) or 1) or 1 if is_worth else 1):
             self.apply()
 
     def parallel(self, function: PartFn, count: int, width: int) -> None:

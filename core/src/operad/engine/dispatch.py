@@ -182,7 +182,7 @@ class Dispatcher:
         if self.queue.add(block):
             self.runner.offer(block)
         elif self.queue.ready:
-            self._hand_out()
+            self.hand_out()
 
     def _retire(self, block: OprBlock) -> None:
         queue, state, opr = self.queue, block.state, block.opr
@@ -195,16 +195,18 @@ class Dispatcher:
         if state == RAN or state == LEAVING:  # noqa: PLR1714 - a tuple is slower
             queue.release(block, 0 if opr.is_async else 1)
         if queue.ready:
-            self._hand_out()
+            self.hand_out()
         if self.watchers:
             self._look()
 
-    def _hand_out(self) -> None:
+    def hand_out(self) -> None:
         """Hand ready blocks to the runner. Under the lock."""
-        queue = self.queue
-        while (block := queue.next_ready()) is not None:
-            self.runner.go_on_with(block)
-            del queue.ready[0]
+        queue, ready = self.queue, self.queue.ready
+        while ready:
+            block = ready[0]
+            if not block.waiting and queue.hand_out(block):
+                self.runner.go_on_with(block)
+            del ready[0]
         if self.watchers:
             self._look()
 
@@ -229,7 +231,7 @@ class Dispatcher:
             self.queue.give_up(
                 request, Failure(made, request.seq, note_on(request.opr.title, request.site, False))
             )
-            self._hand_out()
+            self.hand_out()
 
     # Waiting.
 
@@ -303,14 +305,14 @@ class Dispatcher:
             run_ctx: For its function.
             has_caller: Whether an exception from outside has a call that it can come out of.
         """
-        lock, raised = self.lock, None
+        lock, thread, raised = self.lock, local.state, None
         start_s = time.perf_counter() if block.profiling else 0.0
         try:
             # commit: begin
             block.has_caller = has_caller
             block.state = CALLED
             # commit: end
-            local.state.run(block.opr.fn, run_ctx)
+            thread.run(block.opr.fn, run_ctx)
         except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
             block.error = error
             if has_caller and is_from_outside(error):
@@ -324,7 +326,7 @@ class Dispatcher:
             # commit: end
         if block.profiling:
             self.report(block.opr.title, block.ctx, start_s)
-        lock.catch_up()
+        lock.catch_up(thread)
         if raised is not None:
             raise raised
 

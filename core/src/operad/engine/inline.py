@@ -62,7 +62,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         BlockingInOperatorError: NESTED, and a variable is named by work that is pending.
         BaseException: NESTED, and a variable has no value, or `fn` failed; or an exception from outside.
     """
-    thread, lock = local.state, dispatcher.lock
+    thread, lock, queue = local.state, dispatcher.lock, dispatcher.queue
     start_s, raised = 0.0, None
     inside = thread.inside
     if inside and inside != NESTED:
@@ -93,7 +93,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         try:
             if lock.next is not None or lock.current is not None:
                 lock.read()
-            dispatcher.queue.claim(claim)
+            queue.claim(claim)
         finally:
             lock.owner = lock.token = None  # commit
         if claim.state == DONE:
@@ -118,27 +118,45 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             raised = error
         _describe(claim, fn, name)
     finally:
+        is_holder = False
         # commit: begin
         thread.inside = inside
         if claim.state != DONE:
             if claim.state != LEAVING:
                 claim.state = RAN
             claim.step = dispatcher.retire
-            lock.tail.next = lock.tail = claim
-        # commit: end
-        if lock.next is not None or lock.has_after:
-            lock.catch_up()
-        # commit: begin
-        if (
-            claim.state == DONE
-            and claim.next is None
-            and lock.tail is not claim
-            and lock.current is not claim
-        ):
-            opr.const_vars = opr.mutable_vars = ()
-            claim.error = None
+            if lock.owner is None and lock.next is None and lock.current is None:
+                del lock.token
+                lock.owner = thread
+                lock.current = claim
+                thread.inside = STEP
+                is_holder = True
+            else:
+                lock.tail.next = lock.tail = claim
+        else:
             thread.claim = claim
         # commit: end
+        if is_holder:  # `catch_up`, of this request alone
+            try:
+                if claim.error is None:  # `Dispatcher.retire`, of what is usual
+                    queue.release(claim, 1)
+                    if queue.ready or dispatcher.watchers:
+                        dispatcher.hand_out()
+                else:
+                    dispatcher.retire(claim)
+                # commit: begin
+                lock.current = None
+                claim.error = None
+                opr.const_vars = opr.mutable_vars = ()
+                thread.claim = claim  # no other thread knows of it
+                # commit: end
+            finally:
+                # commit: begin
+                lock.owner = lock.token = None
+                thread.inside = inside
+                # commit: end
+        if lock.next is not None or lock.has_after:
+            lock.catch_up(thread)
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
     if raised is not None:

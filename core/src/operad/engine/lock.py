@@ -173,9 +173,13 @@ class CombiningLock:
         self.tail.next = self.tail = request  # commit
         self.catch_up()
 
-    def catch_up(self) -> None:
-        """Do the requests, unless somebody does already and will see them; then do what is left for after."""
-        thread = local.state
+    def catch_up(self, thread: ThreadState | None = None) -> None:
+        """Do the requests, unless a thread does already and will see them; then do what is left for after.
+
+        Args:
+            thread: The calling thread, where the caller knows it.
+        """
+        thread = thread or local.state
         inside = thread.inside
         while self.next is not None or self.current is not None:
             try:

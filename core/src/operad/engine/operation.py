@@ -34,6 +34,10 @@ class FnProperty(enum.Enum):
     ASYNC = "async"
     DELETE_VAR = "delete_var"
 
+    def __init__(self, value: str) -> None:
+        # Prioritized work goes first, then copies. An attribute, since a member is hashed slowly.
+        self.rank = 0 if value == "cpu_prioritized" else 1 if value.startswith("copy") else 2
+
 
 @final
 class RunContext:
@@ -61,6 +65,9 @@ class RunContext:
         return 1 if self._budget is None else self._budget.share
 
 
+_ASYNC: Final = FnProperty.ASYNC
+"""Looked up by its name, a member of an enumeration costs as much as a call."""
+
 OnComplete = Callable[..., None]
 SyncFn = Callable[[RunContext], object]
 AsyncFn = Callable[[RunContext, OnComplete], object]
@@ -81,15 +88,6 @@ CALLED: Final = 3
 RAN: Final = 4
 LEAVING: Final = 5  # it gives its variables back
 DONE: Final = 6
-
-_RANKS: Final = {
-    FnProperty.NORMAL: 2,
-    FnProperty.COPY_FROM_DEVICE: 1,
-    FnProperty.COPY_TO_DEVICE: 1,
-    FnProperty.CPU_PRIORITIZED: 0,
-    FnProperty.ASYNC: 2,
-    FnProperty.DELETE_VAR: 2,
-}
 
 
 @final
@@ -141,11 +139,12 @@ class Opr:
             self.updated_vars: tuple[Var, ...] = ()
             if reads_mutable:
                 self.updated_vars = self.mutable_vars if reads_mutable is True else tuple(reads_mutable)
-            named = {*self.const_vars, *self.mutable_vars}
-            for var in named:
+            for var in self.const_vars:
                 var.holders  # noqa: B018 - what has none is no variable
-            self.rank = _RANKS[prop]
-        except (TypeError, AttributeError, KeyError) as error:
+            for var in self.mutable_vars:
+                var.holders  # noqa: B018
+            self.rank = prop.rank
+        except (TypeError, AttributeError) as error:
             old = () if isinstance(reads_mutable, bool) else reads_mutable
             given: dict[str, object] = {"const_vars": const_vars, "mutable_vars": mutable_vars}
             raise self._misuse(prop, {**given, "reads_mutable": old}) from error
@@ -153,9 +152,10 @@ class Opr:
             raise EngineError(f"push of {self.title!r}: fn is {fn!r}, expected a function")
         self.prop = prop
         self.kind = kind
-        self.is_async = is_async or prop is FnProperty.ASYNC
+        self.is_async = is_async or prop is _ASYNC
         self.deleted = False
-        if len(named) != len(self.const_vars) + len(self.mutable_vars):
+        count = len(self.const_vars) + len(self.mutable_vars)
+        if count > 1 and len({*self.const_vars, *self.mutable_vars}) != count:
             self._refuse_duplicate()
 
     def _misuse(self, prop: object, given: dict[str, object]) -> EngineError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class ThreadState:
         """Stand outside again, as the only thread of a forked child does."""
         self.inside = OUTSIDE
         self.claim: Claim | None = None
-        self.worker: object = None
+        self.worker: Any = None
         context = contextvars.Context()
         context.run(np.seterr, all="ignore")
         self.run = context.run

@@ -114,8 +114,9 @@ class ThreadedRunner(Runner):
 
     def go_on_with(self, block: OprBlock) -> None:
         """See `Runner`."""
-        worker = local.state.worker
-        if isinstance(worker, _Worker) and not block.is_gpu:
+        owner = self._dispatcher.lock.owner  # the calling thread
+        worker: _Worker | None = owner and owner.worker
+        if worker is not None and not block.is_gpu:
             ready, last = worker.pool.ready, worker.block
             is_first = not ready or (block.opr.rank, block.order, block.seq) < ready[0]
             if last is not None and last.state >= RAN and is_first:

@@ -80,7 +80,8 @@ class DependencyQueue:
             turn has come, since until then an operation keeps it.
         running: Those of them that were handed out and have not come to rest. An asynchronous block
             comes to rest when its function has returned, though it stays pending until it is completed.
-        ready: Blocks that were granted all their variables, and were not handed out.
+        ready: Blocks that were granted all their variables, and were not handed out; a block that still
+            waits is none of them.
         failures: What went wrong.
     """
 
@@ -185,16 +186,6 @@ class DependencyQueue:
         block.state = OFFERED
         # commit: end
         return True
-
-    def next_ready(self) -> OprBlock | None:
-        """The first ready block that is to be handed out; take it off by `del ready[0]` when that is done."""
-        ready = self.ready
-        while ready:
-            block = ready[0]
-            if not block.waiting and self.hand_out(block):
-                return block
-            del ready[0]
-        return None
 
     def conclude(self, block: OprBlock) -> None:
         """Note how a block ended that RAN, in what it would have written."""
