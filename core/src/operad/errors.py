@@ -97,6 +97,14 @@ class BlockingInOperatorError(EngineError):
     """An operator waited for the engine that is running it, which would deadlock."""
 
 
+class InterruptedOperationError(EngineError):
+    """An exception from outside (Ctrl-C, a handler of a signal) ended an operation half-way.
+
+    The exception itself came out of the call that it interrupted. This one says at later waits why what the
+    operation writes has no value.
+    """
+
+
 class EngineStoppedError(EngineError):
     """Work was pushed to an engine after `stop`."""
 

@@ -19,7 +19,7 @@ CTX = cpu()
 
 def test_shares_divide_the_total_among_those_that_run() -> None:
     budget = ThreadBudget(4)
-    first, second, third = RunContext(CTX), RunContext(CTX), RunContext(CTX)
+    first, second, third = (RunContext(CTX, None, budget) for _ in range(3))
     assert budget.start(first)
     assert first.num_threads == 4
     assert budget.start(second)

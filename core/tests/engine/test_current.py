@@ -13,7 +13,7 @@ from operad import engine as engines
 from operad.context import cpu
 from operad.engine import NaiveEngine, ThreadedEngine, current
 from operad.engine.operation import Opr, OprBlock
-from operad.errors import BlockingInOperatorError, EngineError
+from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
 
 CTX = cpu()
 
@@ -23,6 +23,7 @@ def _own_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the process's engine as it was."""
     before = current._engine
     monkeypatch.setattr(current, "_engine", None)
+    monkeypatch.setattr(current, "_last", None)
     yield
     if current._engine is not None and current._engine is not before:
         current._engine.stop()
@@ -181,29 +182,63 @@ def test_a_change_while_an_asynchronous_operation_is_pending_waits_for_it() -> N
     assert sorted(ran) == ["after", "other"]
 
 
-def test_a_bulk_size_groups_the_threads_pushes_until_it_is_set_again() -> None:
-    engine, log = engines.get(), []
-    var = engine.new_variable()
-
-    def push(number: int) -> None:
-        engine.push_sync(lambda _: log.append(number), CTX, (), (var,))
-
+def test_a_bulk_size_lasts_until_it_is_set_again() -> None:
     assert engines.set_bulk_size(3) == 0
-    push(0)
-    assert log == []  # not pushed yet
     with engines.bulk(10):
-        push(1)
         assert engines.set_bulk_size(20) == 10
-        push(2)
     assert engines.set_bulk_size(0) == 3
-    push(3)
-    engine.wait_for_var(var)
-    assert log == [0, 1, 2, 3]
-    assert not engine.lock.blockers
 
 
 def test_a_bulk_size_that_cannot_be_set_is_refused() -> None:
-    with engines.get().bulk(2), pytest.raises(EngineError, match="inside `with Engine"):
-        engines.set_bulk_size(3)
     with pytest.raises(EngineError, match="size is -1"):
         engines.set_bulk_size(-1)
+
+
+def test_a_push_and_a_wait_through_the_engine_before_are_ones_through_the_new_engine() -> None:
+    old, ran = engines.set("threaded"), []
+    var = old.new_variable()
+    new = engines.set("naive")
+    old.push_sync(lambda _: ran.append(threading.get_ident()), CTX, (), (var,))
+    assert ran == [threading.get_ident()]
+    assert old.lock is new.lock
+    old.stop()  # another one has taken over
+    new.push_sync(ran.append, CTX, (), (var,))
+    old.wait_for_var(var)
+    assert len(ran) == 2
+
+
+def test_a_late_push_is_waited_for_through_the_new_engine() -> None:
+    """The push is submitted once the engine has changed, while another thread is in a step."""
+    old, ran, gate = engines.set("threaded"), [], threading.Event()
+    var = old.new_variable()
+    block = OprBlock(Opr(lambda _: (gate.wait(), ran.append(1)), (), (var,)), CTX)
+    new = engines.set("threaded")
+    old.lock.take()
+    old.submit(block)
+    assert not new.is_idle(var)
+    old.lock.give_back()
+    gate.set()
+    new.wait_for_var(var)
+    assert ran == [1]
+
+
+def test_the_queue_outlives_a_stopped_engine() -> None:
+    first = engines.set("threaded")
+    engines.stop()
+    with pytest.raises(EngineStoppedError):
+        first.push_sync(lambda _: None, CTX)
+    second = engines.get()
+    assert second is not first
+    assert second.lock is first.lock
+
+
+def test_an_instance_that_has_worked_alone_takes_over() -> None:
+    made, ran = ThreadedEngine(1), []
+    var = made.new_variable()
+    made.push_sync(ran.append, CTX, (), (var,))
+    before = engines.set("naive")
+    assert engines.set(made) is made
+    assert made.lock is before.lock
+    made.push_sync(ran.append, CTX, (), (var,))
+    made.wait_for_var(var)
+    assert len(ran) == 2

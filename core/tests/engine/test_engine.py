@@ -332,14 +332,14 @@ def test_a_push_that_interrupts_a_step_of_the_queue_is_carried_out_after_it(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a finalizer does that runs in the middle of a push, in the same thread."""
-    var, log, offer = engine.new_variable(), [], engine._runner.offer
+    var, log, offer = engine.new_variable(), [], engine._dispatcher.runner.offer
 
     def interrupted(block) -> None:
         monkeypatch.undo()
         engine.push_sync(lambda _: log.append("interrupting"), CTX, (), (var,))
         offer(block)
 
-    monkeypatch.setattr(engine._runner, "offer", interrupted)
+    monkeypatch.setattr(engine._dispatcher.runner, "offer", interrupted)
     engine.push_sync(lambda _: log.append("interrupted"), CTX, (), (var,))
     engine.wait_for_all()
     assert log == ["interrupted", "interrupting"]

@@ -7,16 +7,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
 from operad.context import cpu
-from operad.engine import Engine, ThreadedEngine, interrupts
+from operad.engine import Engine, NaiveEngine, ThreadedEngine
+from operad.engine.lock import Request
 from operad.engine.thread import OPERATION, OUTSIDE, STEP, local, wait_for
-from operad.errors import BlockingInOperatorError
+from operad.errors import BlockingInOperatorError, InterruptedOperationError
 
 pytestmark = pytest.mark.serial
 
@@ -76,32 +77,78 @@ def test_ctrl_c_in_an_operation_of_this_thread_fails_it_and_raises_from_the_call
 
     with pytest.raises(KeyboardInterrupt):
         engine.run_inline(press, (), CTX, (), (var,), "pressed")
-    with pytest.raises(KeyboardInterrupt):
-        engine.wait_for_var(var)
-    engine.wait_for_all()
+    for _ in range(2):
+        with pytest.raises(InterruptedOperationError, match="pressed was interrupted by KeyboardInterrupt"):
+            engine.wait_for_var(var)
+    engine.wait_for_all()  # it was raised already
     assert engine.run_inline(lambda: None, (), CTX, (), (engine.new_variable(),), None)
 
 
-def test_a_handler_of_the_program_is_left_alone() -> None:
+class AlarmError(Exception):
+    """What a handler of a signal raises."""
+
+
+def alarm(*_: object) -> None:
+    raise AlarmError
+
+
+@pytest.fixture
+def alarming() -> Iterator[Callable[..., None]]:
+    """A function that a signal interrupts, whose handler raises an `Exception`."""
+    before = signal.signal(signal.SIGALRM, alarm)
+    yield lambda *_: signal.raise_signal(signal.SIGALRM)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_what_a_handler_raises_comes_out_of_the_call_that_it_interrupted(
+    naive: NaiveEngine, alarming: Callable[..., None]
+) -> None:
+    inline, pushed = naive.new_variable(), naive.new_variable()
+    with pytest.raises(AlarmError):
+        naive.run_inline(alarming, (), CTX, (), (inline,), None)
+    with pytest.raises(AlarmError):
+        naive.push_sync(alarming, CTX, (), (pushed,))
+    for var in (inline, pushed):
+        with pytest.raises(InterruptedOperationError, match="interrupted by AlarmError"):
+            naive.wait_for_var(var)
+    naive.wait_for_all()
+
+
+def test_a_failure_of_the_operation_itself_is_stored(engine: Engine, alarming: Callable[..., None]) -> None:
+    """Of the same class, and beside a handler that raises it."""
+
+    def fail(*_: object) -> None:
+        raise AlarmError
+
+    var = engine.new_variable()
+    assert engine.run_inline(fail, (), CTX, (), (var,), None)
+    with pytest.raises(AlarmError):
+        engine.wait_for_all()
+
+
+@pytest.mark.parametrize("handler", ["signal.default_int_handler", "lambda *_: print('mine')"])
+def test_handlers_of_signals_are_left_alone(handler: str) -> None:
     program = (
-        "import signal; from operad import engine\n"
-        "signal.signal(signal.SIGINT, handler := lambda *_: print('mine'))\n"
-        "engine.get(); assert signal.getsignal(signal.SIGINT) is handler; signal.raise_signal(signal.SIGINT)"
+        "import signal; from operad import engine, cpu\n"
+        f"signal.signal(signal.SIGINT, handler := {handler})\n"
+        "e = engine.get(); v = e.new_variable()\n"
+        "e.push_sync(lambda _: None, cpu(), (), (v,)); e.wait_for_var(v)\n"
+        "assert signal.getsignal(signal.SIGINT) is handler"
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("mine\n", "")
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def interrupting(engine: Engine, monkeypatch: pytest.MonkeyPatch, act) -> None:
     """Have `act()` called once in the middle of a step of the queue, as a finalizer is."""
-    offer = engine._runner.offer
+    offer = engine._dispatcher.runner.offer
 
     def interrupted_offer(block) -> None:
         monkeypatch.undo()
         act()
         offer(block)
 
-    monkeypatch.setattr(engine._runner, "offer", interrupted_offer)
+    monkeypatch.setattr(engine._dispatcher.runner, "offer", interrupted_offer)
 
 
 def test_a_wait_that_interrupted_a_step_is_refused_instead_of_hanging(
@@ -152,15 +199,5 @@ def test_a_wait_inside_an_inline_function_is_refused(engine: Engine) -> None:
 def test_where_the_thread_is_is_restored(engine: Engine) -> None:
     seen = []
     engine.run_inline(lambda: seen.append(local.state.inside), (), CTX, (), (), None)
-    engine.lock.do(lambda *_: seen.append(local.state.inside), None)
+    engine.lock.do(Request(lambda _: seen.append(local.state.inside)))
     assert (*seen, local.state.inside) == (OPERATION, STEP, OUTSIDE)
-
-
-def test_a_protected_module_counts_as_engine() -> None:
-    namespace: dict[str, object] = {"sys": sys}
-    exec(compile("def look(): return sys._getframe()", "hot_path.py", "exec"), namespace)  # noqa: S102
-    frame = namespace["look"]()  # type: ignore[operator]
-    assert not interrupts._is_in_step(frame)
-    interrupts.protect("hot_path.py")
-    assert interrupts._is_in_step(frame)
-    interrupts._protected.discard("hot_path.py")

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from operad.context import cpu
-from operad.engine import ThreadedEngine, run_ahead
+from operad.engine import ThreadedEngine, interrupts, run_ahead
 
 CTX = cpu()
 
@@ -37,11 +37,11 @@ def most_pending(engine: ThreadedEngine, count: int, size_bytes: int) -> tuple[i
 
 
 def test_pending_operations_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 2000, 0)[0] <= 8 + run_ahead.MAX_NOTES
+    assert most_pending(limited, 2000, 0)[0] <= 8 + run_ahead.MAX_DEFERRED
 
 
 def test_pending_bytes_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * run_ahead.MAX_NOTES
+    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * run_ahead.MAX_DEFERRED
 
 
 def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> None:
@@ -97,9 +97,9 @@ def test_a_signal_handler_is_known_on_the_stack() -> None:
     seen = []
 
     def handler(*_: object) -> None:
-        seen.append(run_ahead.is_interruption())
+        seen.append(interrupts.is_interruption())
 
     before = signal.signal(signal.SIGUSR1, handler)
     signal.raise_signal(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, before)
-    assert (seen, run_ahead.is_interruption()) == ([True], False)
+    assert (seen, interrupts.is_interruption()) == ([True], False)

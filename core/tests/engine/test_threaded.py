@@ -73,7 +73,7 @@ def test_prioritized_work_and_copies_go_before_the_rest(single: ThreadedEngine) 
 
 def test_a_waiting_thread_runs_what_it_waits_for(single: ThreadedEngine) -> None:
     """With the only worker unable to start, the wait would otherwise never end."""
-    single._runner._cpu.workers = 1
+    single._dispatcher.runner._cpu.workers = 1
     var, ran_in = single.new_variable(), []
     single.push_sync(lambda _: ran_in.append(threading.get_ident()), CTX, (), (var,))
     single.wait_for_var(var)
@@ -86,8 +86,8 @@ def test_workers_leave_when_the_engine_stops() -> None:
     for _ in range(3):
         engine.push_sync(lambda _: meeting.wait(), CTX)
     engine.stop()
-    assert engine._runner._threads
-    assert not any(thread.is_alive() for thread in engine._runner._threads)
+    assert engine._dispatcher.runner._threads
+    assert not any(thread.is_alive() for thread in engine._dispatcher.runner._threads)
 
 
 class FakeStream:

@@ -11,8 +11,40 @@ from hypothesis import strategies as st
 
 from operad.context import cpu
 from operad.engine.failure import Failure, FailureLog, alive
-from operad.engine.operation import DELETE, WAIT, Opr, OprBlock
-from operad.engine.var import DependencyQueue, Var
+from operad.engine.operation import DELETE, RAN, WAIT, Opr, OprBlock
+from operad.engine.var import DependencyQueue as _Queue
+from operad.engine.var import Var
+
+
+class DependencyQueue:
+    """A queue that hands out at once, as the dispatcher does."""
+
+    def __init__(self) -> None:
+        self.queue = _Queue()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.queue, name)
+
+    def add(self, block: OprBlock) -> bool:
+        """Enter a block; whether it is handed out."""
+        is_ready = self.queue.add(block)
+        assert not self._handed_out()
+        return is_ready
+
+    def finish(self, block: OprBlock, failure: Failure | None = None) -> list[OprBlock]:
+        """Take back a block that was handed out; those that are handed out then."""
+        block.state, block.error = RAN, failure
+        self.queue.conclude(block)
+        self.queue.release(block, 1)
+        return self._handed_out()
+
+    def _handed_out(self) -> list[OprBlock]:
+        found = []
+        while self.queue.ready:
+            ready = self.queue.ready.popleft()
+            if self.queue.hand_out(ready):
+                found.append(ready)
+        return found
 
 
 def block(reads: list[Var], writes: list[Var], reads_mutable: bool = False, kind: int = 0) -> OprBlock:
@@ -187,7 +219,8 @@ def test_nobody_looks_for_failures_once_no_variable_carries_one() -> None:
     queue.add(bad)
     queue.finish(bad, failure_of(bad))
     assert len(alive) == before + 1
-    queue.failures = FailureLog()
+    queue.queue.failures = FailureLog()
+    del bad  # which tells of its failure, too
     good = block([], [var])
     queue.add(good)
     queue.finish(good)

@@ -22,7 +22,7 @@ import functools
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
@@ -34,23 +34,23 @@ from operad.locks import new_lock
 class ThreadBudget:
     """Shares out `total` threads among the running operations.
 
+    It needs no lock: the list of what runs changes by single atomic steps, the first `total` in it may run,
+    and shares follow from its length.
+
     Attributes:
         total: Threads of the budget.
-        running: The counted operations that run now. Changed under `_lock`.
-        share: Threads each of them may use. Changed under `_lock`.
+        running: The counted operations that run now, and for a moment what asked in vain.
         is_worth: Whether what runs is worth several threads; where not, BLAS gets one.
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("__weakref__", "_applying", "_lock", "applied", "is_worth", "running", "share", "total")
+    __slots__ = ("__weakref__", "_applying", "applied", "is_worth", "running", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
-        self.share = total
         self.applied = 0
         self.is_worth = True
-        self._lock = new_lock()
         self._applying = new_lock()
         _budgets.add(self)
 
@@ -59,29 +59,26 @@ class ThreadBudget:
         """Whether no further operation may start."""
         return len(self.running) >= self.total
 
+    @property
+    def share(self) -> int:
+        """Threads that each running operation may use."""
+        return self.total // (len(self.running) or 1) or 1
+
     def start(self, run_ctx: RunContext) -> bool:
-        """Count an operation in, the others' shares falling first; False if the budget is full."""
-        with self._lock:
-            count = len(self.running) + 1
-            if count > self.total:
-                return False
-            self._divide(count)
-            run_ctx.num_threads = self.share
-            self.running.append(run_ctx)
+        """Count an operation in, the others' shares falling; False if the budget is full."""
+        running = self.running
+        if len(running) >= self.total:
+            return False
+        running.append(run_ctx)
+        if running.index(run_ctx) < self.total:
             return True
+        self.finish(run_ctx)  # another one was faster
+        return False
 
     def finish(self, run_ctx: RunContext) -> None:
-        """Count an operation out; the others' shares rise."""
-        with self._lock:
+        """Count an operation out, if it is counted; the others' shares rise."""
+        with suppress(ValueError):
             self.running.remove(run_ctx)
-            self._divide(len(self.running))
-
-    def _divide(self, count: int) -> None:
-        share = self.total // count if count else self.total
-        if share != self.share:
-            self.share = share
-            for run_ctx in self.running:
-                run_ctx.num_threads = share
 
     def use(self, is_worth: bool) -> None:
         """Say, from inside an operation, whether what it does next is worth several threads.
@@ -90,7 +87,8 @@ class ThreadBudget:
         small product gains little from more, and loses much where cores are busy.
         """
         self.is_worth = is_worth
-        if self.applied != (self.share if is_worth else 1):
+        # `share`, without a further frame.
+        if self.applied != (self.total // (len(self.running) or 1) or 1 if is_worth else 1):
             self.apply()
 
     def parallel(self, function: PartFn, count: int, width: int) -> None:
@@ -132,7 +130,6 @@ class ThreadBudget:
     def renew(self) -> None:
         """Count nothing as running, as in a forked child."""
         self.running.clear()
-        self.share = self.total
 
 
 _budgets: Final[weakref.WeakSet[ThreadBudget]] = weakref.WeakSet()

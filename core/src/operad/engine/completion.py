@@ -3,31 +3,57 @@
 from __future__ import annotations
 
 import reprlib
-import threading
-from collections.abc import Callable
-from typing import final
+import time
+from itertools import filterfalse, repeat
+from typing import TYPE_CHECKING, Any, final
 
+from operad.engine.operation import RAN
 from operad.errors import EngineError
+
+if TYPE_CHECKING:
+    from operad.engine.dispatch import Dispatcher
+    from operad.engine.operation import OprBlock
 
 
 @final
-class Completion:
-    """The `on_complete` of one run of an asynchronous operation.
+class AsyncRun:
+    """One run of an asynchronous block, until it is completed.
 
     Args:
-        title: What messages call the operation.
-        finish: Called once, with the operation's error or None.
+        dispatcher: Takes the block back.
+        block: What runs.
     """
 
-    __slots__ = ("_closed", "_finish", "_title")
+    __slots__ = ("_block", "_dispatcher", "_start_s", "_title")
 
-    def __init__(self, title: str, finish: Callable[[BaseException | None], None]) -> None:
-        self._title = title
-        self._finish = finish
-        self._closed = threading.Lock()  # taken by the first who completes, and never released
+    def __init__(self, dispatcher: Dispatcher, block: OprBlock) -> None:
+        self._dispatcher = dispatcher
+        self._title = block.opr.title
+        self._block: OprBlock | None = block
+        self._start_s = time.perf_counter() if block.profiling else 0.0
 
-    def __call__(self, error: BaseException | None = None) -> None:
-        """The operation is done, or failed with `error`; what is no exception is an EngineError too.
+    def close(self, error: object) -> bool:
+        """Finish the operation unless it is finished; whether this call did."""
+        found = error if error is None or isinstance(error, BaseException) else self._misuse(error)
+        dispatcher = self._dispatcher
+        lock, retire = dispatcher.lock, dispatcher.retire
+        # commit: begin
+        block = self._block
+        if block is None:
+            return False
+        self._block = None
+        block.error = found
+        block.state = RAN
+        block.step = retire
+        lock.tail.next = lock.tail = block
+        # commit: end
+        if block.profiling:
+            dispatcher.report(self._title, block.ctx, self._start_s)
+        lock.catch_up()
+        return True
+
+    def close_once(self, error: object) -> None:
+        """Finish the operation.
 
         Raises:
             EngineError: It was done already.
@@ -35,24 +61,40 @@ class Completion:
         if not self.close(error):
             raise EngineError(f"{self._title}: on_complete was called twice; call it once for each run")
 
-    def close(self, error: object) -> bool:
-        """Finish the operation unless it is finished; whether this call did."""
-        if not self._closed.acquire(False):
-            return False
-        found: BaseException | None = None
-        try:
-            if error is not None:
-                found = error if isinstance(error, BaseException) else self._misuse(error)
-        finally:  # whatever was given: what waits for this operation would wait for ever
-            self._finish(found)
-        return True
+    def drop(self) -> None:
+        """Nothing can complete the operation any more."""
+        if self._block is not None:
+            self.close(
+                EngineError(f"{self._title}: on_complete was dropped without being called; call it once")
+            )
 
     def _misuse(self, error: object) -> EngineError:
         given = reprlib.repr(error)
         return EngineError(f"{self._title}: on_complete was given {given}, expected an exception or None")
 
-    def __del__(self) -> None:
-        if not self._closed.locked():
-            self.close(
-                EngineError(f"{self._title}: on_complete was dropped without being called; call it once")
-            )
+
+@final
+class Completion(filterfalse):  # type: ignore[type-arg]
+    """The `on_complete` of one run; its death is noted in `Dispatcher.dropped`, by a function of C.
+
+    A `__del__` in Python would swallow whatever exception comes in it from outside; see `imperative.chunk`,
+    which has the same form.
+    """
+
+    __slots__ = ("_run",)
+    _run: AsyncRun
+    __del__ = filterfalse.__next__
+
+    def __new__(cls, run: AsyncRun, dispatcher: Dispatcher) -> Completion:
+        """A completion of `run`."""
+        made: Any = super().__new__(cls, None, map(dispatcher.dropped.append, repeat(run)))
+        made._run = run
+        return made  # type: ignore[no-any-return]
+
+    def __call__(self, error: BaseException | None = None) -> None:
+        """The operation is done, or failed with `error`; what is no exception is an EngineError too.
+
+        Raises:
+            EngineError: It was done already.
+        """
+        self._run.close_once(error)

@@ -19,6 +19,8 @@ _ENGINES: Final[dict[str, Callable[[], Engine]]] = {
 }
 _changing: Final = new_lock()
 _engine: Engine | None = None
+_last: Engine | None = None
+"""The engine before, where that was stopped: its queue is the process's for good."""
 
 
 def get() -> Engine:
@@ -27,18 +29,29 @@ def get() -> Engine:
 
 
 def _first() -> Engine:
-    global _engine
     with _changing:
-        if _engine is None:
-            _engine = _ENGINES[settings().engine]()
-        return _engine
+        return _engine or _put(_ENGINES[settings().engine]())
+
+
+def _put(new: Engine) -> Engine:
+    """Make `new` the process's engine. There is one dependency queue for the life of the process."""
+    global _engine, _last
+    old = _engine or _last
+    try:
+        if old is not None and old is not new:
+            new.take_over(old)
+    finally:
+        if old is None or new._dispatcher is old._dispatcher:
+            _engine, _last = new, None
+    return new
 
 
 def set(engine: str | Engine) -> Engine:
     """Make `engine` ("naive", "threaded" or an instance) the process's engine.
 
-    The engine in force before comes to rest and is stopped first. What other threads push meanwhile
-    waits, and goes to the new one.
+    The engine in force comes to rest first, and what other threads push meanwhile waits. What changes is who
+    runs operations: the queue that orders them stays, so that a push or a wait through the engine before,
+    now or later, is the same as one through the new engine.
 
     Returns:
         The engine now in force.
@@ -48,17 +61,10 @@ def set(engine: str | Engine) -> Engine:
         BlockingInOperatorError: Called from inside an operation; nothing has changed.
         BaseException: Failures of the engine before that no wait has raised; the new engine is in force.
     """
-    global _engine
     _refuse_inside("engine.set")
     new = _made(engine)
     with _changing:
-        old = _engine
-        try:
-            if old is not None and old is not new:
-                old.stop(new)
-        finally:
-            _engine = new
-    return new
+        return _put(new)
 
 
 def _made(engine: object) -> Engine:
@@ -76,7 +82,7 @@ def stop() -> None:
         BlockingInOperatorError: Called from inside an operation; nothing has changed.
         BaseException: Failures that no wait has raised; the engine is stopped.
     """
-    global _engine
+    global _engine, _last
     _refuse_inside("engine.stop")
     with _changing:
         old = _engine
@@ -84,42 +90,31 @@ def stop() -> None:
             if old is not None:
                 old.stop()
         finally:
-            _engine = None
+            _engine, _last = None, old or _last
 
 
 def set_bulk_size(size: int) -> int:
-    """Group the thread's consecutive pushes from now on, as `Engine.bulk` does, until the size is set again.
-
-    A thread that ends with a size set must wait before, or set 0: what it was collecting is not pushed.
+    """Say that the thread's pushes belong together from now on, `size` at a time; see `Engine.bulk`.
 
     Args:
-        size: Members of a group at most; less than 2: push each by itself.
+        size: How many; less than 2: they do not.
 
     Returns:
-        The size until now; 0 if nothing was grouped.
+        The size until now; 0 if none was set.
 
     Raises:
-        EngineError: `size` is negative, or the thread is inside `with Engine.bulk(...)`.
+        EngineError: `size` is negative.
     """
     if size < 0:
         raise EngineError(f"set_bulk_size: size is {size}, expected at least 0")
-    group = local.state.bulk
-    if group is not None:
-        if not group.is_lasting:
-            raise EngineError(
-                "set_bulk_size inside `with Engine.bulk(...)`; use `with operad.engine.bulk(...)`"
-            )
-        group.__exit__()
-    if size > 1:
-        made = get().bulk(size)
-        made.is_lasting = True
-        made.__enter__()
-    return 0 if group is None else group.size
+    thread = local.state
+    before, thread.bulk_size = thread.bulk_size, size if size > 1 else 0
+    return before
 
 
 @contextmanager
 def bulk(size: int) -> Iterator[None]:
-    """Group the thread's consecutive pushes inside `with`, at most `size` in a group; see `Engine.bulk`.
+    """Say that the thread's pushes inside `with` belong together; see `Engine.bulk`.
 
     Source: python/mxnet/engine.py.
     """

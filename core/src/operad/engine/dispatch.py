@@ -1,25 +1,29 @@
-"""What stands between the dependency queue and whoever runs its blocks."""
+"""Dispatcher between the dependency queue and the runners of its blocks."""
 
 from __future__ import annotations
 
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from functools import partial
-from typing import final
+from typing import Final, final
 
 from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
-from operad.engine.completion import Completion
-from operad.engine.failure import Failure, alive, note_on
-from operad.engine.interrupts import calls_operations, is_ctrl_c
-from operad.engine.lock import CombiningLock
-from operad.engine.operation import GROUP, WAIT, Opr, OprBlock, RunContext
+from operad.engine.completion import AsyncRun, Completion
+from operad.engine.failure import Failure, alive, interrupted, note_on
+from operad.engine.interrupts import is_from_outside
+from operad.engine.lock import CombiningLock, Request
+from operad.engine.operation import CALLED, DELETE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
-from operad.engine.var import DependencyQueue, Var, inherited, settle
+from operad.engine.var import DependencyQueue, Var
+from operad.errors import EngineError
 
 ProfileHook = Callable[[str, Context, float, float], object]
+
+_CPU: Final = cpu()
 
 
 class Runner(ABC):
@@ -35,7 +39,7 @@ class Runner(ABC):
     is_threaded: bool
 
     def __init__(self, budget: ThreadBudget) -> None:
-        self._budget = budget
+        self.budget = self._budget = budget
 
     def attach(self, dispatcher: Dispatcher) -> None:
         """Run the blocks of `dispatcher`."""
@@ -47,7 +51,11 @@ class Runner(ABC):
 
     @abstractmethod
     def offer(self, block: OprBlock) -> None:
-        """`block` may run from now on. Under the lock."""
+        """`block` may run from now on. Under the lock. A block may be offered twice; it is TAKEN once."""
+
+    def go_on_with(self, block: OprBlock) -> None:
+        """`offer`, of a block that the calling thread's operation has just made ready. Under the lock."""
+        self.offer(block)
 
     @abstractmethod
     def after(self) -> None:
@@ -58,8 +66,36 @@ class Runner(ABC):
         """The calling thread is about to wait: it may run blocks instead, until `is_over()`."""
 
     @abstractmethod
+    def heal(self) -> None:
+        """Go on with what exceptions ended, or see to it that a thread does."""
+
+    @abstractmethod
     def end(self) -> None:
         """Let the workers go; nothing is pending."""
+
+
+@final
+class _Watcher(Request):
+    """A thread that waits for something of the whole queue."""
+
+    __slots__ = ("event", "has_left", "is_over")
+
+    def __init__(self, step: Callable[[_Watcher], object], is_over: Callable[[], bool]) -> None:
+        super().__init__(step)
+        self.is_over = is_over
+        self.has_left = False
+        self.event = new_event()
+
+
+@final
+class _Rest(Request):
+    """The function of an asynchronous block has returned."""
+
+    __slots__ = ("is_counted",)
+
+    def __init__(self, step: Callable[[_Rest], object]) -> None:
+        super().__init__(step)
+        self.is_counted = False
 
 
 @final
@@ -67,193 +103,257 @@ class Dispatcher:
     """Takes blocks into a queue, hands ready ones to a runner, calls their functions, and takes them back.
 
     Args:
-        runner: Who runs them.
+        runner: Runs them, at first.
 
     Attributes:
         queue: Used under `lock` only.
         lock: See its module.
-        submit: Enters a block into the queue, and sees to it that it is run.
-        finish: Takes back a block that is done, and its failure or None; called in any thread.
-        successor: Takes the blocks instead, where another engine has taken over.
+        runner: Runs the blocks. It changes at rest, and under the lock.
+        enter: The step that enters a block.
+        retire: The step that takes back a block that RAN.
         watchers: Threads that wait for something of the whole queue. Under the lock.
+        dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
+        is_past_the_limit: Whether a push went on beyond the limit of `run_ahead`.
         profile_hook: See `Engine`.
+        engine: The engine whose runner is in force; it belongs to `Engine`.
     """
+
+    engine: object
 
     def __init__(self, runner: Runner) -> None:
         self.queue = DependencyQueue()
-        self.lock = CombiningLock(self._after, waits=not runner.is_threaded)
-        self.submit = partial(self.lock.do, self._enter)
-        self.finish = partial(self.lock.do, self._retire)
+        self.lock = CombiningLock(self._after, self._give_up)
+        # Bound once: blocks keep them, and making one is an allocation.
+        self.enter, self.retire = self._enter, self._retire
         self.profile_hook: ProfileHook | None = None
-        self.successor: Dispatcher | None = None
-        self._runner = runner
-        self.watchers: list[tuple[Callable[[], bool], threading.Lock]] = []
+        self.watchers: list[_Watcher] = []
+        self.dropped: deque[AsyncRun] = deque()
+        self.is_past_the_limit = False
+        self.use(runner)
+
+    def use(self, runner: Runner) -> None:
+        """Have `runner` run the blocks from now on. Under the lock, with no block handed out."""
         runner.attach(self)
+        self.runner = runner
+        self.lock.is_waited_for = not runner.is_threaded
+        self.lock.has_after = True  # where it is not for good, that does no harm
 
     def renew(self, is_in_step: bool) -> None:
         """Begin anew in a forked child; a thread that forked in a step goes on to hold the lock."""
         self.queue.forget()
         self.watchers.clear()
+        self.dropped.clear()
         if not is_in_step:
             self.lock.renew()
-        self._runner.renew()
+        self.runner.renew()
 
     # Blocks in and out.
 
-    def _enter(self, block: OprBlock, _: None) -> None:
-        if self.successor is not None:
-            # A step of both, so that the order stays; what it leaves for after is the successor's.
-            self.successor.submit(block)
-            self.lock.has_after = True
-        elif self.queue.add(block):
-            self._runner.offer(block)
+    def submit(self, block: OprBlock) -> None:
+        """Enter a block into the queue, and see to it that it is run."""
+        block.step = self.enter
+        self.lock.do(block)
+
+    def finish(self, block: OprBlock, error: BaseException | Failure | None) -> None:
+        """Take back a block that was CALLED, with what it raised; in any thread."""
+        # commit: begin
+        block.error = error
+        block.state = RAN
+        block.step = self.retire
+        # commit: end
+        self.lock.do(block)
+
+    def is_done(self, var: Var, write: bool) -> bool:
+        """Whether every operation pushed so far that mutates `var` is done; with `write`, that names it.
+
+        The one answer to this question, for waits, recycling and the fast path alike.
+        """
+        lock = self.lock
+        # invariant: in this order. What is asked for is in a request, in the step of who holds the lock, or
+        # entered, and passes from one to the next; asked the other way round it could be in none.
+        return (
+            lock.owner is None
+            and lock.next is None
+            and lock.current is None
+            and (not var.holders or (not write and var.holders > 0 and not var.queue))
+        )
+
+    def _enter(self, block: OprBlock) -> None:
+        if self.queue.add(block):
+            self.runner.offer(block)
+        elif self.queue.ready:
+            self.hand_out()
+
+    def _retire(self, block: OprBlock) -> None:
+        queue, state, opr = self.queue, block.state, block.opr
+        if state == RAN:
+            error = block.error
+            if error is not None and not isinstance(error, Failure):
+                block.error = self.failed(block, error)
+            if error is not None or alive or opr.kind == DELETE:
+                queue.conclude(block)
+        if state == RAN or state == LEAVING:  # noqa: PLR1714 - a tuple is slower
+            queue.release(block, 0 if opr.is_async else 1)
+        if queue.ready:
+            self.hand_out()
+        if self.watchers:
+            self._look()
+
+    def hand_out(self) -> None:
+        """Hand ready blocks to the runner. Under the lock."""
+        queue, ready = self.queue, self.queue.ready
+        while ready:
+            block = ready[0]
+            if not block.waiting and queue.hand_out(block):
+                self.runner.go_on_with(block)
+            del ready[0]
+        if self.watchers:
+            self._look()
+
+    def _rest(self, rest: _Rest) -> None:
+        running = self.queue.running - 1
+        if not rest.is_counted:
+            # commit: begin
+            self.queue.running = running
+            rest.is_counted = True
+            # commit: end
+        if self.watchers:
+            self._look()
 
     def _after(self) -> None:
-        """Do what steps left for after the lock is released."""
-        if self.successor is None:
-            self._runner.after()
-        else:
-            self.successor.lock.catch_up()
+        self.runner.after()
 
-    def _retire(self, block: OprBlock, failure: Failure | None) -> None:
-        ready = self.queue.finish(block, failure)
-        if ready or self.watchers:
-            self.hand_out(ready)
-
-    def end_claim(self, held: tuple[Sequence[Var], Sequence[Var]], failure: Failure | None) -> None:
-        """Give back what an inline function held. Under the lock."""
-        self.hand_out(self.queue.end_claim(*held, failure))
-
-    def hand_out(self, ready: list[OprBlock]) -> None:
-        """See to what something that has finished makes possible. Under the lock."""
-        for block in ready:
-            self._runner.offer(block)
-        if self.watchers:
-            self._look()
-
-    def _rest(self, _: OprBlock, __: None) -> None:
-        """The function of an asynchronous block has returned."""
-        self.queue.running -= 1
-        if self.watchers:
-            self._look()
+    def _give_up(self, request: Request, error: BaseException) -> None:
+        """A step always raises, a mistake of the engine: nothing is to wait for it. Under the lock."""
+        if isinstance(request, OprBlock):
+            made = EngineError(f"{request.opr.title}: a step of the engine failed; please report this")
+            made.__cause__ = error
+            self.queue.give_up(
+                request, Failure(made, request.seq, note_on(request.opr.title, request.site, False))
+            )
+            self.hand_out()
 
     # Waiting.
 
     def wait_for_var(self, var: Var, write: bool) -> None:
         """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
-
-        def is_over() -> bool:
-            is_free = var.holders == 0 or (not write and var.holders > 0 and not var.queue)
-            return self.lock.is_quiet and is_free
-
-        self._runner.help(is_over)
-        if is_over() and var.failure is None:
+        self.runner.help(lambda: self.is_done(var, write))
+        if self.is_done(var, write) and var.failure is None:
             return
         event, found = new_event(), []
 
         def arrive(failure: Failure | None) -> None:
             found.append(failure)
-            event.release()
+            if event.locked():
+                event.release()
 
         const_vars, mutable_vars = ((), (var,)) if write else ((var,), ())
-        self.submit(OprBlock(Opr(arrive, const_vars, mutable_vars, kind=WAIT), cpu()))
-        wait_for(event)
-        if (failure := found.pop()) is not None:
+        self.submit(OprBlock(Opr(arrive, const_vars, mutable_vars, kind=WAIT), _CPU))
+        wait_for(event, None, partial(self.heal, event))
+        if (failure := found[0]) is not None:
             error = self.queue.failures.error_of(failure)
             try:
                 raise error
             finally:
-                del error, failure  # this frame is part of the error's traceback
+                del error, failure, found  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
-        event = new_event()
-        self.lock.do(self._watch, is_over, event)
-        wait_for(event, timeout_s)
+        watcher = _Watcher(self._watch, is_over)
+        try:
+            self.lock.do(watcher)
+            wait_for(watcher.event, timeout_s, partial(self.heal, watcher.event))
+        finally:
+            watcher.has_left = True
 
-    def _watch(self, is_over: Callable[[], bool], event: threading.Lock) -> None:
-        if is_over():
-            event.release()
-        else:
-            self.watchers.append((is_over, event))
+    def _watch(self, watcher: _Watcher) -> None:
+        if watcher not in self.watchers:
+            self.watchers.append(watcher)
+        self._look()
 
     def _look(self) -> None:
-        for watcher in [watcher for watcher in self.watchers if watcher[0]()]:
-            self.watchers.remove(watcher)
-            watcher[1].release()
+        for watcher in tuple(self.watchers):
+            if watcher.has_left or watcher.is_over():
+                if watcher.event.locked():
+                    watcher.event.release()
+                self.watchers.remove(watcher)
+
+    def heal(self, event: threading.Lock | None = None) -> None:
+        """Go on with what an exception ended in any thread; asked now and then by who waits, for `event`."""
+        self.close_dropped()
+        self.lock.heal()
+        self.runner.heal()
+        if event is not None:
+            self.runner.help(lambda: not event.locked())
+
+    def close_dropped(self) -> None:
+        """Finish asynchronous blocks whose `on_complete` died without being called."""
+        while self.dropped:
+            try:
+                dropped = self.dropped.popleft()
+            except IndexError:  # perhaps another thread took the last one
+                return
+            dropped.drop()
 
     # Calling functions.
 
-    @calls_operations
-    def run(self, block: OprBlock, run_ctx: RunContext) -> None:
-        """Run a synchronous block and finish it."""
-        failure = None
-        if block.profiling or block.opr.kind == GROUP:
-            failure = self.call(block, run_ctx)
-        else:  # `call` without a further frame
-            try:
-                local.state.run(block.opr.fn, run_ctx)
-            except BaseException as error:  # noqa: BLE001 - as in `call`
-                failure = self.failed(block, error)
-        self.finish(block, failure)
-        if failure is not None and is_ctrl_c(failure.error):
-            raise KeyboardInterrupt
-
-    @calls_operations
-    def call(self, block: OprBlock, run_ctx: RunContext) -> Failure | None:
-        """Call a synchronous block's function, or those of a group; the failure if it raised."""
-        opr = block.opr
-        if opr.kind == GROUP:
-            self._call_members(opr.parts, run_ctx)
-            return None
-        failure = None
-        start_s = time.perf_counter() if block.profiling else 0.0
-        try:
-            local.state.run(opr.fn, run_ctx)
-        except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
-            failure = self.failed(block, error)
-        if block.profiling:
-            self.report(opr.title, block.ctx, start_s)
-        return failure
-
-    def _call_members(self, parts: tuple[OprBlock, ...], run_ctx: RunContext) -> None:
-        for part in parts:
-            # The group holds the variables, so nobody else changes what they carry.
-            failure = inherited(part) if alive else None
-            if failure is None:
-                failure = self.call(part, run_ctx)
-                if failure is not None:
-                    self.queue.failures.record(failure)
-            if alive:
-                settle(part.opr.mutable_vars, failure)
-
-    @calls_operations
-    def start(self, block: OprBlock, run_ctx: RunContext, done: Callable[[], object] | None = None) -> None:
-        """Call an asynchronous block's function, which finishes the block by itself.
+    def run(self, block: OprBlock, run_ctx: RunContext, has_caller: bool) -> None:
+        """Run a synchronous block that was TAKEN, and finish it.
 
         Args:
-            done: Called when the block is finished.
+            block: What to run.
+            run_ctx: For its function.
+            has_caller: Whether an exception from outside has a call that it can come out of.
         """
+        lock, thread, raised = self.lock, local.state, None
         start_s = time.perf_counter() if block.profiling else 0.0
-
-        def complete(error: BaseException | None) -> None:
-            self.finish(block, None if error is None else self.failed(block, error))
-            if block.profiling:
-                self.report(block.opr.title, block.ctx, start_s)
-            if done is not None:
-                done()
-
-        completion = Completion(block.opr.title, complete)
-        is_interrupted = False
         try:
+            # commit: begin
+            block.has_caller = has_caller
+            block.state = CALLED
+            # commit: end
+            thread.run(block.opr.fn, run_ctx)
+        except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
+            block.error = error
+            if has_caller and is_from_outside(error):
+                raised = error
+        finally:
+            # `finish`, without a call before it.
+            # commit: begin
+            block.state = RAN
+            block.step = self.retire
+            lock.tail.next = lock.tail = block
+            # commit: end
+        if block.profiling:
+            self.report(block.opr.title, block.ctx, start_s)
+        lock.catch_up(thread)
+        if raised is not None:
+            raise raised
+
+    def start(self, block: OprBlock, run_ctx: RunContext, has_caller: bool) -> None:
+        """Call an asynchronous block's function, which finishes the block by itself."""
+        lock, rest = self.lock, _Rest(self._rest)
+        asynchronous = AsyncRun(self, block)
+        completion = Completion(asynchronous, self)
+        raised: BaseException | None = None
+        try:
+            # commit: begin
+            block.has_caller = has_caller
+            block.state = CALLED
+            # commit: end
             local.state.run(block.opr.fn, run_ctx, completion)
-        except BaseException as error:  # noqa: BLE001 - as in `call`
-            is_interrupted = is_ctrl_c(error)
-            if not completion.close(error):
+        except BaseException as error:  # noqa: BLE001 - as in `run`
+            if not asynchronous.close(error):
                 self.record_apart(block, error)
-        self.lock.do(self._rest, block)
-        if is_interrupted:
-            raise KeyboardInterrupt
+            if has_caller and is_from_outside(error):
+                raised = error
+        finally:
+            lock.tail.next = lock.tail = rest  # commit
+        lock.catch_up()
+        del completion
+        self.close_dropped()
+        if raised is not None:
+            raise raised
 
     def report(self, title: str, ctx: Context, start_s: float) -> None:
         """Tell the profiler of a run that ends now."""
@@ -270,16 +370,25 @@ class Dispatcher:
 
     def failed(self, block: OprBlock, error: BaseException) -> Failure:
         """The failure of `block` by `error`."""
-        note = note_on(block.opr.title, block.site, self._runner.is_threaded)
+        title = block.opr.title
+        note = note_on(title, block.site, self.runner.is_threaded)
+        if block.has_caller and is_from_outside(error):
+            return interrupted(title, error, block.seq, note)
         return Failure(without_first_frame(error), block.seq, note)
 
     def record_apart(self, block: OprBlock, error: BaseException) -> None:
-        """Keep an error that spoils no variable, such as one raised after completion."""
-        self.lock.do(self._record, block, error)
+        """Keep an error that belongs to no variable, such as one raised after completion."""
+        title, site = block.opr.title, block.site
+        found: list[Failure] = []  # once, should the step be begun anew
 
-    def _record(self, block: OprBlock, error: BaseException) -> None:
-        self.queue.seq = block.seq = self.queue.seq + 1
-        self.queue.failures.record(self.failed(block, error))
+        def record(_: Request) -> None:
+            if not found:
+                self.queue.seq += 1
+                note = note_on(title, site, self.runner.is_threaded)
+                found.append(Failure(without_first_frame(error), self.queue.seq, note))
+            self.queue.failures.record(found[0])
+
+        self.lock.do(Request(record))
 
 
 def without_first_frame(error: BaseException) -> BaseException:

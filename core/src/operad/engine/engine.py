@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import MethodType
 from typing import ClassVar
 
 from operad.config import settings
 from operad.context import Context
-from operad.engine import inline, interrupts, lifetime
+from operad.engine import inline, lifetime
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
-from operad.engine.grouping import Bulk, open_groups
-from operad.engine.lock import BULK, PROFILER, STOP
+from operad.engine.intra_op import PartFn
+from operad.engine.lock import PROFILER
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, SyncFn
-from operad.engine.run_ahead import MAX_NOTES, wait_for_room
+from operad.engine.run_ahead import wait_for_room, wait_until_entered
 from operad.engine.standstill import StandStill
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.engine.var import Var
@@ -43,8 +44,6 @@ class Engine:
         submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `inline.run`.
         fail_inline: Stores the error of a function that the hot path ran; see `inline.fail`.
-        use_threads: Says whether an operation's next step is worth threads; see `ThreadBudget.use`.
-        parallel: Computes an operation's parts in several threads; see `ThreadBudget.parallel`.
 
     Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
     """
@@ -53,28 +52,60 @@ class Engine:
 
     def __init__(self, num_threads: int | None = None) -> None:
         options = settings()
-        self._budget = budget = ThreadBudget(num_threads or options.num_threads)
-        self._runner = runner = self.runner_class(budget)
-        self._dispatcher = Dispatcher(runner)
-        self._queue = self._dispatcher.queue
-        self.lock = self._dispatcher.lock
-        self.submit = self._dispatcher.submit
-        self._stand_still = StandStill(self._dispatcher, runner)
-        # A method is called quicker than a partial, by 40 ns.
-        self.run_inline: Callable[..., bool] = MethodType(inline.run, self._dispatcher)
-        self.fail_inline = partial(inline.fail, self._dispatcher)
-        self.use_threads = budget.use
-        self.parallel = budget.parallel
-        self._successor: Engine | None = None
+        self._budget = ThreadBudget(num_threads or options.num_threads)
         self._max_pending, self._max_bytes = options.max_pending, options.max_pending_bytes
-        budget.apply_if_restricted()
-        interrupts.install()
+        self._is_stopped = False
+        dispatcher = Dispatcher(self.runner_class(self._budget))
+        self._work_on(dispatcher, StandStill(dispatcher))
+        self._budget.apply_if_restricted()
         lifetime.watch(self._stand_still)
+
+    def _work_on(self, dispatcher: Dispatcher, stand_still: StandStill) -> None:
+        self._dispatcher = dispatcher
+        self._stand_still = stand_still
+        self._queue = dispatcher.queue
+        self.lock = dispatcher.lock
+        self.submit = dispatcher.submit
+        # A method is called quicker than a partial, by 40 ns.
+        self.run_inline: Callable[..., bool] = MethodType(inline.run, dispatcher)
+        self.fail_inline = partial(inline.fail, dispatcher)
+        dispatcher.engine = self
+
+    def take_over(self, other: Engine) -> None:
+        """Go on with the queue of `other`, which comes to rest; `other` is another name for it from then on.
+
+        Raises:
+            BaseException: Failures of `other` that no wait has raised; this engine has taken over.
+        """
+        dispatcher, stand_still = other._dispatcher, other._stand_still
+        self._stand_still.begin_with_nothing_pending()
+        self._stand_still.end()
+        stand_still.begin_with_nothing_pending()
+        try:
+            before = dispatcher.runner
+            stand_still.use(self.runner_class(self._budget))
+            self._dispatcher.runner.end()
+            self._work_on(dispatcher, stand_still)
+        finally:
+            stand_still.end()
+        before.end()
+        before.budget.apply(is_over=True)
+        self._budget.apply_if_restricted()
+        self._queue.failures.raise_unread()
 
     @property
     def num_threads_now(self) -> int:
         """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
-        return self._budget.share if self._budget.is_worth else 1
+        budget = self._dispatcher.runner.budget
+        return budget.share if budget.is_worth else 1
+
+    def use_threads(self, is_worth: bool) -> None:
+        """Say whether an operation's next step is worth threads; see `ThreadBudget.use`."""
+        self._dispatcher.runner.budget.use(is_worth)
+
+    def parallel(self, function: PartFn, count: int, width: int) -> None:
+        """Compute an operation's parts in several threads; see `ThreadBudget.parallel`."""
+        self._dispatcher.runner.budget.parallel(function, count, width)
 
     # Pushing.
 
@@ -179,9 +210,8 @@ class Engine:
     def _push(self, block: OprBlock) -> None:
         block.site = push_site()
         lock, opr = self.lock, block.opr
-        is_blocked = bool(lock.blockers)
-        if is_blocked and not self._admits(block):
-            return
+        if lock.blockers or self._is_stopped:
+            self._admit(block)
         for var in opr.const_vars:
             if var.deleted:
                 raise opr.after_deletion_of(var)
@@ -189,45 +219,44 @@ class Engine:
             if var.deleted:
                 raise opr.after_deletion_of(var)
             var.version += 1
-        if is_blocked and (bulk := local.state.bulk) and bulk.owner.in_force() is self and bulk.join(block):
-            return
-        queue, size_bytes, notes = self._queue, block.size_bytes, len(lock.inbox)
-        if (
-            queue.pending >= self._max_pending
-            or queue.pending_bytes + size_bytes * (notes + 1) > self._max_bytes  # notes are not counted yet
-            or notes >= MAX_NOTES
-        ):
-            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes - size_bytes)
-        self.submit(block)
+        queue = self._queue
+        if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
+            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes - block.size_bytes)
+        # `Dispatcher.submit`, without further frames.
+        # commit: begin
+        block.step = self._dispatcher.enter
+        lock.tail.next = lock.tail = block
+        # commit: end
+        lock.catch_up()
+        if not block.seq:
+            wait_until_entered(self._dispatcher, block)
 
-    def _admits(self, block: OprBlock) -> bool:
-        """See to what stands in the way of a push; False if another engine has taken it."""
+    def _admit(self, block: OprBlock) -> None:
+        """See to what stands in the way of a push."""
         self._stand_still.hold_back()
-        if self._successor is not None:
-            self._successor._push(block)
-            return False
-        if STOP in self.lock.blockers and local.state.inside == OUTSIDE:
+        if self._is_stopped and local.state.inside == OUTSIDE:
             raise EngineStoppedError("push to a stopped engine; operad.engine.get() starts a new one")
         if PROFILER in self.lock.blockers:
             block.profiling = True
-        return True
 
-    def bulk(self, size: int) -> Bulk:
-        """Group this thread's consecutive synchronous pushes into operations of at most `size`.
+    def bulk(self, size: int) -> AbstractContextManager[None]:
+        """Say that this thread's pushes inside `with` belong together, `size` at a time.
 
-        A group is pushed when it is full, when the next push has another context, priority or property
-        or is asynchronous, when this thread waits, and at the end of `with`. What can be observed is
-        unchanged, failures included; other threads see a group's members only once it is pushed.
+        MXNet's programs say so to have operations grouped. Here whoever has run an operation goes on at once
+        with what that made ready, said or not, so this is accepted and changes nothing.
+
+        Raises:
+            EngineError: `size` is less than 1.
         """
-        return Bulk(size, self)
+        if size < 1:
+            raise EngineError(f"bulk({size}): expected at least 1 operation")
+        return nullcontext()
 
     # Variables.
 
     def is_idle(self, var: Var) -> bool:
         """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
-        if open_groups and any(group.names(var) for group in tuple(open_groups)):
-            return False
-        return self.lock.is_quiet and var.holders == 0
+        return self._dispatcher.is_done(var, True)
 
     def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var, size_bytes: int = 0) -> None:
         """Call `delete_fn(run_ctx)` after every operation that names `var`, failed or not.
@@ -243,15 +272,7 @@ class Engine:
             Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx, size_bytes=size_bytes
         )
         var.deleted = True
-        self._delete(block)
-
-    def _delete(self, block: OprBlock) -> None:
-        (var,) = block.opr.mutable_vars
-        for group in tuple(open_groups):
-            if group.names(var):
-                group.once_pushed(var, partial(self._delete, block))
-                return
-        self.in_force().submit(block)
+        self.submit(block)
 
     # Waiting.
 
@@ -264,16 +285,7 @@ class Engine:
                 traceback; later ones give copies without it.
             BlockingInOperatorError: Called from inside an operation.
         """
-        lock = self.lock
-        if (
-            # In this order: see `CombiningLock.is_quiet`.
-            not (lock.blockers or lock.inbox)
-            and lock.free
-            and var.holders >= 0
-            and not var.queue
-            and var.failure is None
-            and not local.state.inside
-        ):
+        if self._dispatcher.is_done(var, False) and var.failure is None and not local.state.inside:
             return
         self._wait(var, False)
 
@@ -288,8 +300,7 @@ class Engine:
         self._prepare_to_wait("waiting for", var)
         if var.deleted:
             raise EngineError(f"wait for {var!r}: it was deleted")
-        engine = self if self._successor is None else self.in_force()
-        engine._dispatcher.wait_for_var(var, write)
+        self._dispatcher.wait_for_var(var, write)
 
     def wait_for_all(self) -> None:
         """Wait until nothing is pending.
@@ -300,21 +311,24 @@ class Engine:
             BlockingInOperatorError: Called from inside an operation.
         """
         self._prepare_to_wait("waiting for", "all operations")
-        engine = self.in_force()
-        queue = engine._queue
-        engine._runner.help(lambda: not queue.pending)
-        engine._dispatcher.wait_until(lambda: not queue.pending)
+        queue, lock = self._queue, self.lock
+
+        def is_over() -> bool:
+            return not queue.pending
+
+        self._dispatcher.runner.help(is_over)
+        if lock.is_busy or queue.pending:
+            self._dispatcher.wait_until(is_over)
         queue.failures.raise_unread()
 
     def _prepare_to_wait(self, doing: str, what: object) -> None:
-        """Refuse to wait inside the engine; else push what this thread holds back."""
+        """Refuse to wait inside the engine."""
         if local.state.inside:
             raise BlockingInOperatorError(
                 f"{doing} {what} inside an operation or a step of the engine would never end; name the "
                 "variable in const_vars and use its data, and wait in no finalizer or signal handler"
             )
-        if self.lock.blockers:
-            local.state.flush()
+        self._dispatcher.close_dropped()
 
     # Profiling.
 
@@ -335,34 +349,23 @@ class Engine:
 
     # Ending.
 
-    def stop(self, successor: Engine | None = None) -> None:
+    def stop(self) -> None:
         """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent.
 
-        Args:
-            successor: Takes what other threads push from now on.
+        An engine that another one has taken over from has stopped.
         """
-        blockers = self.lock.blockers
-        if STOP in blockers:
+        if self._is_stopped or self._dispatcher.engine is not self:
             return
         self._prepare_to_wait("stopping", self)
         self._stand_still.begin_with_nothing_pending()
-        self._successor = successor
-        if successor is not None:
-            self._dispatcher.successor = successor._dispatcher
-            successor.profile_hook = self.profile_hook
-            successor.profile_all(PROFILER in blockers)
-            while BULK in blockers:
-                successor.lock.blockers.append(BULK)
-                blockers.remove(BULK)
-        blockers.append(STOP)
+        self._is_stopped = True
+        self.run_inline = _refuse
         self._stand_still.end()
-        self._runner.end()
+        self._dispatcher.runner.end()
         self._budget.apply(is_over=True)
         self._queue.failures.raise_unread()
 
-    def in_force(self) -> Engine:
-        """This engine, or the one that took over from it."""
-        engine = self
-        while engine._successor is not None:
-            engine = engine._successor
-        return engine
+
+def _refuse(*_: object) -> bool:
+    """`run_inline` of a stopped engine: what is pushed instead is refused with a message."""
+    return False

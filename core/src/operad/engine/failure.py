@@ -18,19 +18,23 @@ all kept, and a variable is not taken for clean because somebody was told.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import weakref
 from types import CodeType, FrameType
 from typing import Final, Self, TypeAlias, final
 
 from operad.config import settings
-from operad.errors import OperadError, OperatorError, OperatorGroupError, as_one_of_ours, copied_as
+from operad.errors import (
+    InterruptedOperationError,
+    OperadError,
+    OperatorError,
+    OperatorGroupError,
+    as_one_of_ours,
+    copied_as,
+)
 
-alive: Final[dict[int, weakref.ref[Failure]]] = {}
+alive: Final[set[weakref.ref[Failure]]] = set()
 """Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
-
-_numbers: Final = itertools.count()
 
 
 @final
@@ -41,19 +45,20 @@ class Failure:
         error: What waits raise: the operation's exception, and a bare copy after the first raise.
         seq: Push order of the operation that raised.
         note: The line that says which operation failed.
+        is_told: Whether a call has raised already what there is to raise.
     """
 
-    __slots__ = ("__weakref__", "error", "note", "seq")
+    __slots__ = ("__weakref__", "error", "is_told", "note", "seq")
 
-    def __init__(self, error: BaseException, seq: int, note: str) -> None:
+    def __init__(self, error: BaseException, seq: int, note: str, is_told: bool = False) -> None:
         self.error = error
         self.seq = seq
         self.note = note
+        self.is_told = is_told
 
     def enlist(self) -> None:
         """Join `alive`, until nothing refers to this failure any more."""
-        number = next(_numbers)
-        alive[number] = weakref.ref(self, lambda _: alive.pop(number, None))
+        alive.add(weakref.ref(self, alive.discard))  # a function of C, in which no exception is lost
 
     def first_raise(self) -> BaseException:
         """The error to raise, with the note; called once, by the wait that raises it first."""
@@ -80,9 +85,10 @@ class FailureLog:
         self._unread: dict[Failure, bool] = {}  # a set that keeps their order
 
     def record(self, failure: Failure) -> None:
-        """Keep a new failure until a wait raises it."""
+        """Keep a new failure until a wait raises it; that it is kept already does no harm."""
         failure.enlist()
-        self._unread[failure] = True
+        if not failure.is_told:
+            self._unread[failure] = True
 
     def unread(self) -> list[Failure]:
         """The unread failures, in push order."""
@@ -181,6 +187,15 @@ class OperatorName(str):
         made = super().__new__(cls, name)
         made.provider = provider
         return made
+
+
+def interrupted(title: str, by: BaseException, seq: int, note: str) -> Failure:
+    """The failure of an operation that an exception from outside ended, which its caller gets to see."""
+    error = InterruptedOperationError(
+        f"{title} was interrupted by {type(by).__name__}, so what it writes has no value; compute it again"
+    )
+    error.add_note(note)
+    return Failure(error, seq, note, is_told=True)
 
 
 def note_on(title: str, site: Site | None, other_thread: bool) -> str:

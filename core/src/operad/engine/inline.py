@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Final, final
 
 from operad.context import Context, cpu
 from operad.engine.dispatch import Dispatcher, without_first_frame
-from operad.engine.failure import Failure, note_on, push_site
-from operad.engine.interrupts import calls_operations, is_ctrl_c
+from operad.engine.failure import Failure, interrupted, note_on, push_site
+from operad.engine.interrupts import is_from_outside
 from operad.engine.lock import PROFILER
+from operad.engine.operation import CALLED, CLAIM, DONE, LEAVING, RAN, Opr, OprBlock
 from operad.engine.thread import NESTED, OPERATION, STEP, local
 from operad.engine.var import Var, settle
 from operad.errors import BlockingInOperatorError
 
+_CPU: Final = cpu()
 
-@calls_operations
+
+@final
+class Claim(OprBlock):
+    """What an inline function holds its variables by; a thread keeps one, and uses it again."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(Opr(_nothing, kind=CLAIM), _CPU)
+        self.state = DONE
+        self.has_caller = True
+
+
 def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     dispatcher: Dispatcher,
     fn: Callable[..., object],
@@ -40,15 +55,15 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
 
     Returns:
         True if it ran (an error it raised is stored like a pushed function's); False if a conflicting
-        operation is pending, a variable carries a failure, some thread groups its pushes, or the caller
-        is inside an operation: push it instead.
+        operation is pending, a variable carries a failure, or the caller is inside an operation: push
+        it instead.
 
     Raises:
         BlockingInOperatorError: NESTED, and a variable is named by work that is pending.
-        BaseException: NESTED, and a variable has no value, or `fn` failed.
+        BaseException: NESTED, and a variable has no value, or `fn` failed; or an exception from outside.
     """
     thread, lock, queue = local.state, dispatcher.lock, dispatcher.queue
-    seq, failure, start_s = 0, None, 0.0
+    start_s, raised = 0.0, None
     inside = thread.inside
     if inside and inside != NESTED:
         return False
@@ -57,52 +72,102 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             return False
         if PROFILER in lock.blockers:
             start_s = time.perf_counter()
-    thread.inside = STEP
+    # commit: begin
+    claim = thread.claim
+    thread.claim = None
+    # commit: end
+    if claim is None:
+        claim = Claim()
+    opr = claim.opr
+    opr.const_vars, opr.mutable_vars = const_vars, mutable_vars  # type: ignore[assignment]
     try:
-        if lock.take() if inside else lock.try_take():
-            try:
-                if lock.inbox:
-                    lock.read_inbox()
-                seq = queue.claim(const_vars, mutable_vars)
-            finally:
-                lock.give_back()
-        if not seq:
+        thread.inside = STEP
+        try:
+            # commit: begin
+            del lock.token
+            lock.owner = thread
+            # commit: end
+        except AttributeError:
+            if not (inside and lock.take()):
+                return False
+        try:
+            if lock.next is not None or lock.current is not None:
+                lock.read()
+            queue.claim(claim)
+        finally:
+            lock.owner = lock.token = None  # commit
+        if claim.state == DONE:
             if inside:
                 raise _refusal(dispatcher, _title(fn, name), (*const_vars, *mutable_vars))
             return False
         # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
         # claimed variables, and every way out of here gives them back.
+        # commit: begin
         thread.inside = OPERATION
+        claim.state = CALLED
+        # commit: end
         if inside:  # under NumPy's error state already, which cannot be nested
             fn(*args)
         else:
             thread.run(fn, *args)
     except BaseException as error:
-        if not seq or inside:
+        if claim.state != CALLED or inside:
             raise
-        failure = _failure(fn, name, error, seq)
+        claim.error = error
+        if is_from_outside(error):
+            raised = error
+        _describe(claim, fn, name)
     finally:
-        thread.inside = STEP
-        if not seq:
-            thread.inside = inside
-        elif not lock.inbox and lock.try_take():  # `lock.do` without a further frame
-            try:
-                ready = queue.end_claim(const_vars, mutable_vars, failure)
-                if ready or dispatcher.watchers:
-                    dispatcher.hand_out(ready)
-            finally:
-                lock.give_back()
-                thread.inside = inside
+        is_holder = False
+        # commit: begin
+        thread.inside = inside
+        if claim.state != DONE:
+            if claim.state != LEAVING:
+                claim.state = RAN
+            claim.step = dispatcher.retire
+            if lock.owner is None and lock.next is None and lock.current is None:
+                del lock.token
+                lock.owner = thread
+                lock.current = claim
+                thread.inside = STEP
+                is_holder = True
+            else:
+                lock.tail.next = lock.tail = claim
         else:
-            thread.inside = inside
-            lock.do(dispatcher.end_claim, (const_vars, mutable_vars), failure)
-        if lock.inbox or lock.has_after:
-            lock.catch_up()
+            thread.claim = claim
+        # commit: end
+        if is_holder:  # `catch_up`, of this request alone
+            try:
+                if claim.error is None:  # `Dispatcher.retire`, of what is usual
+                    queue.release(claim, 1)
+                    if queue.ready or dispatcher.watchers:
+                        dispatcher.hand_out()
+                else:
+                    dispatcher.retire(claim)
+                # commit: begin
+                lock.current = None
+                claim.error = None
+                opr.const_vars = opr.mutable_vars = ()
+                thread.claim = claim  # no other thread knows of it
+                # commit: end
+            finally:
+                # commit: begin
+                lock.owner = lock.token = None
+                thread.inside = inside
+                # commit: end
+        if lock.next is not None or lock.has_after:
+            lock.catch_up(thread)
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
-    if failure is not None and is_ctrl_c(failure.error):
-        raise KeyboardInterrupt
+    if raised is not None:
+        raise raised
     return True
+
+
+def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None:
+    """Note of what failed, for messages."""
+    claim.opr.name = _title(fn, name)
+    claim.site = push_site()
 
 
 def _refusal(dispatcher: Dispatcher, title: str, named: tuple[Var, ...]) -> BaseException:
@@ -129,20 +194,26 @@ def fail(
     name: str | None,
     error: BaseException,
 ) -> None:
-    """Store the error of a function that the hot path called under the lock. Under the lock."""
-    queue = dispatcher.queue
+    """Store the error of a function that the hot path called under the lock. Under the lock.
+
+    Raises:
+        BaseException: `error` itself, if it came from outside.
+    """
+    queue, title = dispatcher.queue, _title(fn, name)
     queue.seq += 1
-    failure = _failure(fn, name, error, queue.seq)
+    note = note_on(title, push_site(), False)
+    if is_from_outside(error):
+        failure = interrupted(title, error, queue.seq, note)
+    else:
+        failure = Failure(without_first_frame(error), queue.seq, note)
     queue.failures.record(failure)
     settle(mutable_vars, failure)
+    if failure.is_told:
+        raise error
 
 
 def _title(fn: Callable[..., object], name: str | None) -> str:
     return name or getattr(fn, "__qualname__", None) or "operation"
-
-
-def _failure(fn: Callable[..., object], name: str | None, error: BaseException, seq: int) -> Failure:
-    return Failure(without_first_frame(error), seq, note_on(_title(fn, name), push_site(), False))
 
 
 def _nothing() -> None:

@@ -10,18 +10,20 @@ part may take 100 us), and numba's or OpenMP's pools, which would be a second po
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
-from typing import final
+from typing import Final, final
 
-from operad.engine.interrupts import calls_operations
 from operad.engine.thread import OPERATION, local, new_event
 
 PartFn = Callable[[int, int], object]
 """`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
+
+
+_SLICE_S: Final = 0.02
 
 
 @final
@@ -30,27 +32,46 @@ class _Job:
 
     def __init__(self, function: PartFn, count: int) -> None:
         self._function = function
-        self._count = count
-        self._next = itertools.count().__next__  # atomic under the interpreter's lock
-        self._next_end = itertools.count(1).__next__
+        self._next = 0
+        self._total = count
+        self._num_ended = 0
         self._done = new_event()
         self._errors: list[tuple[int, BaseException]] = []
 
-    @calls_operations
     def work(self, slot: int) -> None:
         """Compute parts until none is left; after an error the rest is passed over."""
-        while (part := self._next()) < self._count:
+        while True:
+            # commit: begin
+            part = self._next
+            if part >= self._total:
+                return
+            self._next = part + 1
+            # commit: end
             try:
-                if not self._errors:
-                    self._function(part, slot)
+                self._function(part, slot)
             except BaseException as error:  # noqa: BLE001 - `finish` raises it in the operation's thread
-                self._errors.append((part, error))
-            if self._next_end() == self._count:
-                self._done.release()
+                self.stop(part, error)
+            finally:
+                self._num_ended += 1  # commit
+            if self._num_ended >= self._total and self._done.locked():
+                with suppress(RuntimeError):  # another thread has just done so
+                    self._done.release()
+
+    def stop(self, part: int, error: BaseException) -> None:
+        """Pass over the parts that no thread has begun."""
+        self._total = min(self._total, self._next)
+        self._errors.append((part, error))
 
     def finish(self) -> None:
-        """Wait for the parts of others, and raise the error of the first part that had one."""
-        self._done.acquire()
+        """Wait for the parts of others, and raise the error of the first part that had one.
+
+        Whatever comes meanwhile is raised afterwards: the others work in the operation's memory.
+        """
+        while self._num_ended < self._total:
+            try:
+                self._done.acquire(True, _SLICE_S)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                self.stop(self._total, error)
         if self._errors:
             raise min(self._errors, key=lambda found: found[0])[1]
 
@@ -93,9 +114,11 @@ class IntraOpPool:
         job = _Job(function, count)
         for slot in range(1, width):
             self._jobs.put((job, slot))
-        self._membership.is_member = True
         try:
+            self._membership.is_member = True
             job.work(0)
+        except BaseException as error:  # noqa: BLE001 - between two parts; `finish` raises it
+            job.stop(count, error)
         finally:
             self._membership.is_member = False
         job.finish()

@@ -17,16 +17,22 @@ from collections.abc import Callable
 from typing import final
 
 from operad.engine.budget import ThreadBudget
-from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import OprBlock, RunContext
-from operad.engine.thread import OPERATION, OUTSIDE, local, new_event, wait_for
+from operad.engine.dispatch import Runner
+from operad.engine.operation import DONE, OFFERED, TAKEN, OprBlock, RunContext
+from operad.engine.thread import OPERATION, OUTSIDE, local
 
 
 class _Backlog(threading.local):
-    """What a thread has to run itself."""
+    """What a thread has to run itself.
 
-    def __init__(self) -> None:
+    Args:
+        known: Where what each thread has is noted, for a thread that waits for it.
+    """
+
+    def __init__(self, known: list[deque[OprBlock]]) -> None:
         self.blocks: deque[OprBlock] = deque()
+        known[:] = [blocks for blocks in known if blocks]
+        known.append(self.blocks)
 
 
 @final
@@ -37,43 +43,57 @@ class NaiveRunner(Runner):
 
     def __init__(self, budget: ThreadBudget) -> None:
         super().__init__(budget)
-        self._backlog = _Backlog()
-
-    def attach(self, dispatcher: Dispatcher) -> None:
-        """See `Runner`."""
-        super().attach(dispatcher)
-        dispatcher.lock.has_after = True  # for good: only a thread itself knows of its backlog
+        self.renew()
 
     def renew(self) -> None:
         """See `Runner`."""
-        self._backlog = _Backlog()
+        self._known: list[deque[OprBlock]] = []
+        self._backlog = _Backlog(self._known)
 
     def offer(self, block: OprBlock) -> None:
         """See `Runner`."""
         self._backlog.blocks.append(block)
 
     def after(self) -> None:
-        """Run the backlog, unless that is done further up this thread's stack."""
-        thread, blocks = local.state, self._backlog.blocks
+        """Run the backlog, unless that is done further up this thread's stack.
+
+        `has_after` stays set: only a thread itself knows of its backlog.
+        """
+        self._run_all(self._backlog.blocks)
+
+    def _run_all(self, blocks: deque[OprBlock]) -> None:
+        thread, is_mine = local.state, False
         if thread.inside != OUTSIDE:
             return
         while blocks:
-            thread.inside = OPERATION
             try:
-                self._run(blocks.popleft())
+                # commit: begin
+                block = blocks[0]
+                is_mine = block.state == OFFERED  # else another thread runs it, or it was offered twice
+                if is_mine:
+                    block.state = TAKEN
+                thread.inside = OPERATION
+                del blocks[0]
+                # commit: end
+                if is_mine:
+                    self._run(block)
             finally:
+                # commit: begin
                 thread.inside = OUTSIDE
+                if is_mine and block.state == TAKEN:
+                    block.state = OFFERED
+                    blocks.appendleft(block)
+                # commit: end with a call
 
     def _run(self, block: OprBlock) -> None:
-        run_ctx = RunContext(block.ctx, None, self._budget.total)
+        run_ctx = RunContext(block.ctx, None, self._budget)
         self._budget.use(block.opr.is_parallel)
         try:
             if block.opr.is_async:
-                done = new_event()
-                self._dispatcher.start(block, run_ctx, done.release)
-                wait_for(done)
+                self._dispatcher.start(block, run_ctx, True)
+                self._dispatcher.wait_until(lambda: block.state == DONE)
             else:
-                self._dispatcher.run(block, run_ctx)
+                self._dispatcher.run(block, run_ctx, True)
         finally:
             self._budget.use(is_worth=True)
 
@@ -81,5 +101,10 @@ class NaiveRunner(Runner):
         """See `Runner`."""
         self.after()
 
+    def heal(self) -> None:
+        """Run what an exception kept another thread from running."""
+        for blocks in tuple(self._known):
+            self._run_all(blocks)
+
     def end(self) -> None:
-        """There is nobody."""
+        """There is nothing to end."""

@@ -12,10 +12,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad.context import Context
+from operad.engine.lock import Request
 from operad.errors import DuplicateVarError, EngineError
 
 if TYPE_CHECKING:
-    from operad.engine.failure import Site
+    from operad.engine.budget import ThreadBudget
+    from operad.engine.failure import Failure, Site
     from operad.engine.var import Var
 
 
@@ -32,6 +34,10 @@ class FnProperty(enum.Enum):
     ASYNC = "async"
     DELETE_VAR = "delete_var"
 
+    def __init__(self, value: str) -> None:
+        # Prioritized work goes first, then copies. An attribute, since a member is hashed slowly.
+        self.rank = 0 if value == "cpu_prioritized" else 1 if value.startswith("copy") else 2
+
 
 @final
 class RunContext:
@@ -40,18 +46,27 @@ class RunContext:
     Attributes:
         ctx: The device.
         stream: The CUDA stream that the function launches on; None on a CPU.
-        num_threads: This operation's share of the thread budget. The engine lowers and raises it
-            while the function runs, as other operations start and finish: read it when a parallel
-            region starts, not once for the whole function.
     """
 
-    __slots__ = ("ctx", "num_threads", "stream")
+    __slots__ = ("_budget", "ctx", "stream")
 
-    def __init__(self, ctx: Context, stream: Any = None, num_threads: int = 1) -> None:
+    def __init__(self, ctx: Context, stream: Any = None, budget: ThreadBudget | None = None) -> None:
         self.ctx = ctx
         self.stream = stream
-        self.num_threads = num_threads
+        self._budget = budget
 
+    @property
+    def num_threads(self) -> int:
+        """This operation's share of the thread budget.
+
+        It falls and rises while the function runs, as other operations start and finish: read it when a
+        parallel region starts, not once for the whole function.
+        """
+        return 1 if self._budget is None else self._budget.share
+
+
+_ASYNC: Final = FnProperty.ASYNC
+"""Looked up by its name, a member of an enumeration costs as much as a call."""
 
 OnComplete = Callable[..., None]
 SyncFn = Callable[[RunContext], object]
@@ -61,18 +76,18 @@ AsyncFn = Callable[[RunContext, OnComplete], object]
 # Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path. The function of
 # a WAIT is called under the lock when its turn has come, with the failure of its one variable, or None.
 RUN: Final = 0
-GROUP: Final = 1
+CLAIM: Final = 1
 WAIT: Final = 2
 DELETE: Final = 3
 
-_RANKS: Final = {
-    FnProperty.NORMAL: 2,
-    FnProperty.COPY_FROM_DEVICE: 1,
-    FnProperty.COPY_TO_DEVICE: 1,
-    FnProperty.CPU_PRIORITIZED: 0,
-    FnProperty.ASYNC: 2,
-    FnProperty.DELETE_VAR: 2,
-}
+# How far a block has come. Whoever changes it does so in a commit, see `lock`.
+NEW: Final = 0
+OFFERED: Final = 1
+TAKEN: Final = 2  # by a thread that is about to call its function
+CALLED: Final = 3
+RAN: Final = 4
+LEAVING: Final = 5  # it gives its variables back
+DONE: Final = 6
 
 
 @final
@@ -91,7 +106,6 @@ class Opr:
         is_async: `fn` takes `on_complete`; implied by `prop=ASYNC`.
         is_parallel: Whether `fn` is worth several threads inside.
         kind: RUN, except for the engine's own blocks.
-        parts: The blocks of a GROUP, in push order.
 
     Raises:
         DuplicateVarError: A variable is named twice.
@@ -100,8 +114,8 @@ class Opr:
     """
 
     __slots__ = (
-        "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "parts",
-        "prop", "rank", "updated_vars",
+        "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "prop",
+        "rank", "updated_vars",
     )  # fmt: skip
 
     def __init__(
@@ -114,7 +128,6 @@ class Opr:
         reads_mutable: bool | Collection[Var] = False,
         is_async: bool = False,
         kind: int = RUN,
-        parts: tuple[OprBlock, ...] = (),
         is_parallel: bool = True,
     ) -> None:
         self.fn = fn
@@ -126,11 +139,12 @@ class Opr:
             self.updated_vars: tuple[Var, ...] = ()
             if reads_mutable:
                 self.updated_vars = self.mutable_vars if reads_mutable is True else tuple(reads_mutable)
-            named = {*self.const_vars, *self.mutable_vars}
-            for var in named:
+            for var in self.const_vars:
                 var.holders  # noqa: B018 - what has none is no variable
-            self.rank = _RANKS[prop]
-        except (TypeError, AttributeError, KeyError) as error:
+            for var in self.mutable_vars:
+                var.holders  # noqa: B018
+            self.rank = prop.rank
+        except (TypeError, AttributeError) as error:
             old = () if isinstance(reads_mutable, bool) else reads_mutable
             given: dict[str, object] = {"const_vars": const_vars, "mutable_vars": mutable_vars}
             raise self._misuse(prop, {**given, "reads_mutable": old}) from error
@@ -138,10 +152,10 @@ class Opr:
             raise EngineError(f"push of {self.title!r}: fn is {fn!r}, expected a function")
         self.prop = prop
         self.kind = kind
-        self.parts = parts
-        self.is_async = is_async or prop is FnProperty.ASYNC
+        self.is_async = is_async or prop is _ASYNC
         self.deleted = False
-        if len(named) != len(self.const_vars) + len(self.mutable_vars):
+        count = len(self.const_vars) + len(self.mutable_vars)
+        if count > 1 and len({*self.const_vars, *self.mutable_vars}) != count:
             self._refuse_duplicate()
 
     def _misuse(self, prop: object, given: dict[str, object]) -> EngineError:
@@ -184,22 +198,30 @@ class Opr:
         return self.name or getattr(self.fn, "__qualname__", None) or "operation"
 
 
-class OprBlock:
-    """One push of an `Opr`.
+class OprBlock(Request):
+    """One push of an `Opr`: a request to enter it, and later to take it back.
 
     Attributes:
-        seq: Position in the push order; every block of an engine has its own.
+        seq: Position in the push order; every block of an engine has its own. 0 before it is entered.
         order: Minus the priority.
         is_gpu: Whether `ctx` is a GPU.
         size_bytes: Memory that the push keeps in use until it is done.
-        waiting: Variables not granted yet; the block is ready at 0.
+        state: How far it has come, from NEW to DONE.
+        place: Variables that it was granted or waits for.
+        waiting: Those it waits for; the block is ready at 0.
+        given: Variables it has given back, while it is LEAVING.
+        error: What its function raised, once it was CALLED, and then the `Failure` made of that.
+        has_caller: Whether a call of the program runs it, out of which an exception from outside comes.
         site: Where it was pushed, for messages.
 
     Raises:
         EngineError: The context or the priority is none. Found here, before any queue holds the block.
     """
 
-    __slots__ = ("ctx", "is_gpu", "opr", "order", "profiling", "seq", "site", "size_bytes", "waiting")
+    __slots__ = (
+        "ctx", "error", "given", "has_caller", "is_gpu", "opr", "order", "place", "profiling", "seq", "site",
+        "size_bytes", "state", "waiting",
+    )  # fmt: skip
 
     def __init__(
         self, opr: Opr, ctx: Context, priority: int = 0, profiling: bool = False, size_bytes: int = 0
@@ -216,6 +238,11 @@ class OprBlock:
                 "expected a Context and an integer"
             ) from error
         self.profiling = profiling
-        self.seq = 0
-        self.waiting = 0
+        self.has_caller = False
+        self.next = None
+        self.seq = self.state = 0
+        self.place: int
+        self.waiting: int
+        self.given: int
+        self.error: BaseException | Failure | None = None
         self.site: Site | None = None

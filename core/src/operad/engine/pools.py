@@ -8,8 +8,8 @@ queue gives the same precedence without the threads. Every GPU has a pool of one
 and one for each direction of copies, each with its own CUDA stream, since those overlap on the
 device; they launch more than they compute and do not count against the budget.
 
-Ready queues and lists of idle workers change by single atomic steps; see `threaded`. What decides who is
-woken or hired (`is_waking`, `workers`) changes under the queue's lock.
+Ready queues and lists of idle workers change by single atomic steps; see `threaded`. What decides which
+worker is woken or hired (`is_waking`, `workers`) changes under the queue's lock.
 
 Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 """

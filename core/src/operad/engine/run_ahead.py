@@ -1,24 +1,25 @@
-"""How far pushes may run ahead of what is done.
+"""How far pushes may run ahead of what is done: back-pressure.
 
 A push that would have too many operations or bytes pending waits until some are done. Only threads outside
-the engine do; operations, finalizers and signal handlers never, and nobody where nothing runs, because
-the thread that waits may be the one that completes what is pending.
+the engine do; operations, finalizers and signal handlers never. It is no wall: the thread that waits may be
+the one that would complete, or release, what is pending. So who has waited for a second in which nothing was
+finished goes on, with a warning the first time.
 """
 
 from __future__ import annotations
 
-import gc
-import signal
-import sys
-import weakref
-from types import CodeType, FrameType
+import warnings
 from typing import Final
 
 from operad.engine.dispatch import Dispatcher
+from operad.engine.interrupts import is_interruption
+from operad.engine.operation import OprBlock
 from operad.engine.thread import OUTSIDE, local
 
-MAX_NOTES: Final = 64
-"""Pushes left in the inbox before a further one waits: they are not counted as pending yet."""
+MAX_DEFERRED: Final = 64
+"""Pushes that a thread leaves to the lock's holder before it waits: they are not counted as pending yet."""
+
+_PATIENCE_S: Final = 1.0
 
 
 def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> None:
@@ -36,26 +37,25 @@ def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> N
     def has_room() -> bool:
         return not queue.running or (queue.pending <= max_pending // 2 and queue.pending_bytes <= max_bytes)
 
-    dispatcher.wait_until(has_room)
+    finished = -1
+    while not has_room() and finished != queue.seq - queue.pending:
+        finished = queue.seq - queue.pending
+        dispatcher.wait_until(has_room, _PATIENCE_S)
+    if not has_room() and not dispatcher.is_past_the_limit:
+        dispatcher.is_past_the_limit = True
+        warnings.warn(
+            f"{queue.pending} operations with {queue.pending_bytes} bytes are pending, and none was finished "
+            f"for {_PATIENCE_S:g} s; pushes go on beyond OPERAD_MAX_PENDING and OPERAD_MAX_PENDING_BYTES",
+            RuntimeWarning,
+            stacklevel=5,
+        )
 
 
-def is_interruption() -> bool:
-    """Whether a finalizer, a collector's callback or a signal handler is on the calling thread's stack.
-
-    It may have interrupted anything, and so must not be made to wait for other threads. Slow; asked
-    only before a thread would wait.
-    """
-    handlers = _handlers()
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "__del__" or code in handlers:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _handlers() -> set[CodeType]:
-    found = [signal.getsignal(number) for number in signal.valid_signals()]
-    called = [*found, *gc.callbacks, weakref.finalize.__call__]
-    return {code for handler in called if isinstance(code := getattr(handler, "__code__", None), CodeType)}
+def wait_until_entered(dispatcher: Dispatcher, block: OprBlock) -> None:
+    """Wait for `block`, which was left to the lock's holder, where the thread has left many to it."""
+    thread = local.state
+    thread.num_deferred += 1
+    if thread.num_deferred < MAX_DEFERRED or thread.inside != OUTSIDE or is_interruption():
+        return
+    dispatcher.wait_until(lambda: block.seq > 0)
+    thread.num_deferred = 0

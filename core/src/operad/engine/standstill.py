@@ -11,24 +11,24 @@ from typing import Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
-from operad.engine.grouping import open_groups
-from operad.engine.lock import BULK, GATE
+from operad.engine.lock import GATE, Request
 from operad.engine.thread import OUTSIDE, STEP, ThreadState, local, new_event, wait_for
 
 _POLL_S: Final = 0.01
 _HELD_POLL_S: Final = 0.001
+_FORKING: Final = ThreadState()
+_FORKING.inside = STEP  # as the lock's owner during a fork: no thread that waits takes it for left behind
 
 
 @final
 class StandStill:
     """Brings one engine to rest, and lets it go on; see also `lifetime`."""
 
-    def __init__(self, dispatcher: Dispatcher, runner: Runner) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._turn = threading.Lock()  # held by the thread that began
         self._owner: ThreadState | None = None
         self._dispatcher = dispatcher
         self._lock = dispatcher.lock
-        self._runner = runner
         self._is_held_for_fork = False
 
     def begin(self) -> bool:
@@ -52,6 +52,17 @@ class StandStill:
             self.end()  # what completes them may be held back
             self._dispatcher.wait_until(lambda: not queue.pending, _POLL_S)
 
+    def use(self, runner: Runner) -> None:
+        """Have another runner run the operations, once none is handed out; between `begin` and `end`."""
+
+        def change(_: Request) -> None:
+            if not self._dispatcher.queue.running:
+                self._dispatcher.use(runner)
+
+        while self._dispatcher.runner is not runner:
+            self._rest()
+            self._lock.do(Request(change))
+
     def end(self) -> None:
         """Let the other threads go on."""
         self._lock.blockers.remove(GATE)
@@ -74,9 +85,12 @@ class StandStill:
         def is_at_rest() -> bool:
             return not queue.running
 
-        while not (self._lock.is_quiet and is_at_rest()):
-            self._runner.help(is_at_rest)  # at the end of the process no worker may start any more
-            self._dispatcher.wait_until(is_at_rest, _POLL_S)
+        dispatcher = self._dispatcher
+        while self._lock.is_busy or queue.running:
+            dispatcher.runner.help(is_at_rest)  # at the end of the process no worker may start any more
+            dispatcher.wait_until(is_at_rest, _POLL_S)
+            if queue.running:
+                dispatcher.heal()
 
     def hold_for_fork(self) -> None:
         """Come to rest, unless called inside the engine, and keep the lock."""
@@ -85,13 +99,12 @@ class StandStill:
             return  # this thread may hold the lock already, and goes on in both processes
         is_outside = thread.inside == OUTSIDE
         if is_outside:
-            thread.flush()
             self._is_held_for_fork = self.begin()
-        self._lock.take()
-        while is_outside and (self._lock.inbox or self._dispatcher.queue.running):
+        self._lock.take(_FORKING)
+        while is_outside and (self._lock.next is not None or self._dispatcher.queue.running):
             self._lock.give_back()
             self._rest()
-            self._lock.take()
+            self._lock.take(_FORKING)
 
     def release_after_fork(self) -> None:
         """The parent goes on."""
@@ -105,24 +118,16 @@ class StandStill:
 
     def renew_after_fork(self) -> None:
         """The child starts without workers, pending work or memory of the other threads."""
-        thread, blockers = local.state, self._lock.blockers
+        blockers = self._lock.blockers
         self._turn = threading.Lock()
         self._owner = None
         self._is_held_for_fork = False
-        blockers[:] = [word for word in blockers if word not in (GATE, BULK)]
-        bulk = thread.bulk
-        open_groups.clear()
-        while bulk is not None:
-            blockers.append(BULK)
-            open_groups.append(bulk)
-            bulk = bulk.outer
-        self._dispatcher.renew(is_in_step=thread.inside == STEP)
+        blockers[:] = [word for word in blockers if word != GATE]
+        self._dispatcher.renew(is_in_step=local.state.inside == STEP)
 
     def finish_at_exit(self) -> list[Failure]:
         """Run what can run without another thread's `on_complete`; the failures no wait has raised."""
         thread = local.state
-        if thread.inside == OUTSIDE:
-            thread.flush()
-            if self.begin():
-                self.end()
+        if thread.inside == OUTSIDE and self.begin():
+            self.end()
         return self._dispatcher.queue.failures.unread()

@@ -17,13 +17,13 @@ waits for it without the interpreter's lock and raises what went wrong on the de
 from __future__ import annotations
 
 import threading
+import time
 from queue import SimpleQueue
 from typing import Any, final
 
 from operad.context import Context
 from operad.engine.dispatch import Dispatcher
-from operad.engine.failure import Failure
-from operad.engine.operation import DELETE, OprBlock, RunContext
+from operad.engine.operation import CALLED, DELETE, OprBlock, RunContext
 from operad.engine.thread import OPERATION, local
 
 
@@ -39,7 +39,7 @@ class Stream:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._launched: SimpleQueue[tuple[OprBlock, Any, Failure | None]] = SimpleQueue()
+        self._launched: SimpleQueue[tuple[OprBlock, Any, BaseException | None]] = SimpleQueue()
         self._stream: Any = None  # until a device gave one
 
     def launch(self, block: OprBlock) -> None:
@@ -49,17 +49,30 @@ class Stream:
             with block.ctx.xp.cuda.Device(block.ctx.device_id), self._current(block.ctx):
                 run_ctx = RunContext(block.ctx, self._stream)
                 if block.opr.is_async:
-                    dispatcher.start(block, run_ctx)
+                    dispatcher.start(block, run_ctx, False)
                     return
-                failure = dispatcher.call(block, run_ctx)
+                block.state = CALLED
+                error = self._call(block, run_ctx)
                 event = self._stream.record()
-        except Exception as error:  # noqa: BLE001 - a device that refuses fails the operation, not its worker
+        except Exception as refusal:  # noqa: BLE001 - a device that refuses fails the operation, not its worker
             if self._stream is None and block.opr.kind == DELETE:  # it needs none, and nobody could be told
-                dispatcher.run(block, RunContext(block.ctx))
+                dispatcher.run(block, RunContext(block.ctx), False)
             else:
-                dispatcher.finish(block, dispatcher.failed(block, error))
+                dispatcher.finish(block, refusal)
             return
-        self._launched.put((block, event, failure))
+        self._launched.put((block, event, error))
+
+    def _call(self, block: OprBlock, run_ctx: RunContext) -> BaseException | None:
+        """Call a block's function, which launches on the stream; what it raised."""
+        start_s = time.perf_counter() if block.profiling else 0.0
+        raised = None
+        try:
+            local.state.run(block.opr.fn, run_ctx)
+        except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
+            raised = error
+        if block.profiling:
+            self._dispatcher.report(block.opr.title, block.ctx, start_s)
+        return raised
 
     def _current(self, ctx: Context) -> Any:
         if self._stream is None:
@@ -70,10 +83,10 @@ class Stream:
     def _serve(self) -> None:
         local.state.inside = OPERATION
         while True:
-            block, event, failure = self._launched.get()
+            block, event, raised = self._launched.get()
             try:
                 event.synchronize()
             except Exception as error:  # noqa: BLE001 - what a kernel did wrong is the operation's error
-                failure = failure or self._dispatcher.failed(block, error)
-            self._dispatcher.finish(block, failure)
-            del block, event, failure
+                raised = raised or error
+            self._dispatcher.finish(block, raised)
+            del block, event, raised

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from operad.engine.interrupts import may_interrupt
-
 if TYPE_CHECKING:
-    from operad.engine.grouping import Bulk
+    from operad.engine.inline import Claim
 
 _SLICE_S: Final = 0.2
 
@@ -26,37 +25,37 @@ class ThreadState:
     """What all engines know of one thread; get the calling thread's by `local.state`.
 
     Attributes:
+        bulk_size: What `engine.set_bulk_size` was told last.
         inside: OUTSIDE the engine, inside an OPERATION (workers always are), NESTED in one that calls
             operators, or in a STEP that holds a queue's lock or is about to take it. Whoever sets it
             restores what it was. It is set before the lock is tried: a signal handler or finalizer may
             run between any two bytecodes, and must learn that it interrupted a step.
-        bulk: The group the thread is collecting.
+        claim: What the thread's inline functions hold their variables by, while it is not in use.
         mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so
             that a call reads one thread-local value.
+        num_deferred: Pushes that it left to the lock's holder since it last waited for one of them.
         run: `run(function, *args)` calls a function with NumPy's error state of operators: IEEE
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
+        worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
-    __slots__ = ("bulk", "inside", "mode", "run")
+    __slots__ = ("bulk_size", "claim", "inside", "mode", "num_deferred", "run", "worker")
 
     def __init__(self) -> None:
-        self.bulk: Bulk | None = None
         self.mode = 0
+        self.bulk_size = self.num_deferred = 0
         self.renew()
 
     def renew(self) -> None:
         """Stand outside again, as the only thread of a forked child does."""
         self.inside = OUTSIDE
+        self.claim: Claim | None = None
+        self.worker: Any = None
         context = contextvars.Context()
         context.run(np.seterr, all="ignore")
         self.run = context.run
-
-    def flush(self) -> None:
-        """Push the group that the thread is collecting."""
-        if self.bulk is not None:
-            self.bulk.flush()
 
 
 class _Local(threading.local):
@@ -74,15 +73,19 @@ def new_event() -> threading.Lock:
     return event
 
 
-@may_interrupt
-def wait_for(event: threading.Lock, timeout_s: float | None = None) -> None:
+def wait_for(event: threading.Lock, timeout_s: float | None = None, heal: Callable[[], object] = int) -> None:
     """Wait until `event` is set, or `timeout_s` have passed.
 
     In slices: a signal that comes between the last bytecode and the system call would otherwise be
     handled when the wait is over.
+
+    Args:
+        event: Made by `new_event`.
+        timeout_s: How long at most; None: for ever.
+        heal: Called after each slice: who waits goes on with what an exception ended in any thread.
     """
     if timeout_s is not None:
         event.acquire(True, timeout_s)
         return
     while not event.acquire(True, _SLICE_S):
-        pass
+        heal()

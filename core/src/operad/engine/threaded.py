@@ -1,11 +1,14 @@
 """Worker threads per device, under one thread budget.
 
 A push wakes at most one idle worker, and none while one is on its way; whoever takes a block while
-more are ready wakes the next. A worker that has finished a block takes the next one at once, so a chain
-of dependent operations runs through one worker without a wake-up. Who is woken or hired is decided
+more are ready wakes the next. A worker goes on at once with the block that its last one made ready, unless
+another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up. Who is woken or hired is decided
 under the queue's lock. Ready queues and lists of idle workers are changed by single atomic steps
 (`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
 thread's, so taking work needs no lock.
+
+A block is never in no thread's hands: who takes it notes it as `_Worker.block` in one step, and what an
+exception leaves there is offered again, by that thread or by one that waits (`heal`).
 
 A thread that waits runs ready blocks itself while nothing else runs: a push and its wait take 7 to 14 us
 that way, and 37 to 126 us where a worker has to be woken (4 shared cores, an empty function).
@@ -25,7 +28,8 @@ from typing import Final, final
 from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import FnProperty, OprBlock, RunContext
+from operad.engine.lock import Request
+from operad.engine.operation import OFFERED, RAN, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import WorkerPool
 from operad.engine.stream import Stream
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
@@ -36,16 +40,47 @@ _JOIN_S: Final = 0.001
 
 @final
 class _Worker:
-    """One thread's place in a pool; `has_slot` says whether it counts against the budget now."""
+    """A thread's place in a pool.
 
-    __slots__ = ("event", "has_slot", "pool", "run_ctx", "stream")
+    Attributes:
+        block: What it has taken.
+        is_busy: Whether a thread that waits uses it, where it is a helper's.
+        has_slot: Whether it counts against the budget now.
+        was_broken_off: Whether an exception ended what it did.
+    """
 
-    def __init__(self, pool: WorkerPool, dispatcher: Dispatcher) -> None:
+    __slots__ = ("block", "event", "has_slot", "is_busy", "pool", "run_ctx", "stream", "was_broken_off")
+
+    def __init__(self, pool: WorkerPool, dispatcher: Dispatcher, budget: ThreadBudget) -> None:
         self.pool = pool
         self.event = new_event()
-        self.run_ctx = RunContext(pool.device or _CPU)
+        self.run_ctx = RunContext(pool.device or _CPU, None, budget)
         self.stream = Stream(dispatcher) if pool.device else None
-        self.has_slot = False
+        self.block: OprBlock | None = None
+        self.has_slot = self.was_broken_off = False
+        self.is_busy = True
+
+
+@final
+class _Wake(Request):
+    """See to it that a worker looks at a pool."""
+
+    __slots__ = ("pool",)
+
+    def __init__(self, step: Callable[[_Wake], object], pool: WorkerPool) -> None:
+        super().__init__(step)
+        self.pool = pool
+
+
+@final
+class _Hire:
+    """A worker that is being made; what it is and what is given up is settled by who sets its flag first."""
+
+    __slots__ = ("has_begun", "is_given_up", "pool")
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self.pool = pool
+        self.has_begun = self.is_given_up = False
 
 
 @final
@@ -77,6 +112,21 @@ class ThreadedRunner(Runner):
         if not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._wake(pool)
 
+    def go_on_with(self, block: OprBlock) -> None:
+        """See `Runner`."""
+        owner = self._dispatcher.lock.owner  # the calling thread
+        worker: _Worker | None = owner and owner.worker
+        if worker is not None and not block.is_gpu:
+            ready, last = worker.pool.ready, worker.block
+            is_first = not ready or (block.opr.rank, block.order, block.seq) < ready[0]
+            if last is not None and last.state >= RAN and is_first:
+                # commit: begin
+                worker.block = block
+                block.state = TAKEN
+                # commit: end
+                return
+        self.offer(block)
+
     def _gpu_pool(self, block: OprBlock) -> WorkerPool:
         kind = block.opr.prop
         if kind not in {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}:
@@ -86,60 +136,97 @@ class ThreadedRunner(Runner):
             pool = self._gpus[block.ctx, kind] = WorkerPool(f"{block.ctx}-{kind.value}", 1, block.ctx)
         return pool
 
-    def _wake(self, pool: WorkerPool, _: None = None) -> None:
+    def _wake(self, pool: WorkerPool) -> None:
         """See to it that a worker looks at `pool`, if one may run. Under the lock."""
         if pool.is_waking or (pool.is_counted and self._budget.is_full):
             return  # who is on the way wakes the next one; who runs looks when it is done
-        pool.is_waking = True
         try:
-            pool.idle.pop().release()
-        except IndexError:  # nobody is idle, or the last one has just found work by itself
+            # commit: begin
+            event = pool.idle[-1]
+            pool.is_waking = True
+            del pool.idle[-1]
+            event.release()
+            # commit: end with a call
+        except IndexError:  # no worker is idle, or the last one has just found work by itself
+            workers = pool.workers + 1
             if pool.workers < pool.size:
-                pool.workers += 1
+                # commit: begin
+                pool.workers = workers
+                pool.is_waking = self._dispatcher.lock.has_after = True
                 self._hires.append(pool)
-                self._dispatcher.lock.has_after = True
-            else:
-                pool.is_waking = False
+                # commit: end with a call
 
     def _wake_next(self, pool: WorkerPool) -> None:
         if pool.ready and not pool.is_waking and (pool.idle or pool.workers < pool.size):
-            self._dispatcher.lock.do(self._wake, pool)
+            self._dispatcher.lock.do(_Wake(lambda wake: self._wake(wake.pool), pool))
 
     def after(self) -> None:
         """Hire the workers asked for."""
         self._dispatcher.lock.has_after = False
-        while True:
+        while self._hires:
             try:
-                pool = self._hires.popleft()
+                # commit: begin
+                pool = self._hires[0]
+                del self._hires[0]
+                # commit: end
             except IndexError:  # another thread hired the last one
                 return
-            name = f"operad-{pool.name}-{pool.workers}"
-            thread = threading.Thread(target=self._serve, args=(pool,), name=name, daemon=True)
+            hire = _Hire(pool)
             try:
+                name = f"operad-{pool.name}-{pool.workers}"
+                thread = threading.Thread(target=self._serve, args=(hire,), name=name, daemon=True)
                 thread.start()
-            except RuntimeError:  # the interpreter is ending, and who ends it runs what is left
-                pool.is_waking = False
-            else:
-                self._threads.append(thread)
+            except BaseException as error:
+                # commit: begin
+                if not hire.has_begun:
+                    hire.is_given_up = True
+                    pool.workers -= 1
+                    pool.is_waking = False
+                # commit: end
+                # The interpreter is ending, and who ends it runs what is left.
+                if not isinstance(error, RuntimeError) or isinstance(error, RecursionError):
+                    raise
 
     # The life of a worker.
 
-    def _serve(self, pool: WorkerPool) -> None:
+    def _serve(self, hire: _Hire) -> None:
+        pool = hire.pool
+        # commit: begin
+        if hire.is_given_up:
+            return
+        hire.has_begun = True
+        # commit: end
         local.state.inside = OPERATION
-        worker = _Worker(pool, self._dispatcher)
-        pool.is_waking = False
-        while True:
-            block = self._take(worker)
-            if block is not None:
-                self._run(block, worker)
-                del block
-                continue
-            self._leave(worker)
-            pool.idle.append(worker.event)
-            if self._may_take(worker) and pool.withdraw(worker.event):
-                continue  # work came between the last look and lying down
-            if self._is_ending:
-                return
+        worker = None
+        while worker is None or not self._is_ending or pool.ready:
+            try:
+                if worker is None:
+                    self._threads.append(threading.current_thread())
+                    worker = _Worker(pool, self._dispatcher, self._budget)
+                    pool.is_waking = False
+                    if not pool.device:
+                        local.state.worker = worker
+                self._work(worker)
+            except BaseException:  # noqa: BLE001 - of no operation: no memory, or what was sent to this thread
+                if worker is not None:
+                    worker.was_broken_off = True
+
+    def _work(self, worker: _Worker) -> None:
+        """Run what there is, and then wait to be woken."""
+        pool = worker.pool
+        if worker.was_broken_off:
+            self._put_down(worker)
+            pool.withdraw(worker.event)
+            worker.event.acquire(False)
+            worker.was_broken_off = pool.is_waking = False
+        while (block := self._take(worker)) is not None:
+            self._run(block, worker, False)
+            del block
+        self._put_down(worker)
+        pool.idle.append(worker.event)
+        if self._may_take(worker) and pool.withdraw(worker.event):
+            return  # work came between the last look and lying down
+        if not self._is_ending:
             worker.event.acquire()
             pool.is_waking = False
 
@@ -149,30 +236,61 @@ class ThreadedRunner(Runner):
 
     def _take(self, worker: _Worker) -> OprBlock | None:
         """The next block of the worker's pool, if there is one and the budget allows it."""
-        pool, budget = worker.pool, self._budget
-        if not pool.ready:
+        pool, budget, block = worker.pool, self._budget, worker.block
+        if block is not None and block.state == TAKEN:
+            worker.run_ctx.ctx = block.ctx
+            return block
+        ready = pool.ready
+        if not ready:
             return None
         if pool.is_counted and not worker.has_slot:
             if not budget.start(worker.run_ctx):
                 return None
             worker.has_slot = True
-        try:
-            block = heappop(pool.ready)[3]
-        except IndexError:  # another worker was faster
-            return None
+        while True:
+            try:
+                # commit: begin
+                block = ready[0][3]
+                is_mine = block.state == OFFERED  # else it was offered twice
+                if is_mine:
+                    worker.block = block
+                    block.state = TAKEN
+                heappop(ready)
+                # commit: end with a call
+            except IndexError:  # another worker was faster
+                return None
+            if is_mine:
+                break
         worker.run_ctx.ctx = block.ctx
-        if pool.ready and pool.size > 1:
+        if ready and pool.size > 1:
             self._wake_next(pool)
         return block
 
-    def _leave(self, worker: _Worker) -> None:
-        """Give the budget slot back."""
-        if worker.has_slot:
-            self._budget.finish(worker.run_ctx)
+    def _put_down(self, worker: _Worker) -> None:
+        """Give the budget slot back, and offer again what an exception left with `worker`."""
+        block = worker.block
+        if block is not None and block.state == TAKEN:
+            ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
+            try:
+                # commit: begin
+                block.state = OFFERED
+                worker.block = None
+                heappush(ready, item)
+                # commit: end with a call
+            except (MemoryError, RecursionError):
+                # commit: begin
+                if block.state == OFFERED:
+                    block.state = TAKEN
+                    worker.block = block
+                # commit: end
+                raise
+        worker.block = None
+        if worker.has_slot or worker.run_ctx in self._budget.running:
             worker.has_slot = False
+            self._budget.finish(worker.run_ctx)
             self._budget.use(is_worth=True)
 
-    def _run(self, block: OprBlock, worker: _Worker) -> None:
+    def _run(self, block: OprBlock, worker: _Worker, has_caller: bool) -> None:
         """Run `block`, and finish it unless it is asynchronous or on a stream."""
         run_ctx, dispatcher = worker.run_ctx, self._dispatcher
         if worker.stream is not None:
@@ -180,9 +298,9 @@ class ThreadedRunner(Runner):
             return
         self._budget.use(block.opr.is_parallel)
         if block.opr.is_async:
-            dispatcher.start(block, RunContext(block.ctx, None, run_ctx.num_threads))
+            dispatcher.start(block, RunContext(block.ctx, None, self._budget), has_caller)
         else:
-            dispatcher.run(block, run_ctx)
+            dispatcher.run(block, run_ctx, has_caller)
 
     # Waiting and ending.
 
@@ -191,25 +309,50 @@ class ThreadedRunner(Runner):
         pool, running, thread = self._cpu, self._budget.running, local.state
         if not pool.ready or running:
             return
-        # A finalizer that interrupts this must not wait for a block that this thread has taken.
-        thread.inside = OPERATION
-        try:
-            worker = self._helpers.pop()
-        except IndexError:
-            worker = _Worker(pool, self._dispatcher)
+        worker = self._helper()
         limit = self._dispatcher.queue.pending  # what others push meanwhile is not waited for
         try:
-            while limit and pool.ready and len(running) <= worker.has_slot and not is_over():
+            # A finalizer that interrupts this must not wait for a block that this thread has taken.
+            thread.inside = OPERATION
+            thread.worker = worker
+            while limit and len(running) <= worker.has_slot and not is_over():
                 block = self._take(worker)
                 if block is None:
                     break
-                self._run(block, worker)
+                self._run(block, worker, True)
                 limit -= 1
         finally:
-            self._leave(worker)
+            # commit: begin
             thread.inside = OUTSIDE
-            self._helpers.append(worker)
+            thread.worker = None
+            worker.is_busy = False
+            # commit: end
+            self._put_down(worker)
         self._wake_next(pool)
+
+    def _helper(self) -> _Worker:
+        """A place for a thread that waits."""
+        for worker in self._helpers:
+            # commit: begin
+            if not worker.is_busy:
+                worker.is_busy = True
+                return worker
+            # commit: end
+        worker = _Worker(self._cpu, self._dispatcher, self._budget)
+        self._helpers.append(worker)
+        return worker
+
+    def heal(self) -> None:
+        """See `Runner`."""
+        for helper in tuple(self._helpers):
+            if not helper.is_busy:
+                self._put_down(helper)
+        if self._hires:
+            self.after()
+        for pool in (self._cpu, *self._gpus.values()):
+            if pool.ready:
+                pool.is_waking = False  # who was on the way may have been lost
+                self._wake_next(pool)
 
     def end(self) -> None:
         """Let the workers go; one that is hired later leaves when it has nothing to do."""

@@ -10,7 +10,9 @@ push touches two integers and allocates nothing; the `deque` appears when someth
 Because a block enters all its queues in one step (the engine's push lock), the push order is the
 same in every queue and no cycle of waits can form.
 
-What the queue itself touches is not safe for two threads at once; see `dispatch` for who calls it.
+What the queue itself touches is not safe for two threads at once; see `dispatch` for who calls it. Its
+methods may be ended by an exception and begun anew, as `lock` says: a block's `place`, `waiting` and `given`
+say how far it has come, and counts are the last thing to change where they could not be told from it.
 `DependencyQueue` decides what may run and what must be skipped because of a failure; the caller
 decides who runs it. It calls nobody and blocks nowhere, and so is tested alone.
 
@@ -27,7 +29,7 @@ from operator import attrgetter
 from typing import Final, final
 
 from operad.engine.failure import Failure, FailureLog, alive
-from operad.engine.operation import DELETE, GROUP, RUN, WAIT, OprBlock
+from operad.engine.operation import DELETE, DONE, LEAVING, NEW, OFFERED, RAN, RUN, TAKEN, WAIT, OprBlock
 from operad.errors import EngineError
 
 _DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
@@ -78,10 +80,12 @@ class DependencyQueue:
             turn has come, since until then an operation keeps it.
         running: Those of them that were handed out and have not come to rest. An asynchronous block
             comes to rest when its function has returned, though it stays pending until it is completed.
+        ready: Blocks that were granted all their variables, and were not handed out; a block that still
+            waits is none of them.
         failures: What went wrong.
     """
 
-    __slots__ = ("failures", "pending", "pending_bytes", "running", "seq")
+    __slots__ = ("failures", "pending", "pending_bytes", "ready", "running", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
@@ -90,135 +94,218 @@ class DependencyQueue:
 
     def forget(self) -> None:
         """Count nothing as pending, as in a forked child, where it stays the parent's."""
+        self.ready: deque[OprBlock] = deque()
         self.pending = 0
         self.pending_bytes = 0
         self.running = 0
 
     def add(self, block: OprBlock) -> bool:
-        """Enter `block` into the queue of every variable it names.
-
-        Returns:
-            Whether the caller must run it now; if not, a later `finish` hands it out, or it was a
-            wait whose turn has come, or it was skipped.
-        """
+        """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
         opr = block.opr
-        for part in opr.parts:
-            self.seq = part.seq = self.seq + 1
-        self.seq = block.seq = self.seq + 1
-        self.pending += 1
-        if opr.kind != DELETE:
-            self.pending_bytes += block.size_bytes
-        waiting = 0
-        for var in opr.const_vars:
-            if var.holders >= 0 and not var.queue:
-                var.holders += 1
-            else:
-                _enter(block, var, False)
-                waiting += 1
-        for var in opr.mutable_vars:
-            if var.holders == 0:
-                var.holders = -1
-            else:
-                _enter(block, var, True)
-                waiting += 1
-        if waiting:
+        consts, mutables, place, waiting = opr.const_vars, opr.mutable_vars, 0, 0
+        if block.seq:  # begun anew
+            place, waiting = block.place, block.waiting
+            consts, mutables = consts[place:], mutables[max(0, place - len(consts)) :]
+        else:
+            seq, pending, size_bytes = self.seq + 1, self.pending + 1, self.pending_bytes
+            if opr.kind != DELETE:
+                size_bytes += block.size_bytes
+            # commit: begin
+            self.seq = block.seq = seq
+            self.pending = pending
+            self.pending_bytes = size_bytes
+            # commit: end
+        try:
+            for var in consts:
+                count = place + 1
+                if var.holders >= 0 and not var.queue:
+                    holders = var.holders + 1
+                    # commit: begin
+                    var.holders = holders
+                    place = count
+                    # commit: end
+                else:
+                    missing = waiting + 1
+                    _enter(block, var, False)
+                    # commit: begin
+                    waiting = missing
+                    place = count
+                    # commit: end
+            for var in mutables:
+                count = place + 1
+                if var.holders == 0:
+                    # commit: begin
+                    var.holders = -1
+                    place = count
+                    # commit: end
+                else:
+                    missing = waiting + 1
+                    _enter(block, var, True)
+                    # commit: begin
+                    waiting = missing
+                    place = count
+                    # commit: end
+        finally:
+            # commit: begin
+            block.place = place
             block.waiting = waiting
+            # commit: end
+        if waiting:
             return False
-        if opr.kind >= WAIT or alive:
-            return bool(self._advance([block]))
-        self.running += 1
+        if block.state or alive or opr.kind >= WAIT:
+            return self.hand_out(block)
+        running = self.running + 1
+        # commit: begin
+        self.running = running
+        block.state = OFFERED
+        # commit: end
         return True
 
-    def finish(self, block: OprBlock, failure: Failure | None = None) -> list[OprBlock]:
-        """Give back what `block` held, after it ran or failed.
+    def hand_out(self, block: OprBlock) -> bool:
+        """Count a ready block as running; False if it is done with here, as waits and skipped blocks are."""
+        state, opr = block.state, block.opr
+        if state:  # begun anew
+            if state == LEAVING:
+                self.release(block, 0)
+            return state == OFFERED
+        if opr.kind == WAIT:
+            (var,) = opr.const_vars or opr.mutable_vars
+            opr.fn(var.failure)
+            self.release(block, 0)
+            return False
+        if alive and (failure := inherited(block)) is not None:
+            settle(opr.mutable_vars, failure)
+            self.release(block, 0)
+            return False
+        running, size_bytes = self.running + 1, self.pending_bytes
+        if opr.kind == DELETE:
+            size_bytes += block.size_bytes
+        # commit: begin
+        self.running = running
+        self.pending_bytes = size_bytes
+        block.state = OFFERED
+        # commit: end
+        return True
 
-        Returns:
-            Blocks to run now.
-        """
-        opr = block.opr
-        if failure is None and alive and opr.kind != GROUP:
+    def conclude(self, block: OprBlock) -> None:
+        """Note how a block ended that RAN, in what it would have written."""
+        opr, failure = block.opr, block.error
+        if failure is not None:
+            assert isinstance(failure, Failure)
+            self.failures.record(failure)
+            settle(opr.mutable_vars, failure)
+        elif alive:
             settle(opr.mutable_vars, None)
         if opr.kind == DELETE:
             opr.mutable_vars[0].close()
-        running = 0 if opr.is_async else 1
-        return self.end_claim(opr.const_vars, opr.mutable_vars, failure, block.size_bytes, running)
 
-    def claim(self, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> int:
-        """Hold idle variables for a function that the caller runs at once, with no block made for it.
+    def claim(self, claim: OprBlock) -> None:
+        """Hold idle variables for a function that the caller runs at once: `claim` is TAKEN then.
 
-        Returns:
-            Its place in the push order, for `end_claim`; 0 if some variable is not idle, or has no value.
+        It stays DONE if some variable is not idle, or has no value. However this ends, `release` gives back
+        what it holds unless it is DONE.
         """
-        for var in mutable_vars:
+        consts, mutables, place = claim.opr.const_vars, claim.opr.mutable_vars, 0
+        for var in mutables:
             if var.holders or var.failure is not None:
-                return 0
-        for var in const_vars:
+                return
+        for var in consts:
             if var.failure is not None or (var.holders and (var.holders < 0 or var.queue)):
-                return 0
-        for var in mutable_vars:
-            var.holders = -1
-            var.version += 1
-        for var in const_vars:
-            var.holders += 1
-        self.pending += 1
-        self.running += 1
-        self.seq += 1
-        return self.seq
+                return
+        seq, pending, running = self.seq + 1, self.pending + 1, self.running + 1
+        try:
+            # commit: begin
+            self.seq = claim.seq = seq
+            self.pending = pending
+            self.running = running
+            claim.given = 0
+            claim.state = LEAVING
+            # commit: end
+            for var in consts:
+                count, holders = place + 1, var.holders + 1
+                # commit: begin
+                var.holders = holders
+                place = count
+                # commit: end
+            for var in mutables:
+                count, version = place + 1, var.version + 1
+                # commit: begin
+                var.holders = -1
+                var.version = version
+                place = count
+                # commit: end
+            claim.state = TAKEN
+        finally:
+            claim.place = place
 
-    def end_claim(
-        self,
-        const_vars: Sequence[Var],
-        mutable_vars: Sequence[Var],
-        failure: Failure | None,
-        size_bytes: int = 0,
-        running: int = 1,
-    ) -> list[OprBlock]:
-        """Give back what a claim or block held that counts as `running`; the blocks to run now."""
-        self.running -= running
-        if failure is not None:
-            self.failures.record(failure)
-            settle(mutable_vars, failure)
-        ready: list[OprBlock] = []
-        self._release(const_vars, mutable_vars, size_bytes, ready)
-        return self._advance(ready) if ready else ready
+    def release(self, block: OprBlock, running: int) -> None:
+        """Give the variables back, and grant them to who waits for them.
 
-    def _advance(self, ready: list[OprBlock]) -> list[OprBlock]:
-        """Of the ready blocks, those to run; the others are done with here, and what they free follows."""
-        runnable = []
-        for block in ready:  # grows while it is walked
-            opr = block.opr
-            failure = inherited(block) if alive else None
-            if opr.kind == WAIT:
-                (var,) = opr.const_vars or opr.mutable_vars
-                opr.fn(var.failure)
-            elif failure is not None:
-                settle(opr.mutable_vars, failure)
+        Args:
+            block: Holds them: it RAN, was skipped, or is LEAVING; also a claim that was not completed.
+            running: 1 if it counts as running, else 0.
+        """
+        opr, given, is_wanted = block.opr, 0, False
+        consts, mutables = opr.const_vars, opr.mutable_vars
+        if block.state == LEAVING:  # begun anew, or a claim that was not completed
+            given, is_wanted = block.given, True
+            split = len(consts)
+            consts, mutables = (
+                consts[given : block.place],
+                mutables[max(0, given - split) : block.place - split],
+            )
+            if block.place <= split:
+                mutables = ()
+        pending, size_bytes = self.pending - 1, self.pending_bytes - block.size_bytes
+        running = self.running - running
+        try:
+            block.state = LEAVING
+            for var in consts:
+                count, holders = given + 1, var.holders - 1
+                if var.queue:
+                    is_wanted = True
+                # commit: begin
+                var.holders = holders
+                given = count
+                # commit: end
+            for var in mutables:
+                count = given + 1
+                if var.queue:
+                    is_wanted = True
+                # commit: begin
+                var.holders = 0
+                given = count
+                # commit: end
+        finally:
+            block.given = given
+        if is_wanted:
+            for var in (*opr.const_vars, *opr.mutable_vars):
+                if var.queue:
+                    _grant(var, self.ready)
+        # commit: begin
+        self.pending = pending
+        self.pending_bytes = size_bytes
+        self.running = running
+        block.state = DONE
+        # commit: end
+
+    def give_up(self, block: OprBlock, failure: Failure) -> None:
+        """Be done with a block of which a step always raises: what it would have written has failed."""
+        opr = block.opr
+        self.failures.record(failure)
+        settle(opr.mutable_vars, failure)
+        named = [(var, False) for var in opr.const_vars] + [(var, True) for var in opr.mutable_vars]
+        given = block.given if block.state == LEAVING else 0
+        for var, is_write in named[given : block.place]:
+            queued = [entry for entry in var.queue or () if entry[0] is block]
+            if queued and var.queue is not None:
+                var.queue.remove(queued[0])
             else:
-                if opr.kind == DELETE:
-                    self.pending_bytes += block.size_bytes
-                runnable.append(block)
-                continue
-            self._release(opr.const_vars, opr.mutable_vars, block.size_bytes, ready)
-        self.running += len(runnable)
-        return runnable
-
-    def _release(
-        self,
-        const_vars: Sequence[Var],
-        mutable_vars: Sequence[Var],
-        size_bytes: int,
-        ready: list[OprBlock],
-    ) -> None:
+                var.holders = 0 if is_write else var.holders - 1
+            _grant(var, self.ready)
         self.pending -= 1
-        self.pending_bytes -= size_bytes
-        for var in const_vars:
-            var.holders -= 1
-            if var.queue and var.holders == 0:
-                _grant(var, ready)
-        for var in mutable_vars:
-            var.holders = 0
-            if var.queue:
-                _grant(var, ready)
+        self.running -= block.state not in (NEW, DONE) and not opr.is_async
+        block.state = DONE
 
 
 def inherited(block: OprBlock) -> Failure | None:
@@ -231,33 +318,32 @@ def inherited(block: OprBlock) -> Failure | None:
 
 
 def settle(mutable_vars: Sequence[Var], failure: Failure | None) -> None:
-    """Mark what a block that holds its variables would have written: spoilt, or clean again."""
+    """Mark what a block that holds its variables would have written: failed, or cleared."""
     for var in mutable_vars:
         var.failure = failure
 
 
 def _enter(block: OprBlock, var: Var, is_write: bool) -> None:
-    if var.queue is None:
-        var.queue = deque()
-    var.queue.append((block, is_write))
-
-
-def _grant(var: Var, ready: list[OprBlock]) -> None:
-    """Hand a free variable to the head of its queue: one writer, or all readers before the next one."""
+    """Put `block` at the end of the variable's queue, unless a step that was ended has done so."""
     queue = var.queue
-    assert queue is not None
-    block, is_write = queue.popleft()
-    if is_write:
-        var.holders = -1
-        block.waiting -= 1
-        if not block.waiting:
-            ready.append(block)
-        return
-    while True:
-        var.holders += 1
-        block.waiting -= 1
-        if not block.waiting:
-            ready.append(block)
-        if not queue or queue[0][1]:
+    if queue is None:
+        queue = var.queue = deque()
+    if not queue or queue[-1][0] is not block:
+        queue.append((block, is_write))
+
+
+def _grant(var: Var, ready: deque[OprBlock]) -> None:
+    """Hand a variable to the head of its queue while that may be: one writer, or all readers before one."""
+    queue = var.queue
+    while queue:
+        block, is_write = queue[0]
+        if var.holders if is_write else var.holders < 0:
             return
-        block, is_write = queue.popleft()
+        waiting, holders = block.waiting - 1, -1 if is_write else var.holders + 1
+        if not waiting and not (ready and ready[-1] is block):
+            ready.append(block)
+        # commit: begin
+        del queue[0]
+        var.holders = holders
+        block.waiting = waiting
+        # commit: end

@@ -12,7 +12,7 @@ A plan that `is_brief` runs under the engine's lock, any other one with its vari
 # the interpreter's lock, or what its author says to be as quick. So it takes no other lock and ends in a few
 # microseconds; who pushes while it runs under the engine's lock leaves a note, and only who waits has to.
 # Neither larger calls nor arbitrary code must run so.
-# invariant: under the lock, with an empty inbox, a variable without holders is named by no operation
+# invariant: under the lock, with no request left, a variable without holders is named by no operation
 # pushed so far. So inputs that are idle and clean hold their final values, and an idle output, which
 # nobody else knows, may be written. The inbox is read after the block was found dead, so what its last
 # owner pushed is in the queue by then; or in a group that a `bulk` scope still collects, and then there is a
@@ -27,7 +27,6 @@ from operator import call
 from typing import Any, Final, final
 
 from operad.engine import ThreadedEngine, current
-from operad.engine.interrupts import protect
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, lend
@@ -36,8 +35,6 @@ from operad.imperative.plan import Plan
 from operad.imperative.spec import Spec
 from operad.imperative.state import RECORDING
 from operad.imperative.tape import record
-
-protect(__file__)
 
 _new: Final = object.__new__
 
@@ -216,18 +213,20 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
     run = call if inside else thread.run
     lock = engine.lock
-    thread.inside = STEP
+    if lock.blockers:
+        return None
     try:
-        # Asked again since the block was found: a group that names it may have been opened before.
-        if lock.blockers:
+        thread.inside = STEP
+        try:
+            # commit: begin
+            del lock.token
+            lock.owner = thread
+            # commit: end
+        except AttributeError:  # another thread has it
             return None
         try:
-            lock.free.pop()
-        except IndexError:  # somebody has it
-            return None
-        try:
-            if lock.inbox:
-                lock.read_inbox()
+            if lock.next is not None or lock.current is not None:
+                lock.read()
             if (
                 (var.holders or var.failure is not None)
                 or (first_var.holders or first_var.failure is not None)
@@ -262,10 +261,10 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             if num_states > 1:
                 fourth_var.version += 1
         finally:
-            lock.free.append(None)
+            lock.owner = lock.token = None  # commit
     finally:
         thread.inside = inside
-        if lock.inbox or lock.has_after:
+        if lock.next is not None or lock.has_after:
             lock.catch_up()
     if mode >= RECORDING:
         record(plan, (first, second, third)[:num_arrays], (made,))
