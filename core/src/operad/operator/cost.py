@@ -11,16 +11,14 @@ per element, on arrays in memory 0.4 ns per operand).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 _LOOP_US: Final = 5e-4
 _FLOP_US: Final = 1.6e-5
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """How much one call computes.
 
     Attributes:
@@ -31,7 +29,7 @@ class Cost:
     loops: float = 0.0
     flops: float = 0.0
 
-    def __mul__(self, factor: float) -> Cost:
+    def __mul__(self, factor: float) -> Cost:  # type: ignore[override]  # no tuple is repeated here
         return Cost(self.loops * factor, self.flops * factor)
 
     @property
