@@ -8,10 +8,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 from operad.context import Context
+from operad.first_use import cached_property
 from operad.graph import (
     Answers,
     BackwardNode,
