@@ -4,7 +4,6 @@ Importing this package imports contexts and errors only; `od.nd`, `od.sym` and t
 imported when they are first used, and so are those that plugins add (`od.optimizer`, `od.init`).
 """
 
-from importlib import import_module as _import_module
 from importlib.machinery import PathFinder as _PathFinder
 from typing import TYPE_CHECKING
 from typing import Any as _Any
@@ -17,6 +16,7 @@ from operad.context import current_context as current_context
 from operad.context import gpu as gpu
 from operad.context import num_gpus as num_gpus
 from operad.errors import OperadError as OperadError
+from operad.first_use import import_module as _import_module
 
 if TYPE_CHECKING:
     from operad import autograd as autograd

@@ -16,6 +16,7 @@ import numpy as np
 
 from operad import faces
 from operad.errors import ContextError
+from operad.first_use import import_module
 
 
 class _Defaulting(type):
@@ -180,7 +181,7 @@ def num_gpus() -> int:
 
 def _cupy() -> ModuleType:
     try:
-        import cupy  # noqa: PLC0415 - heavy and optional: imported when a GPU is first asked for
+        cupy = import_module("cupy")  # heavy and optional: imported when a GPU is first asked for
     except ImportError as error:
         raise ContextError(
             "GPU contexts need CuPy, which is not installed: pip install cupy-cuda12x "

@@ -85,6 +85,10 @@ class BindError(OperadError, ValueError):
     """Arrays handed to an executor do not fit the graph it runs."""
 
 
+class ExecutorBusyError(BindError, RuntimeError):
+    """An executor was entered by a thread while another one was inside; each thread binds its own."""
+
+
 class EngineError(OperadError, RuntimeError):
     """The engine cannot do what was asked."""
 
@@ -140,6 +144,10 @@ class PluginError(OperadError, ImportError):
 
 class BrokenPluginError(PluginError):
     """Importing a plugin's module failed; the message carries its traceback."""
+
+
+class PluginNotReadyError(PluginError):
+    """What a plugin provides is asked for while it is being imported, by its own import or inside it."""
 
 
 class IncompatiblePluginError(PluginError):

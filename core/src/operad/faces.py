@@ -7,9 +7,10 @@ statements find them too, and gives modules that stand below the registry their 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from importlib.machinery import ModuleSpec
 from typing import Any
+
+from operad.first_use import import_module
 
 
 def on_face(face: str, name: str) -> Any:

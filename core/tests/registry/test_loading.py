@@ -222,3 +222,43 @@ def test_an_import_leaves_the_programs_error_state_warnings_and_locale(site, end
         assert (np.geterr(), list(warnings.filters), locale.setlocale(locale.LC_ALL)) == settings
     finally:
         locale.setlocale(locale.LC_ALL, before)
+
+
+def test_a_half_imported_plugin_is_not_ready_yet_and_never_broken(site):
+    """A finalizer, or the plugin itself, asks for what it provides before it is there."""
+    install(
+        site,
+        f"""
+from operad import errors, registry
+try:
+    registry.get("acme_one")
+except errors.PluginNotReadyError as error:
+    told = str(error)
+{site.properties("acme_one")}
+""",
+    )
+    assert registry.get("acme_one").name == "acme_one"
+    assert "operator 'acme_one' of acme-ops 1.0 is being imported" in sys.modules["faulty_acme"].told
+    assert {p.name: p.state for p in registry.plugins()} == {"acme-ops": "ok", "sound-ops": "ok"}
+
+
+def test_what_a_plugin_saw_as_broken_in_a_circular_import_is_tried_again(site):
+    site.install(
+        "round-ops",
+        operators={"one": "round_one:one", "two": "round_two:two"},
+        modules={
+            "round_one": f"""
+from operad import errors, registry
+try:
+    registry.get("two")
+except errors.BrokenPluginError as error:
+    told = str(error)
+{site.properties("one")}
+""",
+            "round_two": f"from round_one import one\n{site.properties('two')}",
+        },
+    )
+    registry.refresh()
+    assert registry.get("one").name == "one"
+    assert "ImportError" in sys.modules["round_one"].told
+    assert registry.get("two").name == "two"

@@ -9,6 +9,7 @@ from operad.errors import DTypeError as DTypeError
 from operad.errors import OperadError as OperadError
 from operad.errors import ParamError as ParamError
 from operad.errors import ShapeError as ShapeError
+from operad.first_use import cached_property as cached_property
 from operad.operator import Array as Array
 from operad.operator import Cost as Cost
 from operad.operator import InferredShapes as InferredShapes

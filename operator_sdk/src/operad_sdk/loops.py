@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any, TypeVar, final
 
 import numpy as np
 
 from operad.config import settings
+from operad.first_use import import_module
 from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
 from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import nullcontext
 from typing import Any
 
@@ -213,12 +214,13 @@ def test_one_custom_operator_may_call_another() -> None:
 def test_waiting_for_pending_work_inside_is_refused() -> None:
     later: list[Any] = []
     registered("test_waits", lambda *_: later[0].asnumpy())
-    x = od.nd.ones(100_000)
+    x, held = od.nd.ones(100_000), od.nd.ones(100_000)
     later.append(x)
-    with od.engine.get().bulk(100):  # nothing runs until the end
-        x[:] = 2
-        y = od.nd.Custom(od.nd.ones(100_000), op_type="test_waits")
-        x += y
+    gate = threading.Event()
+    od.engine.get().push_sync(lambda _: gate.wait(), od.cpu(), mutable_vars=[held._chunk.var])
+    y = od.nd.Custom(held, op_type="test_waits")
+    x += y
+    gate.set()
     with pytest.raises(BlockingInOperatorError):
         y.asnumpy()
 

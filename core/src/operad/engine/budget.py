@@ -27,6 +27,7 @@ from typing import Any, Final, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
+from operad.first_use import import_module
 from operad.locks import new_lock
 
 
@@ -160,8 +161,7 @@ def _blas_pools() -> dict[str, tuple[Callable[[int], object], int]]:
 
 
 def _loaded_blas() -> list[Any]:
-    import threadpoolctl  # noqa: PLC0415 - 5 ms, paid when the first plugin is imported
-
+    threadpoolctl = import_module("threadpoolctl")  # 5 ms, paid when the first plugin is imported
     return list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
 
 

@@ -192,7 +192,7 @@ class Dispatcher:
                 block.error = self.failed(block, error)
             if error is not None or alive or opr.kind == DELETE:
                 queue.conclude(block)
-        if state == RAN or state == LEAVING:  # noqa: PLR1714 - a tuple is slower
+        if state in (RAN, LEAVING):
             queue.release(block, 0 if opr.is_async else 1)
         if queue.ready:
             self.hand_out()

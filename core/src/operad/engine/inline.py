@@ -134,6 +134,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             else:
                 lock.tail.next = lock.tail = claim
         else:
+            opr.const_vars = opr.mutable_vars = ()
             thread.claim = claim
         # commit: end
         if is_holder:  # `catch_up`, of this request alone

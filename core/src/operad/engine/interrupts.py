@@ -25,15 +25,23 @@ def is_from_outside(error: BaseException) -> bool:
     Of what is no `Exception`, all is, unless a `raise` of the operation raised it. An `Exception` that
     another thread sent (`PyThreadState_SetAsyncExc`) cannot be told from the operation's own.
     """
-    traceback, handlers = error.__traceback__, _codes(_signal_handlers())
-    raised_by = 0
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code in handlers:
-            return True
-        raised_by = code.co_code[traceback.tb_lasti]
+    if is_of_handler(error):
+        return True
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return not isinstance(error, Exception) and raised_by != _RAISE
+    is_raised = traceback is not None and traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == _RAISE
+    return not isinstance(error, Exception) and not is_raised
+
+
+def is_of_handler(error: BaseException) -> bool:
+    """Whether a handler of a signal raised `error`."""
+    traceback, handlers = error.__traceback__, _codes(_signal_handlers())
+    while traceback is not None:
+        if traceback.tb_frame.f_code in handlers:
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def is_interruption() -> bool:

@@ -18,27 +18,23 @@ import sys
 import threading
 import weakref
 
+from operad import first_use
 from operad.engine.standstill import StandStill
 from operad.engine.thread import NESTED, OPERATION, local
 
 _engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
 _forking = threading.Lock()
 _held: list[StandStill] = []
-_is_watching = False
 
 
 def watch(engine: StandStill) -> None:
     """Tell `engine` of forks and of the end."""
-    global _is_watching
-    if not _is_watching:
-        _is_watching = True
-        atexit.register(_at_exit)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
     _engines.add(engine)
 
 
 def _before_fork() -> None:
+    # First, since what another thread does under it may be held back by an engine at rest.
+    first_use.hold_for_fork()
     _forking.acquire()
     for engine in list(_engines):
         engine.hold_for_fork()
@@ -49,11 +45,13 @@ def _in_parent() -> None:
     while _held:
         _held.pop().release_after_fork()
     _forking.release()
+    first_use.release_after_fork()
 
 
 def _in_child() -> None:
     global _forking
     _forking = threading.Lock()
+    first_use.renew_after_fork()
     while _held:
         _held.pop().renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
@@ -66,3 +64,8 @@ def _at_exit() -> None:
         if unread:
             listed = "; ".join(f"{failure.note}: {failure.error!r}" for failure in unread)
             sys.stderr.write(f"operad: {len(unread)} failure(s) that nothing waited for: {listed}\n")
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -3,10 +3,10 @@
 The queue is guarded by one lock, and no push or finish blocks on it. Under the interpreter's own lock,
 blocking on a contended lock in a hot path makes two threads hand over to each other at every step; a
 first version that did so ran at half the speed with one worker and a quarter with four. Instead, every
-push and finish is a *request*, which is linked to the lock; whoever holds the lock, or finds it free, does
-the requests in order (flat combining). The same rule settles re-entrance: a finalizer or signal handler
-that interrupts the holder in its own thread finds the lock taken, leaves its request, and returns. It must not
-*wait*, because the holder is below it on the same stack; `ThreadState.inside` tells it so.
+push and finish is a *request*, which is linked to the lock; the thread that holds the lock, or finds it
+free, does the requests in order (flat combining). The same rule settles re-entrance: a finalizer or signal
+handler that interrupts the holder in its own thread finds the lock taken, leaves its request, and returns. It
+must not *wait*, because the holder is below it on the same stack; `ThreadState.inside` tells it so.
 
 *The rule of commits.* Signal handlers, exceptions sent to a thread and thread switches come at the entry of a
 Python function, at a backward jump and after a call of C code, and nowhere else (CPython 3.11 to 3.13). So a
@@ -17,9 +17,9 @@ computed before. One call of C code may be the last thing in it, since checks co
 `# commit: end with a call`. A `finally` that must happen has no call before its commit.
 
 *Steps are begun anew, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
-handler of the program that raises, no memory, no stack. So what a step has done so far stands in the request itself,
-and the request stays `current` until its step has returned. Whoever takes the lock next begins it anew, and
-it goes on where it was. A step must bear to be begun anew even after its end.
+handler of the program that raises, no memory, no stack. So what a step has done so far stands in the
+request itself, and the request stays `current` until its step has returned. The thread that takes the lock
+next begins it anew, and it goes on where it was. A step must bear to be begun anew even after its end.
 
 *Who waits heals.* A thread that waits looks up now and then: it frees a lock whose owner has left its step
 (only a trace function's exception can do that), does what is deferred, and wakes workers. So a thread
@@ -30,7 +30,8 @@ The lock itself is a slot: `del lock.token` tests and takes it in one instructio
 
 Refused: a lock per variable (a push then takes several, in a global order), re-entrant locking (an
 interrupted step would be seen half done), journals to undo from (they cost more than the steps), and
-deferring signals (a program's own handlers cannot be deferred, and notebooks install theirs before each cell).
+deferring signals (a program's own handlers cannot be deferred, and notebooks install theirs before each
+cell).
 
 *The surface for the imperative hot path.* One module outside the engine may run a small function
 under the lock instead of calling `Engine.run_inline`. It does, with `lock = engine.lock`:

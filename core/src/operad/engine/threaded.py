@@ -2,7 +2,8 @@
 
 A push wakes at most one idle worker, and none while one is on its way; whoever takes a block while
 more are ready wakes the next. A worker goes on at once with the block that its last one made ready, unless
-another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up. Who is woken or hired is decided
+another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up.
+Who is woken or hired is decided
 under the queue's lock. Ready queues and lists of idle workers are changed by single atomic steps
 (`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
 thread's, so taking work needs no lock.

@@ -29,7 +29,7 @@ from operator import attrgetter
 from typing import Final, final
 
 from operad.engine.failure import Failure, FailureLog, alive
-from operad.engine.operation import DELETE, DONE, LEAVING, NEW, OFFERED, RAN, RUN, TAKEN, WAIT, OprBlock
+from operad.engine.operation import DELETE, DONE, LEAVING, NEW, OFFERED, RUN, TAKEN, WAIT, OprBlock
 from operad.errors import EngineError
 
 _DELETED: Final = Failure(EngineError("the variable was deleted"), 0, "deleted variable")
@@ -99,7 +99,7 @@ class DependencyQueue:
         self.pending_bytes = 0
         self.running = 0
 
-    def add(self, block: OprBlock) -> bool:
+    def add(self, block: OprBlock) -> bool:  # noqa: PLR0915 - a function more is a call more
         """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
         opr = block.opr
         consts, mutables, place, waiting = opr.const_vars, opr.mutable_vars, 0, 0

@@ -16,11 +16,11 @@ their own and point at the node they differentiate.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import Final, NamedTuple, final
 
 from operad.errors import GraphError
+from operad.first_use import cached_property
 from operad.graph.signature import signature
 from operad.operator import BackwardEntry, OperatorProperty
 

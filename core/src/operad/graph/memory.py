@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad.context import Context
+from operad.first_use import cached_property
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Entry, Graph
 from operad.graph.liveness import Buffer, Liveness

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Final, Generic, TypeVar, final
 
+from operad.first_use import cached_property
 from operad.operator import OperatorProperty
 
 T = TypeVar("T")
@@ -38,11 +40,14 @@ def signature(op: OperatorProperty) -> Hashable:
     return tuple(parts)
 
 
+_CACHED: Final = (cached_property, functools.cached_property)
+
+
 @cache
 def _derived(cls: type) -> frozenset[str]:
     """The cached properties of a class."""
     found = [(name, value) for base in cls.__mro__ for name, value in vars(base).items()]
-    return frozenset(name for name, value in found if isinstance(value, cached_property))
+    return frozenset(name for name, value in found if isinstance(value, _CACHED))
 
 
 @final

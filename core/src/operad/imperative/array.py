@@ -48,7 +48,7 @@ class Array:
         """A new array with undefined contents."""
         # What the constructors do, for every call makes an array.
         handle = lend(spec.limbo, spec.ctx, spec.nbytes)
-        chunk = _made(Chunk)
+        chunk = Chunk(None, handle.giver)
         chunk.var = handle.var
         chunk.handle = handle
         chunk.owner = chunk.note = None

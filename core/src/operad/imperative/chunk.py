@@ -4,6 +4,13 @@ A chunk gives its block back when the last view of it is gone and the engine has
 variable. Python runs finalizers at any point, also inside the engine while it holds its lock, so a
 dying chunk does nothing but append its block to a list, the *limbo*, where it waits until it is idle.
 
+It does so by functions of C alone. A `__del__` written in Python swallows every exception that comes from
+outside while it runs: a Ctrl-C would be lost, and the block with it. So a chunk is an iterator whose
+`__del__` is its own `__next__`, over an iterator that the block keeps, each step of which appends the block
+to its limbo.
+(As quick as the `__del__` it replaces, 250 ns with the making; `partial` in its place 470, a weak reference
+with a callback 770.)
+
 Small blocks are recycled whole, with variable and view: each size class has a limbo of its own, and the
 next array of that class takes the block that came last, once it is seen to be idle.
 
@@ -11,8 +18,9 @@ next array of that class takes the block that came last, once it is seen to be i
 # invariant: its variable is the one that every operation on the block named. So a block may be used
 # again when its variable is idle; and it need not even be, for what its new owner pushes is ordered
 # behind what is pending. Idle is asked for since the inline paths want it.
-# invariant: a variable that carries a failure is not recycled, and the version of one that is only
-# counts up, so whoever remembers an old version sees a change.
+# invariant: a variable that carries a failure is not recycled (a failure holds its error, and is not to wait
+# for the next array of that size, so it is looked for while there is any), and the version of one that is
+# only counts up, so whoever remembers an old version sees a change.
 
 Other blocks share one limbo, which the next allocation empties. In debug mode and without a pool all do,
 so that the storage sees every use of a block. Whoever asks the storage what is in use, or to release what
@@ -22,7 +30,9 @@ is not, has every limbo emptied first.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from functools import partial
+from itertools import filterfalse, islice, repeat
 from typing import Any, Final, final
 
 import numpy as np
@@ -31,6 +41,7 @@ from operad import engine, storage
 from operad.config import settings
 from operad.context import Context
 from operad.engine import Var
+from operad.engine.failure import alive
 from operad.storage import Handle, class_bytes
 
 RECYCLED_BYTES: Final = 16384
@@ -40,9 +51,18 @@ _large: Final[deque[Handle]] = deque()
 _small: Final[dict[tuple[Context, int], deque[Handle]]] = {}
 
 
+NOTHING_TO_GIVE: Final = repeat(None)
+"""`Handle.giver` of memory that is somebody else's."""
+
+_LOOKED_AT: Final = 16
+"""Blocks of each limbo that are looked at for failures: the last ones."""
+
+
 @final
-class Chunk:
+class Chunk(filterfalse):  # type: ignore[type-arg]
     """A block of memory with the engine variable that orders its uses.
+
+    It is made by `Chunk(None, handle.giver)`, and the maker sets every attribute.
 
     Attributes:
         handle: The block; None where the memory is somebody else's (DLPack, an executor's plan).
@@ -52,18 +72,12 @@ class Chunk:
     """
 
     __slots__ = ("handle", "note", "owner", "var")
+    __del__ = filterfalse.__next__
 
-    def __init__(self, var: Var, handle: Handle | None, owner: Any = None) -> None:
-        self.var = var
-        self.handle = handle
-        self.owner = owner
-        self.note: Any = None
-
-    def __del__(self) -> None:
-        handle = self.handle
-        if handle is not None:
-            # A failure holds its error, and must not wait for the next array of this size.
-            (handle.limbo if self.var.failure is None else _large).append(handle)
+    var: Var
+    handle: Handle | None
+    owner: Any
+    note: Any
 
 
 @final
@@ -80,7 +94,11 @@ class Export:
 def new_chunk(ctx: Context, size_bytes: int) -> Chunk:
     """Memory of at least `size_bytes` on `ctx`, with undefined contents."""
     handle = lend(limbo_of(ctx, size_bytes), ctx, size_bytes)
-    return Chunk(handle.var, handle)
+    chunk = Chunk(None, handle.giver)
+    chunk.var = handle.var
+    chunk.handle = handle
+    chunk.owner = chunk.note = None
+    return chunk
 
 
 def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
@@ -99,6 +117,8 @@ def recycles(limbo: deque[Handle]) -> bool:
 
 def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
     """An idle block with a variable, out of `limbo` or from the storage."""
+    if alive:
+        _set_failed_apart()
     if _large:
         bury(_large)
     if recycles(limbo):
@@ -114,11 +134,23 @@ def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
                 return handle
             limbo.appendleft(handle)
     handle = storage.get().alloc(size_bytes, ctx)
-    handle.limbo = limbo
+    if handle.limbo is not limbo:
+        handle.limbo = limbo
+        handle.giver = map(limbo.append, repeat(handle))
     handle.spec = None
     if handle.var is None or handle.var.failure is not None:
         handle.var = engine.get().new_variable()
     return handle
+
+
+def _set_failed_apart() -> None:
+    """Take blocks whose contents failed out of the limbos of their sizes."""
+    for limbo in tuple(_small.values()):
+        for handle in list(islice(reversed(limbo), _LOOKED_AT)):
+            if handle.var.failure is not None:
+                with suppress(ValueError):  # another thread was faster
+                    limbo.remove(handle)
+                    _large.append(handle)
 
 
 def bury(limbo: deque[Handle] | None = None) -> None:

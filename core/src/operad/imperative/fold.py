@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, final
 
+from operad.first_use import first_use, parse_source
+
 _COMPARE: Final[dict[type, Callable[[Any, Any], bool]]] = {ast.Eq: operator.eq, ast.Gt: operator.gt}
 
 
@@ -36,7 +38,7 @@ def folded(
         lines, first = inspect.getsourcelines(function)
     except OSError:
         return partial(function, **known)
-    module = ast.parse("".join(lines))
+    module = parse_source("".join(lines))
     ast.increment_lineno(module, first - 1)
     [definition] = module.body
     assert isinstance(definition, ast.FunctionDef)
@@ -44,7 +46,8 @@ def folded(
     definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
     module = ast.fix_missing_locations(_Fold(known, lengths or {}).visit(module))
     made: dict[str, Any] = {}
-    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, made)  # noqa: S102
+    code = first_use(compile, module, function.__code__.co_filename, "exec")  # it reads the tree
+    exec(code, function.__globals__, made)  # noqa: S102
     return made[function.__name__]  # type: ignore[no-any-return]  # it is the function
 
 

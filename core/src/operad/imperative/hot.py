@@ -145,7 +145,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             handle.size_bytes = spec.nbytes
             data = handle.view = handle.array(spec.shape, spec.dtype)
             handle.spec = spec
-        chunk = _new(Chunk)
+        chunk = Chunk(None, handle.giver)
         chunk.var = var = handle.var
         chunk.handle = handle
         chunk.owner = chunk.note = None

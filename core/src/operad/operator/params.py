@@ -13,6 +13,7 @@ imported when the first parameter is validated, so that importing operad stays c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, ParamSpec, final
 
@@ -20,6 +21,7 @@ import numpy as np
 
 from operad.dtypes import as_dtype
 from operad.errors import DTypeError, ParamError
+from operad.first_use import import_module, parse_source
 
 REQUIRED: Final = object()
 """Default of a parameter that every call must give."""
@@ -141,8 +143,7 @@ class Param:
         return " ".join(filter(None, [words, bounds, "or None" if self.optional else ""]))
 
     def _convert(self, value: Any) -> Any:
-        import msgspec  # noqa: PLC0415 - lazy: 16 ms that `import operad` need not pay
-
+        msgspec = import_module("msgspec")  # lazy: 16 ms that `import operad` need not pay
         if self._convert_type is None:
             self._convert_type = _msgspec_type(self, msgspec)
         if isinstance(value, str) and self.type in _TUPLE_TYPES:
@@ -240,13 +241,11 @@ def _plain(value: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
-    import ast  # noqa: PLC0415 - lazy, as msgspec is
-    import re  # noqa: PLC0415 - as above
-
+    ast = import_module("ast")  # lazy, as msgspec is
     text = re.sub(r"(?<=\d)L\b", "", text)  # Python 2 wrote (3L, 3L)
     text = re.sub(r"\binf\b", "1e999", text)  # infinity is no literal
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(parse_source(text.lstrip(" \t"), "eval"))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"cannot read {text!r}") from error
 

@@ -9,10 +9,10 @@ import gc
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 from operad.context import Context
+from operad.first_use import cached_property
 from operad.graph import (
     Answers,
     BackwardNode,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, final
 
+from operad.first_use import import_module
 from operad.registry import loading
 from operad.registry.plugins import HOOKS
 
@@ -82,7 +83,7 @@ def _build(plugins: loading.Plugins) -> Any:
 
 
 def _manager() -> Any:
-    import pluggy  # noqa: PLC0415 - wanted only where a plugin has hooks
+    pluggy = import_module("pluggy")  # wanted only where a plugin has hooks
 
     specification = pluggy.HookspecMarker(PROJECT)
     for name in _SPECS:

@@ -4,9 +4,10 @@ A plugin runs arbitrary code when it is imported, so anything may come out of it
 `SyntaxError` included. Whatever it is becomes a `Broken` record, and an error that shows the
 plugin's own traceback to whoever asks for what it provides. Nobody else notices.
 
-Plugins are imported without a lock of ours: importing takes Python's lock of that module, and a
-module that uses an operator while it is imported would close a circle. Python imports a module once
-by itself, and what came of it is recorded by single assignments.
+Plugins are imported under one lock of ours (`first_use`), which a fork waits for, and what came of it is
+recorded by single assignments. A module that is half imported is not ready yet, and never broken: a
+finalizer, or the plugin itself, may ask for what it provides before it is there. What a thread in the midst
+of another import gets to see as broken is not recorded: it may be half imported, too.
 
 pluggy's own entry-point loader is not used: it drops a second distribution that uses a name already
 taken, and one bad import stops the rest.
@@ -25,7 +26,9 @@ from typing import Final, NoReturn, final
 import numpy as np
 
 from operad.engine.budget import kept_blas_threads
-from operad.errors import BrokenPluginError, IncompatiblePluginError
+from operad.engine.interrupts import is_of_handler
+from operad.errors import BrokenPluginError, IncompatiblePluginError, PluginNotReadyError
+from operad.first_use import first_use, is_importing
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS
 from operad.registry.missing import not_found
@@ -54,9 +57,11 @@ class Plugins:
     @property
     def manifest(self) -> Manifest:
         """The entry points of everything installed; read on first use."""
+        return self._manifest or first_use(self._read)
+
+    def _read(self) -> Manifest:
         manifest = self._manifest
         if manifest is None:
-            # Reading runs finders of anybody's, so not under a lock. Two threads may read; both read alike.
             manifest = self._manifest = read_manifest()
         return manifest
 
@@ -87,16 +92,23 @@ class Plugins:
             IncompatiblePluginError: Its distribution is not meant for the installed core.
             BrokenPluginError: Importing it failed, now or before, or it is not what the group needs.
         """
-        problem = range_problem(entry.owner, self.manifest.core_version)
-        if problem is not None:
-            raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
         key = _key(entry)
-        if key not in self._outcomes:
-            outcome = _attempt(entry)
-            self._outcomes.setdefault(key, outcome)  # another thread's, where that was faster
-        found = self._outcomes[key]
+        found = self._outcomes.get(key)
+        if found is None:
+            found = first_use(self._load, key, entry)
         if isinstance(found, Broken):
             _raise_broken(entry, found)
+        return found
+
+    def _load(self, key: _Key, entry: Entry) -> object:
+        found = self._outcomes.get(key)
+        if found is None:
+            problem = range_problem(entry.owner, self.manifest.core_version)
+            if problem is not None:
+                raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
+            found = _attempt(entry)
+            if not (isinstance(found, Broken) and is_importing()):
+                found = self._outcomes.setdefault(key, found)  # another thread's, where that was faster
         return found
 
     def try_load(self, entry: Entry) -> object | None:
@@ -162,11 +174,13 @@ def _key(entry: Entry) -> _Key:
 def _attempt(entry: Entry) -> object:
     try:
         return _resolve(entry)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, PluginNotReadyError):
         raise
     except _Unusable as error:
         return Broken(entry.owner.name, "", entry, str(error))
-    except BaseException as error:  # noqa: BLE001 - whatever comes out, the rest must work
+    except BaseException as error:  # whatever comes out of it, the rest must work
+        if is_of_handler(error):
+            raise
         return _broken_by(error, entry)
 
 
@@ -175,7 +189,13 @@ def _resolve(entry: Entry) -> object:
     if parts is None:
         raise _Unusable(f"its value {entry.value!r} is not of the form 'module:attribute'")
     with _kept_settings():
-        found: object = importlib.import_module(parts["module"])
+        module = importlib.import_module(parts["module"])
+    if getattr(module.__spec__, "_initializing", False):
+        raise PluginNotReadyError(
+            f"{entry.title} of {entry.owner} is being imported and not ready yet; use it neither in its own "
+            "import nor in a finalizer that may run there"
+        )
+    found: object = module
     for attribute in (parts["path"] or "").split(".") if parts["path"] else ():
         if not hasattr(found, attribute):
             raise _Unusable(f"{entry.value!r} does not exist{_nearest(found, parts['module'], attribute)}")

@@ -26,17 +26,17 @@ class Handle:
         ctx: Device the block lies on.
         buffer: The block, one-dimensional `uint8`, of the device's array module, 64-byte aligned.
         freed: Whether the handle was given back.
-        var: What orders the uses of the block, and `limbo`, where it waits for the last of them; `spec`,
-            what it was last lent for, and `view`, the array for that: opaque here, they belong to whoever
-            lends blocks on.
+        var: What orders the uses of the block, and `limbo`, where it waits for the last of them; `giver`,
+            which puts it there; `spec`, what it was last lent for, and `view`, the array for that: opaque
+            here, they belong to whoever lends blocks on.
         pool: The pool the block belongs to; the allocator's own, as is `free_list`, where it waits.
 
     Source: Storage::Handle, include/mxnet/storage.h.
     """
 
     __slots__ = (
-        "_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "limbo", "pool", "size_bytes",
-        "spec", "var", "view",
+        "_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "giver", "limbo", "pool",
+        "size_bytes", "spec", "var", "view",
     )  # fmt: skip
 
     def __init__(self, buffer: Any, size_bytes: int, pool: Pool, free_list: list[Handle]) -> None:
@@ -49,6 +49,7 @@ class Handle:
         self.free_list = free_list
         self.var: Any = None
         self.limbo: Any = None
+        self.giver: Any = None
         self.spec: Any = None
         self.view: Any = None
         # One tuple, replaced whole, so that threads that read one array agree on what they see.
@@ -81,7 +82,7 @@ class Handle:
     def revoke(self) -> None:
         """Take the block away: any later use of the handle raises `StorageError`."""
         self._cached = _NOTHING_CACHED
-        self.spec = self.view = None
+        self.spec = self.view = self.limbo = self.giver = None  # the giver refers to the handle
         del self.buffer
 
     def __getattr__(self, name: str) -> Any:

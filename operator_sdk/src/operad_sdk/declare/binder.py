@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
+from operad.first_use import cached_property
 from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.dtypes import DType
+from operad.first_use import parse_source
 from operad.operator import BackwardEntry, Shape
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.errors import DeclarationError
@@ -208,7 +209,7 @@ def _check_fills(declared: Declared, filled: Sequence[str]) -> None:
     if code is None or not _returns_a_value(declared.function):
         return
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(declared.function)))
+        tree = parse_source(textwrap.dedent(inspect.getsource(declared.function)))
     except (OSError, SyntaxError):  # no source to read, or a lambda in the midst of an expression
         return
     function = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)

@@ -32,7 +32,6 @@ instead, and then counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, TypeVar, overload
 
 import numpy as np
@@ -40,6 +39,7 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
+from operad.first_use import cached_property
 from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest

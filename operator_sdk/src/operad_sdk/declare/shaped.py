@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 from operad.dtypes import DType
+from operad.first_use import cached_property
 from operad.operator import InferredShapes, InferredTypes, PartialShape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.names import Tensors

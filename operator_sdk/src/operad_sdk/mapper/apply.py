@@ -6,7 +6,6 @@ compiled already or on timing: in one environment the same call gives the same b
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ import numpy as np
 from operad.config import settings
 from operad.context import Context
 from operad.errors import DTypeError, ShapeError
+from operad.first_use import import_module
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.ir import Program
@@ -132,7 +132,7 @@ def _with_numba() -> Callable[..., Callable[[], None]]:
             "back end 'numba' of mappers is not installed; pip install \"operad-sdk[fast]\", or leave the "
             "choice to 'auto', which then takes NumPy"
         )
-    prepare: Callable[..., Callable[[], None]] = importlib.import_module(_NUMBA_MODULE).prepare
+    prepare: Callable[..., Callable[[], None]] = import_module(_NUMBA_MODULE).prepare
     return prepare
 
 

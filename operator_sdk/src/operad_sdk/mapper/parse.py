@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Final, final
 
+from operad.first_use import parse_source
 from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.expressions import Environment, Expressions, described, refusal
 from operad_sdk.mapper.ir import Program
@@ -34,7 +35,7 @@ def parse(function: Callable[..., Any]) -> Program:
         raise MapperError(f"@mapper: expected a function defined with def, got {function!r}")
     name, file, first = function.__name__, function.__code__.co_filename, function.__code__.co_firstlineno
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = parse_source(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError) as error:
         raise MapperError(
             f"mapper {name!r} ({file}:{first}): its source cannot be read; define it with def in a file"

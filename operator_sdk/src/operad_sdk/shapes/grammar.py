@@ -23,13 +23,13 @@ All items without a type have one type in common; `any` is a type of its own.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple, NoReturn, final
 
+from operad.first_use import parse_source
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes.expressions import Expression, compile_expression
 
@@ -210,7 +210,7 @@ class _Reader:
 
     def _expression(self, text: str) -> Expression:
         try:
-            return compile_expression(ast.parse(text.strip(), mode="eval").body)
+            return compile_expression(parse_source(text.strip(), "eval").body)
         except SyntaxError as error:
             raise SpecError(f"shape line {self._text!r}: cannot read {text.strip()!r}: {error.msg}") from None
         except (RecursionError, MemoryError):

@@ -9,11 +9,10 @@ depend on the number of threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Final, NamedTuple, final
 
-from operad_sdk import Array, OpContext, Shape
+from operad_sdk import Array, OpContext, Shape, cached_property
 
 _BLOCK: Final = 1 << 15
 """Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
