@@ -321,9 +321,10 @@ def initializer_seeds() -> list[bytes]:
 
 
 def read_initializer(path: Path) -> None:
-    """A description, and an array that it fills."""
-    described = od.initializer.create(path.read_bytes().decode(errors="surrogateescape"))
-    described(od.initializer.InitDesc("fc_weight"), od.nd.zeros((2, 3)))
+    """A description as a variable of a symbol has it, and an array that it fills."""
+    text = path.read_bytes().decode(errors="surrogateescape")
+    described = od.initializer.InitDesc("fc_weight", {"__init__": text})
+    od.initializer.Zero()(described, od.nd.zeros((2, 3)))
     od.nd.waitall()
 
 

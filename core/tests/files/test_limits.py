@@ -22,11 +22,11 @@ def budget(monkeypatch):
 
 
 def test_what_could_never_fit_is_refused_with_file_size_and_setting(budget):
-    with pytest.raises(LimitError) as caught:
-        budget.acquire(101, "image 'bomb.png'")
+    with pytest.raises(LimitError) as caught, budget.reserve(101, "image 'bomb.png'"):
+        pass
     for word in ("image 'bomb.png'", "101 bytes", "at most 100", "OPERAD_MAX_EXPANDED_BYTES"):
         assert word in str(caught.value)
-    assert budget.used == 0
+    assert budget.used() == 0
     assert isinstance(caught.value, FormatError)
 
 
@@ -36,10 +36,8 @@ def test_threads_together_never_hold_more_than_the_limit(budget):
     def work():
         barrier.wait()
         for _ in range(50):
-            budget.acquire(40, "a file")
-            with lock:
-                most[0] = max(most[0], budget.used)
-            budget.release(40)
+            with budget.reserve(40, "a file"), lock:
+                most[0] = max(most[0], budget.used())
 
     threads = [threading.Thread(target=work) for _ in range(16)]
     for thread in threads:
@@ -47,33 +45,40 @@ def test_threads_together_never_hold_more_than_the_limit(budget):
     for thread in threads:
         thread.join()
     assert 40 <= most[0] <= 80
-    assert budget.used == 0
+    assert budget.used() == 0
 
 
 def test_a_thread_that_holds_a_part_does_not_wait_for_others(budget):
     holding, done = threading.Event(), threading.Event()
 
     def other():
-        budget.acquire(50, "another file")
-        holding.set()
-        done.wait()
-        budget.release(50)
+        with budget.reserve(50, "another file"):
+            holding.set()
+            done.wait()
 
     thread = threading.Thread(target=other)
     thread.start()
     holding.wait()
-    budget.acquire(30, "a file")
-    budget.acquire(20, "a part of it")
     try:
-        with pytest.raises(LimitError, match="other threads hold 50"):
-            budget.acquire(10, "one more")
+        with budget.reserve(30, "a file"), budget.reserve(20, "a part of it"):
+            with pytest.raises(LimitError, match="other threads hold 50"), budget.reserve(10, "one more"):
+                pass
+            with pytest.raises(LimitError, match="expected at most 50"), budget.reserve(60, "too much"):
+                pass
     finally:
         done.set()
         thread.join()
-    with pytest.raises(LimitError, match="expected at most 50"):
-        budget.acquire(60, "more than is left of the limit")
-    budget.release(50)
-    assert budget.used == 0
+    assert budget.used() == 0
+
+
+def test_a_reservation_that_a_signal_took_away_holds_nothing(budget):
+    reservation = budget.reserve(60, "a file")
+    reservation.__enter__()
+    assert budget.used() == 60
+    del reservation  # as where a handler raises between the call and the body of `with`
+    assert budget.used() == 0
+    with budget.reserve(100, "a file"):
+        pass
 
 
 def test_an_error_inside_gives_the_bytes_back(budget):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import ParamError, ShapeError
+from operad.errors import FormatError, ParamError, ShapeError
 
 
 def filled(initializer: Any, shape: tuple[int, ...], name: str = "fc_weight", dtype: str = "float32") -> Any:
@@ -210,3 +210,10 @@ def test_a_verbose_initializer_logs_the_size_of_what_it_fills(caplog: pytest.Log
 def test_an_initializer_that_a_file_describes_wrongly_is_refused(text: str) -> None:
     with pytest.raises(od.OperadError):
         od.initializer.create(text)
+
+
+@pytest.mark.parametrize("arguments", ['{"magnitude": -12}', '{"magnitude": "a"}', '{"magnitude": null}'])
+def test_an_initializer_of_a_file_that_fits_no_array_is_refused_by_the_variable(arguments: str) -> None:
+    described = od.initializer.InitDesc("fc_weight", {"__init__": f'["xavier", {arguments}]'})
+    with pytest.raises(FormatError, match=r"xavier.*expected"):
+        od.initializer.Zero()(described, od.nd.zeros((2, 3)))

@@ -17,10 +17,29 @@ import threading
 import time
 from types import TracebackType
 from typing import Final, final
+from weakref import WeakSet
 
 from operad.config import settings
 from operad.errors import LimitError
 from operad.locks import new_lock
+
+
+@final
+class Reservation:
+    """Holds bytes of a budget inside `with`."""
+
+    __slots__ = ("__weakref__", "_budget", "_what", "size_bytes", "thread")
+
+    def __init__(self, budget: Budget, size_bytes: int, what: str) -> None:
+        self._budget, self._what, self.size_bytes, self.thread = budget, what, size_bytes, 0
+
+    def __enter__(self) -> None:
+        self._budget.acquire(self, self._what)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._budget.release(self)
 
 
 @final
@@ -36,52 +55,50 @@ class Budget:
         self._field, self._purpose = field, purpose
         # The lock is a new one in a forked child. Nobody waits there: what waited were other threads.
         self._changed = threading.Condition(new_lock())  # type: ignore[arg-type]  # it is an RLock
-        self._used = 0
-        self._own = threading.local()
+        # Weak: one whose `with` a signal has interrupted before it began is gone, and holds nothing.
+        self._held: WeakSet[Reservation] = WeakSet()
 
     @property
     def limit(self) -> int:
         """The bytes in all."""
         return int(getattr(settings(), self._field))
 
-    @property
-    def used(self) -> int:
-        """The bytes held now."""
-        return self._used
+    def used(self, thread: int | None = None) -> int:
+        """The bytes that are held now, by all threads or by one."""
+        with self._changed:
+            return sum(one.size_bytes for one in self._held if thread in (None, one.thread))
 
-    def acquire(self, size_bytes: int, what: str) -> None:
-        """Take `size_bytes`; waits for other threads where they hold too much.
+    def reserve(self, size_bytes: int, what: str) -> Reservation:
+        """Inside `with`: `size_bytes`, for the file that messages call `what`; see `acquire`."""
+        return Reservation(self, size_bytes, what)
+
+    def acquire(self, wanted: Reservation, what: str) -> None:
+        """Take what is wanted; waits for other threads where they hold too much.
 
         Raises:
-            LimitError: They could never be had.
+            LimitError: It could never be had.
         """
-        limit, held = self.limit, self.held
-        if held + size_bytes > limit:
-            raise self.refusal(size_bytes, what, f"expected at most {limit - held:,}")
+        limit, size_bytes, wanted.thread = self.limit, wanted.size_bytes, threading.get_ident()
         with self._changed:
-            # invariant: `held` is 0 for whoever waits, so those that are waited for never wait themselves.
-            while self._used and self._used + size_bytes > limit:
-                if held:
-                    raise self.refusal(size_bytes, what, f"and other threads hold {self._used - held:,}")
-                self._changed.wait()
-            self._used += size_bytes
-            self._own.held = held + size_bytes
+            own = self.used(wanted.thread)
+            if own + size_bytes > limit:
+                raise self.refusal(size_bytes, what, f"expected at most {limit - own:,}")
+            # invariant: who waits holds nothing, so those that are waited for never wait themselves.
+            while (used := self.used()) and used + size_bytes > limit:
+                if own:
+                    raise self.refusal(size_bytes, what, f"and other threads hold {used - own:,}")
+                self._changed.wait(_LOOK_AGAIN_S)
+            self._held.add(wanted)
 
-    def release(self, size_bytes: int) -> None:
-        """Give back what `acquire` gave this thread."""
+    def release(self, held: Reservation) -> None:
+        """Give back what `acquire` has taken."""
         with self._changed:
-            self._used -= size_bytes
-            self._own.held = self.held - size_bytes
+            self._held.discard(held)
             self._changed.notify_all()
 
     def renew(self) -> None:
         """In a forked child: what threads of the parent held is free."""
-        self._used = self.held
-
-    @property
-    def held(self) -> int:
-        """The bytes of this thread."""
-        return int(getattr(self._own, "held", 0))
+        self._held = WeakSet(one for one in self._held if one.thread == threading.get_ident())
 
     def refusal(self, size_bytes: int, what: str, expected: str) -> LimitError:
         """What a request that is refused raises."""
@@ -91,44 +108,28 @@ class Budget:
         )
 
 
-@final
-class _Reservation:
-    """Holds bytes of a budget inside `with`."""
-
-    __slots__ = ("_budget", "_size_bytes", "_what")
-
-    def __init__(self, budget: Budget, size_bytes: int, what: str) -> None:
-        self._budget, self._size_bytes, self._what = budget, size_bytes, what
-
-    def __enter__(self) -> None:
-        self._budget.acquire(self._size_bytes, self._what)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._budget.release(self._size_bytes)
-
-
+_LOOK_AGAIN_S: Final = 0.1
+"""A reservation that a signal has taken away tells nobody."""
 _read: Final = Budget("max_file_bytes", "of a file")
 _expanded: Final = Budget("max_expanded_bytes", "once it is expanded")
 
 
-def reading(size_bytes: int, what: str) -> _Reservation:
+def reading(size_bytes: int, what: str) -> Reservation:
     """Inside `with`: bytes of files as they are, up to `OPERAD_MAX_FILE_BYTES` of the process.
 
     Raises:
         LimitError: They are too many.
     """
-    return _Reservation(_read, size_bytes, what)
+    return _read.reserve(size_bytes, what)
 
 
-def expanding(size_bytes: int, what: str) -> _Reservation:
+def expanding(size_bytes: int, what: str) -> Reservation:
     """Inside `with`: bytes that a file becomes by decoding, up to `OPERAD_MAX_EXPANDED_BYTES` of the process.
 
     Raises:
         LimitError: They are too many.
     """
-    return _Reservation(_expanded, size_bytes, what)
+    return _expanded.reserve(size_bytes, what)
 
 
 def check_bytes(size_bytes: int, what: str) -> None:

@@ -97,13 +97,16 @@ class Initializer(metaclass=Suggesting):
 
         Raises:
             ParamError: The name's ending says nothing.
+            FormatError: The attribute `__init__` describes what cannot initialize the array.
         """
         described = desc if isinstance(desc, InitDesc) else InitDesc(desc)
         if described.global_init is None:
             described.global_init = self
         own = described.attrs.get("__init__", "")
         if own:
-            create(own)._init_weight(described, arr)
+            # A symbol file may say this, with arguments that fit no array.
+            with translated(f"variable {str(described)!r}: {own!r:.200}", "an initializer that fits it"):
+                create(own)._init_weight(described, arr)
         else:
             ending = next((ending for ending in _ENDINGS if described.endswith(ending)), "")
             getattr(self, _ENDINGS.get(ending, "_init_default"))(described, arr)
