@@ -16,7 +16,7 @@ import signal
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Final, NoReturn, final
 
@@ -42,7 +42,9 @@ class Run:
 
     Attributes:
         schedule: The deviations.
-        verdict: "right", "hang", "lost", "wrong", "unrest" or "error".
+        verdict: "right"; "hang"; "lost", a failure that nobody was told of; "wrong", a value; "unrest", what
+            is left over when all is done; "error", one that nobody expected; "unsteady", where the program
+            itself took another way than before.
         text: What was seen instead of what was expected.
         masks: For each point, the threads that could have gone on instead.
         late: Waits that nobody ended but time.
@@ -165,18 +167,28 @@ def freeze() -> None:
 def in_children(work: Work, folders: tuple[str, ...]) -> RunAll:
     """A function that runs `work` under schedules, some after another in one forked child.
 
-    A schedule that does not end right is the last one of its child.
+    A schedule that does not end right is the last one of its child, and is run again in a child of its own.
     """
 
     def run_all(schedules: Iterable[Schedule]) -> Iterator[Run]:
         waiting = iter(schedules)
         while batch := list(islice(waiting, BATCH)):
             while batch:
-                done = list(_run_in_child(work, batch, folders, False))
+                *done, last = _run_in_child(work, batch, folders, False)
                 yield from done
-                batch = batch[len(done) :]
+                if last.verdict != "right" and done:
+                    last = _confirmed(last, next(_run_in_child(work, [last.schedule], folders, False)))
+                yield last
+                batch = batch[len(done) + 1 :]
 
     return run_all
+
+
+def _confirmed(last: Run, alone: Run) -> Run:
+    """What to say of a schedule that ended as `last` after others in its process, and as `alone` without."""
+    if alone.verdict != "right" or last.verdict == "unsteady":
+        return alone
+    return replace(last, text=f"only after other schedules in the same process: {last.text}")
 
 
 def run_alone(work: Work, schedule: Schedule, folders: tuple[str, ...]) -> Run:

@@ -288,7 +288,10 @@ class Scheduler:
             if number > MAX_POINTS:
                 self._report("hang", f"a thread runs on for ever\n{self.where()}")
             return None
-        named = self.tasks[self._schedule.pop(number)]
+        thread = self._schedule.pop(number)
+        if not self._mask >> thread & 1:
+            self._report("unsteady", f"thread {thread} cannot go on at point {number}")
+        named = self.tasks[thread]
         self._next = min(self._schedule, default=-1)
         return named
 

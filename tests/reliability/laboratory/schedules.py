@@ -10,6 +10,7 @@ import argparse
 import dataclasses
 import json
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.reliability.laboratory.exploring import (
 )
 from tests.reliability.laboratory.scheduler import Scheduler
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or every fork would begin with 10 ms in OpenBLAS
 primitives.install()
 
 import operad  # noqa: E402 - behind `install`
@@ -109,6 +111,8 @@ def main() -> None:
         return
     tally = explore(program.name, in_children(run, _folders(program)), given.pairs)
     found = {field.name: getattr(tally, field.name) for field in dataclasses.fields(tally)}
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    found["cpu_s"] = round(sum(each.ru_utime + each.ru_stime for each in used), 1)
     if tally.first is not None:
         found["first"] = [written(tally.first.schedule), tally.first.verdict, tally.first.text]
     print(json.dumps(found))
