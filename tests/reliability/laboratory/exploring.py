@@ -116,6 +116,8 @@ def parsed(text: str) -> dict[int, int]:
 def explore(name: str, run_all: RunAll, most_pairs: int | None) -> Tally:
     """Try every schedule with one deviation, and of those with two at most `most_pairs`, evenly spread.
 
+    What is wrong after one deviation is not tried with a second.
+
     Args:
         name: What the tally calls the program.
         run_all: Runs it under schedules, one after another.
@@ -129,6 +131,8 @@ def explore(name: str, run_all: RunAll, most_pairs: int | None) -> Tally:
     for done in run_all(_deviations(plain)):
         _count(tally, done)
         tally.singles += 1
+        if done.verdict != "right":
+            continue
         tally.pairs += sum(mask.bit_count() for mask in done.masks[max(done.schedule) + 1 :])
         singles.append(done)
     if most_pairs == 0:

@@ -145,7 +145,8 @@ _real_start: Final = _thread.start_new_thread
 _real_sleep: Final = time.sleep
 
 
-def _sleep(seconds: float) -> None:
+def sleep(seconds: float) -> None:
+    """See `time.sleep`."""
     scheduler = _scheduler()
     if scheduler is None:
         _real_sleep(seconds)
@@ -162,7 +163,7 @@ def _clock(real: Callable[[], float]) -> Callable[[], float]:
 
 
 def _for_operad(real: Any, ours: Any) -> Callable[..., Any]:
-    """A function that calls `ours` for operad's modules, and `real` for all others."""
+    """A function that calls `ours` for modules of operad and of these programs, and `real` for all others."""
 
     def choose(*args: Any, **kwargs: Any) -> Any:
         name = sys._getframe(1).f_globals.get("__name__", "")
@@ -180,7 +181,7 @@ def install() -> None:
     _thread.allocate_lock = _for_operad(_thread.allocate_lock, Lock)
     _thread.start_new_thread = _for_operad(_thread.start_new_thread, _start_new_thread)
     _thread.RLock = _for_operad(_thread.RLock, RLock)  # type: ignore[assignment,misc]
-    time.sleep = _for_operad(time.sleep, _sleep)
+    time.sleep = _for_operad(time.sleep, sleep)
     for name in ("monotonic", "perf_counter", "time"):
         real = getattr(time, name)
         setattr(time, name, _for_operad(real, _clock(real)))

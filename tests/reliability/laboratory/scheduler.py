@@ -34,6 +34,9 @@ _start_thread: Final = _thread.start_new_thread
 MAX_POINTS: Final = 30_000
 """Points after which a thread is taken to run for ever."""
 
+_FAIR_POINTS: Final = 2_000
+"""Points after which a thread that runs on, perhaps until another one does something, is switched."""
+
 _MAX_JUMPS: Final = 5_000
 _IDLE_S: Final = 5.0
 _IDLE_JUMPS: Final = 50
@@ -132,6 +135,7 @@ class Scheduler:
         self.switches: list[str] = []
         self._jumps = 0
         self._since_s = 0.0
+        self._switched_at = 0
         self._traces: dict[CodeType, Any] = {}
         self.current = self._new_task("main")
         self.current.ident = _thread.get_ident()
@@ -170,7 +174,7 @@ class Scheduler:
             sys.settrace(None)
             task.is_done = True
             self.wake(task)
-            following = self._following(task)
+            following = self._following()
             self._go_on_with(following)
 
     def controls_caller(self) -> bool:
@@ -204,7 +208,7 @@ class Scheduler:
         task.is_woken = False
         task.deadline_s = None if timeout_s is None else self.now_s + timeout_s
         task.frame = sys._getframe(1)
-        following = self._following(task)
+        following = self._following()
         if following is not task:
             self._go_on_with(following)
             task.gate.acquire()
@@ -226,10 +230,9 @@ class Scheduler:
         task.deadline_s = None
         task.is_woken = is_woken
 
-    def _following(self, blocked: Task) -> Task:
-        """Who goes on where `blocked` cannot."""
-        at = blocked.number + 1
-        row = [*self.tasks[at:], *self.tasks[:at]]
+    def _following(self) -> Task:
+        """Who goes on where the running thread cannot."""
+        row = self._row()
         found = next((task for task in row if task.can_run), None)
         if found is None:
             found = self._earliest(row)
@@ -241,6 +244,11 @@ class Scheduler:
         if found.waits_for is not None:
             self._let_time_out(found)
         return found
+
+    def _row(self) -> list[Task]:
+        """All threads, those behind the running one first, itself last."""
+        behind = self.current.number + 1
+        return [*self.tasks[behind:], *self.tasks[:behind]]
 
     def _earliest(self, row: Iterable[Task]) -> Task:
         timed = [task for task in row if task.deadline_s is not None and not task.is_done]
@@ -263,6 +271,7 @@ class Scheduler:
         if self._is_verbose:
             self.switches.append(f"{len(self.masks):>6}  thread {task.number} ({task.name}) goes on")
         self.current = task
+        self._switched_at = len(self.masks)
         self._is_news = self._was_news = True
         self._renew_mask()
         task.gate.release()
@@ -331,6 +340,8 @@ class Scheduler:
             return
         self._is_news = self._was_news = False
         named = self._at_point()
+        if named is None and len(self.masks) - self._switched_at > _FAIR_POINTS:
+            named = next((task for task in self._row() if task.can_run and task is not self.current), None)
         if named is not None:
             self._preempt(frame, named)
 
@@ -349,20 +360,22 @@ class Scheduler:
         frames = sys._current_frames()
         lines = []
         for task in self.tasks:
-            if task.is_done:
+            if task.is_done or not task.number:
                 continue
             lines.append(f"thread {task.number} ({task.name}), {'blocked' if task.waits_for else 'able to run'}:")
             frame = frames.get(task.ident)
             stack = []
             while frame is not None:
-                if not frame.f_code.co_filename.startswith(_FOLDER):
+                if frame.f_code.co_filename not in _OURS:
                     stack.append(f"    {at(frame)}")
                 frame = frame.f_back
             lines += stack[:12]
         return "\n".join(lines)
 
 
-_FOLDER: Final = os.path.dirname(__file__) + os.sep
+_OURS: Final = frozenset(
+    os.path.join(os.path.dirname(__file__), name) for name in ("scheduler.py", "primitives.py", "schedules.py")
+)
 
 
 def at(frame: FrameType) -> str:

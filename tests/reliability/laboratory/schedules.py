@@ -12,11 +12,14 @@ import json
 import os
 import resource
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Final, NoReturn
 
-from tests.reliability.laboratory import primitives
+from tests.reliability.laboratory import primitives, toys
 from tests.reliability.laboratory.exploring import (
     Violation,
+    Work,
     explore,
     freeze,
     in_children,
@@ -25,22 +28,23 @@ from tests.reliability.laboratory.exploring import (
     written,
 )
 from tests.reliability.laboratory.scheduler import Scheduler
+from tests.reliability.laboratory.toys import TOYS
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or every fork would begin with 10 ms in OpenBLAS
 primitives.install()
 
 import operad  # noqa: E402 - behind `install`
-from operad import engine  # noqa: E402 - as above
-from tests.reliability.laboratory.programs import PROGRAMS, Program  # noqa: E402 - as above
+from operad import engine, storage  # noqa: E402 - as above
+from tests.reliability.laboratory.programs import PROGRAMS, Parts, Program  # noqa: E402 - as above
 from tests.reliability.laboratory.rest import unrest  # noqa: E402 - as above
 
-_WARMING: int = 3
-_REST_S = 1.0
+_WARMING: Final = 3
+_REST_S: Final = 1.0
 
 
-def work(program: Program, scheduler: Scheduler) -> None:
-    """Run a program under a scheduler; a `Violation` if it ends otherwise than the serial model."""
-    threads, check = program.begin()
+def play(begin: Callable[[], Parts], scheduler: Scheduler) -> None:
+    """Run a program's threads under a scheduler; a `Violation` if it ends otherwise than the serial model."""
+    threads, check = begin()
     errors: list[BaseException] = []
 
     def guarded(function: Callable[[], object]) -> Callable[[], None]:
@@ -52,7 +56,7 @@ def work(program: Program, scheduler: Scheduler) -> None:
 
         return run
 
-    tasks = [scheduler.start(guarded(function), f"{i}") for i, function in enumerate(threads, 1)]
+    tasks = [scheduler.start(guarded(function), "under test") for function in threads]
     scheduler.explore()
     for task in tasks:
         while not task.is_done:
@@ -61,33 +65,35 @@ def work(program: Program, scheduler: Scheduler) -> None:
     if errors:
         raise errors[0]
     check()
-    _come_to_rest(scheduler)
 
 
-def _come_to_rest(scheduler: Scheduler) -> None:
+def play_on_engine(begin: Callable[[], Parts], scheduler: Scheduler) -> None:
+    """`play`, and bring the engine to rest, and stop it."""
+    play(begin, scheduler)
     current = engine.get()
     current.wait_for_all()
     scheduler.wait(object(), _REST_S)  # until the workers have nothing more to do either
     if found := unrest(current):
         raise Violation("unrest", "; ".join(found))
     engine.stop()
+    storage.get().release_all(operad.cpu())  # the next schedule finds no blocks to use again
 
 
-def _folders(program: Program) -> tuple[str, ...]:
+def _sources(program: Program) -> tuple[str, ...]:
     root = Path(operad.__file__).parent
     return tuple(f"{root / package}{os.sep}" for package in program.packages)
 
 
-def _warm(program: Program) -> None:
-    """Run `program` in this process, so that what is made once is there before any fork."""
+def _warm(run: Work, sources: tuple[str, ...]) -> None:
+    """Run a program in this process, so that what is made once is there before any fork."""
 
-    def end(verdict: str, text: str) -> None:
-        raise SystemExit(f"{program.name}: {verdict} without any deviation: {text}")
+    def end(verdict: str, text: str) -> NoReturn:
+        raise SystemExit(f"{verdict} without any preemption: {text}")
 
     for _ in range(_WARMING):
-        scheduler = Scheduler({}, _folders(program), end)
+        scheduler = Scheduler({}, sources, end)
         primitives.enter(scheduler)
-        work(program, scheduler)
+        run(scheduler)
     primitives.enter(None)
     freeze()
 
@@ -95,26 +101,26 @@ def _warm(program: Program) -> None:
 def main() -> None:
     """Explore or replay one program."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("program", choices=sorted(PROGRAMS))
-    parser.add_argument("--pairs", type=int, help="schedules with two deviations; default: all")
+    parser.add_argument("program", choices=[*PROGRAMS, *TOYS])
+    parser.add_argument("--pairs", type=int, help="schedules with two preemptions to try; default: all")
     parser.add_argument("--replay", metavar="SCHEDULE", help="run this one, such as 12>2,40>1, switch by switch")
     given = parser.parse_args()
-    program = PROGRAMS[given.program]
-    _warm(program)
-
-    def run(scheduler: Scheduler) -> None:
-        work(program, scheduler)
-
+    if given.program in TOYS:
+        run, sources = partial(play, TOYS[given.program]), (toys.__file__,)
+    else:
+        program = PROGRAMS[given.program]
+        run, sources = partial(play_on_engine, program.begin), _sources(program)
+    _warm(run, sources)
     if given.replay is not None:
-        done = run_alone(run, parsed(given.replay), _folders(program))
+        done = run_alone(run, parsed(given.replay), sources)
         print("\n".join([*done.switches, f"{done.verdict}: {done.text}"]))
         return
-    tally = explore(program.name, in_children(run, _folders(program)), given.pairs)
+    tally = explore(given.program, in_children(run, sources), given.pairs)
     found = {field.name: getattr(tally, field.name) for field in dataclasses.fields(tally)}
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     found["cpu_s"] = round(sum(each.ru_utime + each.ru_stime for each in used), 1)
     if tally.first is not None:
-        found["first"] = [written(tally.first.schedule), tally.first.verdict, tally.first.text]
+        found["first"] = {"schedule": written(tally.first.schedule), "text": tally.first.text}
     print(json.dumps(found))
 
 

@@ -1,0 +1,36 @@
+"""`python -m tests.reliability.laboratory schedules`: the programs' schedules, and what became of them."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.reliability.laboratory.programs import PROGRAMS
+from tests.reliability.laboratory.report import explored, faults, replay, table
+
+
+def _schedules(given: argparse.Namespace) -> None:
+    if given.replay is not None:
+        for name in given.programs:
+            print(replay(name, given.replay))
+        return
+    all_found = [explored(name, given.pairs) for name in given.programs or PROGRAMS]
+    print(table(all_found))
+    for text in filter(None, map(faults, all_found)):
+        print(f"\n{text}")
+
+
+def main() -> None:
+    """Run what the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m tests.reliability.laboratory", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    schedules = commands.add_parser("schedules", help="explore schedules of threads, or replay one")
+    schedules.add_argument("programs", nargs="*", help="default: all")
+    schedules.add_argument("--pairs", type=int, help="how many with two preemptions to try; default: all")
+    schedules.add_argument("--replay", metavar="SCHEDULE", help="run this one alone, such as 12>2,40>1")
+    schedules.set_defaults(run=_schedules)
+    given = parser.parse_args()
+    given.run(given)
+
+
+if __name__ == "__main__":
+    main()

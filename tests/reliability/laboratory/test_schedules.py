@@ -1,0 +1,28 @@
+"""Programs of threads on the real engine end as some serial run does, under every schedule tried.
+
+Every schedule with one preemption, and of those with two some hundred here, and all of small programs in
+the slow test. Prints the first schedule that does not end right, and how to see it again.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reliability.laboratory.programs import PROGRAMS
+from tests.reliability.laboratory.report import explored, faults
+
+PAIRS = 100
+SLOW_PAIRS = 20_000
+"""More than small programs have."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_schedule_with_one_preemption_ends_as_a_serial_run(name: str) -> None:
+    assert faults(explored(name, PAIRS)) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_schedules_with_two_preemptions_end_as_a_serial_run(name: str) -> None:
+    assert faults(explored(name, SLOW_PAIRS)) == ""
