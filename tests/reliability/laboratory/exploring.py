@@ -272,4 +272,5 @@ def _be_child(
         except BaseException:
             end("error", traceback.format_exc())
         say("right", "")
+        gc.collect()  # what the schedule leaves behind, such as an engine, is not there for the next one
     os._exit(0)

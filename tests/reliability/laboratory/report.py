@@ -42,7 +42,7 @@ def replay(name: str, schedule: str) -> str:
 def _run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     settings = PROGRAMS[name].settings if name in PROGRAMS else {"num_threads": 1}
     return subprocess.run(
-        [sys.executable, "-m", "tests.reliability.laboratory.schedules", name, *arguments],
+        [sys.executable, "-W", "ignore", "-m", "tests.reliability.laboratory.schedules", name, *arguments],
         env=environment(**settings), capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
 

@@ -72,10 +72,9 @@ class Task:
         number: What schedules call it.
         waits_for: What it is blocked on; None while it can go on.
         deadline_s: When its wait times out, if it does.
-        frame: Where it was when it was last switched off.
     """
 
-    __slots__ = ("bit", "deadline_s", "frame", "gate", "ident", "is_done", "is_woken", "name", "number", "waits_for")
+    __slots__ = ("bit", "deadline_s", "gate", "ident", "is_done", "is_woken", "name", "number", "waits_for")
 
     def __init__(self, number: int, name: str) -> None:
         self.number = number
@@ -88,7 +87,6 @@ class Task:
         self.is_woken = False
         self.waits_for: object = None
         self.deadline_s: float | None = None
-        self.frame: FrameType | None = None
 
     @property
     def can_run(self) -> bool:
@@ -153,7 +151,8 @@ class Scheduler:
     def start(self, function: Callable[[], object], name: str) -> Task:
         """A new thread under control; it runs when its turn comes."""
         task = self.adopt(name)
-        _start_thread(self.run, (task, function))
+        once = [function]
+        _start_thread(self.run, (task, lambda: once.pop()()))
         return task
 
     def adopt(self, name: str) -> Task:
@@ -163,7 +162,10 @@ class Scheduler:
         return task
 
     def run(self, task: Task, function: Callable[[], object]) -> None:
-        """Call `function` as `task`, in the calling thread, once that is its turn."""
+        """Call `function` as `task`, in the calling thread, once that is its turn.
+
+        What it refers to must die with it, and not when the system gets round to ending the thread.
+        """
         task.gate.acquire()
         task.ident = _thread.get_ident()
         sys._getframe().f_trace_opcodes = True  # Python 3.12 looks at it when tracing begins, and only then
@@ -207,7 +209,6 @@ class Scheduler:
         task.waits_for = waits_for
         task.is_woken = False
         task.deadline_s = None if timeout_s is None else self.now_s + timeout_s
-        task.frame = sys._getframe(1)
         following = self._following()
         if following is not task:
             self._go_on_with(following)
@@ -347,7 +348,6 @@ class Scheduler:
 
     def _preempt(self, frame: FrameType, other: Task) -> None:
         task = self.current
-        task.frame = frame
         if self._is_verbose:
             self.switches.append(f"{len(self.masks) - 1:>6}  thread {task.number} ({task.name}) stops at {at(frame)}")
         if other.waits_for is not None:

@@ -75,8 +75,8 @@ def play_on_engine(begin: Callable[[], Parts], scheduler: Scheduler) -> None:
     scheduler.wait(object(), _REST_S)  # until the workers have nothing more to do either
     if found := unrest(current):
         raise Violation("unrest", "; ".join(found))
-    engine.stop()
     storage.get().release_all(operad.cpu())  # the next schedule finds no blocks to use again
+    engine.stop()
 
 
 def _sources(program: Program) -> tuple[str, ...]:
