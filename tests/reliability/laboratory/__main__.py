@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tests.reliability.laboratory.programs import PROGRAMS
-from tests.reliability.laboratory.report import explored, faults, replay, table
+from tests.reliability.laboratory.report import explored, faults, replay, slow_pairs, table
 
 
 def _schedules(given: argparse.Namespace) -> None:
@@ -13,7 +13,10 @@ def _schedules(given: argparse.Namespace) -> None:
         for name in given.programs:
             print(replay(name, given.replay))
         return
-    all_found = [explored(name, given.pairs) for name in given.programs or PROGRAMS]
+    all_found = []
+    for name in given.programs or PROGRAMS:
+        most = slow_pairs(name) if given.pairs is None else given.pairs
+        all_found.append(explored(name, most))
     print(table(all_found))
     for text in filter(None, map(faults, all_found)):
         print(f"\n{text}")
@@ -25,7 +28,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     schedules = commands.add_parser("schedules", help="explore schedules of threads, or replay one")
     schedules.add_argument("programs", nargs="*", help="default: all")
-    schedules.add_argument("--pairs", type=int, help="how many with two preemptions to try; default: all")
+    schedules.add_argument("--pairs", type=int, help="how many with two preemptions to try; default: as `make test-slow`")
     schedules.add_argument("--replay", metavar="SCHEDULE", help="run this one alone, such as 12>2,40>1")
     schedules.set_defaults(run=_schedules)
     given = parser.parse_args()

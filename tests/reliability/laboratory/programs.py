@@ -31,25 +31,28 @@ class Program:
         begin: Makes a world; nothing of it is explored yet.
         settings: `OPERAD_*` settings of its process.
         packages: Packages of operad whose code has points.
+        is_small: Whether all its schedules with two preemptions can be tried, in some minutes.
     """
 
     name: str
     begin: Callable[[], Parts]
     settings: Mapping[str, object]
     packages: tuple[str, ...]
+    is_small: bool
 
 
 PROGRAMS: Final[dict[str, Program]] = {}
 
 
 def program(
-    packages: str = "engine", **settings: object
+    packages: str = "engine", *, is_small: bool = False, **settings: object
 ) -> Callable[[Callable[[], Parts]], Callable[[], Parts]]:
     """Enter a program under its function's name."""
 
     def enter(begin: Callable[[], Parts]) -> Callable[[], Parts]:
         name = begin.__name__
-        PROGRAMS[name] = Program(name, begin, {"num_threads": 1, **settings}, tuple(packages.split()))
+        known = {"num_threads": 1, **settings}
+        PROGRAMS[name] = Program(name, begin, known, tuple(packages.split()), is_small)
         return begin
 
     return enter
@@ -81,7 +84,7 @@ class Cell:
             raise Violation("wrong", f"a wait for {self.var!r} returned before {missing} ran: {self.ran}")
 
 
-@program()
+@program(is_small=True)
 def push_and_wait() -> Parts:
     """Two threads that share nothing but the engine."""
     one, other = Cell("one"), Cell("other")
@@ -109,7 +112,7 @@ def push_and_wait_for_one_variable() -> Parts:
     return [lambda: work("a"), lambda: work("b")], lambda: expect(cell.ran, ["a", "b"], ["b", "a"])
 
 
-@program(engine="naive")
+@program(is_small=True, engine="naive")
 def naive_push_and_wait() -> Parts:
     """Two threads that write one variable on the naive engine."""
     return push_and_wait_for_one_variable()
@@ -138,7 +141,7 @@ def row_of_pushes() -> Parts:
     return [push_row, push], check
 
 
-@program("engine imperative storage")
+@program("engine imperative storage", is_small=True)
 def inline_and_read() -> Parts:
     """Products that run in the calling thread, and reads of them."""
     x = nd.ones((8, 8))
@@ -156,7 +159,7 @@ def pushed_and_read() -> Parts:
     return inline_and_read()
 
 
-@program("engine imperative storage")
+@program("engine imperative storage", is_small=True)
 def small_calls() -> Parts:
     """Small calls on one array while another thread writes it."""
     x = nd.ones((4,))
@@ -178,7 +181,7 @@ def small_calls() -> Parts:
 def recycle_and_push() -> Parts:
     """Memory that dies while operations use it, taken again by another thread."""
     x = nd.ones((4,))
-    x.asnumpy()
+    (x * 9.0 + 9.0).asnumpy()  # the operators remember their last scalar
     current = engine.get()
 
     def work(value: float) -> None:
@@ -235,7 +238,7 @@ def groups() -> Parts:
     return [group, push], check
 
 
-@program()
+@program(is_small=True)
 def delete_variable() -> Parts:
     """A variable is deleted while another thread pushes a reader of it."""
     current, cell = engine.get(), Cell("one")
@@ -260,7 +263,7 @@ def delete_variable() -> Parts:
     return [delete, read], check
 
 
-@program()
+@program(is_small=True)
 def delete_operator() -> Parts:
     """An operator is deleted while another thread pushes it."""
     current, cell = engine.get(), Cell("one")
@@ -496,7 +499,7 @@ def _compute_and_exit(current: Engine, cell: Cell) -> None:
         os._exit(code)
 
 
-@program("executor engine")
+@program("executor engine", is_small=True)
 def one_executor() -> Parts:
     """Two threads run one executor with inputs of their own: one after the other, or one is refused."""
     left, right = od.sym.Variable("left"), od.sym.Variable("right")

@@ -13,6 +13,9 @@ from tests.reliability.processes import environment
 LIMIT_S: Final = 1700
 """No verdict on the engine, whose hangs are known at once: on the laboratory itself."""
 
+SLOW_PAIRS: Final = 8_000
+"""Schedules with two preemptions that are tried of a program that is not small."""
+
 _HEAD: Final = (
     "program", "one preemption", "two (of)", "hangs", "lost errors", "wrong numbers", "other", "late wake-ups", "CPU s",
     "first",
@@ -31,6 +34,11 @@ def explored(name: str, most_pairs: int | None) -> dict[str, Any]:
         raise AssertionError(f"{name}: {done.stderr[-4000:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def slow_pairs(name: str) -> int | None:
+    """How many schedules with two preemptions of a program the long tests and the table try; None for all."""
+    return None if PROGRAMS[name].is_small else SLOW_PAIRS
 
 
 def replay(name: str, schedule: str) -> str:

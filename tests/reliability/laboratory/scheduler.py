@@ -59,9 +59,13 @@ _LOCAL: Final = (
 to switch there is to switch at the point before."""
 
 _PRIVATE: Final = frozenset({
-    "operation.py:__init__", "thread.py:__init__", "thread.py:renew", "thread.py:new_event", "failure.py:push_site"
+    "operation.py:__init__", "thread.py:__init__", "thread.py:renew", "thread.py:new_event", "failure.py:push_site",
+    "run_ahead.py:is_interruption", "run_ahead.py:_handlers", "run_ahead.py:<setcomp>", "run_ahead.py:<listcomp>",
+    "interrupts.py:is_from_outside", "interrupts.py:is_interruption", "interrupts.py:_signal_handlers",
+    "interrupts.py:_codes", "interrupts.py:<setcomp>", "interrupts.py:<listcomp>", "interrupts.py:<genexpr>",
 })  # fmt: skip
-"""Functions that touch nothing another thread knows: objects just made, the calling thread's own frames."""
+"""Functions that touch nothing another thread changes: objects just made, the calling thread's own frames, the
+handlers of signals."""
 
 
 @final
