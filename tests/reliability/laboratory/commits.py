@@ -17,7 +17,7 @@ CPython 3.11.7, 3.12.1 and 3.13.0 (`python -m tests.reliability.laboratory deliv
   building of tuples, lists and dictionaries, jumps forward, FOR_ITER, the beginning or end of `try`,
   `except`, `finally` and `with` (the call of a Python `__enter__` looks at its own RESUME).
 
-**What is allowed in a stretch** is a list (`_ALLOWED`), and all else is refused: what is on it neither looks, nor runs
+**What is allowed in a stretch** is a list (`ALLOWED`), and all else is refused: what is on it neither looks, nor runs
 Python code, nor allocates. Arithmetic is not on it, for a sum is a new object; nor is BUILD_TUPLE. In 3.11
 an allocation may also start the collector, and with it finalizers in Python. LOAD_ATTR is on it where no
 class of the engine defines the name as a function or property, since a bound method is an allocation and a
@@ -31,22 +31,29 @@ store lets go of is not the last reference to an object with a finalizer in Pyth
 from __future__ import annotations
 
 import dis
+import importlib
 import io
+import pkgutil
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, MemberDescriptorType
-from typing import Any, Final, final
+from types import BuiltinFunctionType, CodeType, MemberDescriptorType, ModuleType
+from typing import Final, final
 
-LOOKS: Final = (
+_LOOKS: Final = (
     "RESUME", "CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "SEND", "YIELD_VALUE", "FORMAT_", "IMPORT_",
     "BEFORE_WITH", "BEFORE_ASYNC", "GET_AWAITABLE", "GET_ANEXT", "RETURN_GENERATOR",
 )  # fmt: skip
 """How the names of instructions begin that look, or call what may."""
 
-_ALLOWED: Final[Mapping[str, str]] = {
+
+def looks(name: str) -> bool:
+    """Whether an instruction looks at signals, or calls what may."""
+    return name.startswith(_LOOKS) and name != "JUMP_BACKWARD_NO_INTERRUPT"
+
+ALLOWED: Final[Mapping[str, str]] = {
     "LOAD_FAST": "a place in the frame",
     "STORE_FAST": "a place in the frame",
     "DELETE_FAST": "a place in the frame",
@@ -240,10 +247,12 @@ def _faults(piece: Instructions, stretch: Stretch, names: Names) -> Iterator[tup
         assert line is not None
         if stretch.has_call and name.startswith(_OF_A_CALL):
             continue
-        if name.startswith(("JUMP_BACKWARD", "POP_JUMP_BACKWARD")) and each.argval not in offsets:
+        if "JUMP_BACKWARD" in name and each.argval not in offsets:
             continue  # it leaves the stretch, which is over
-        if not name.startswith(tuple(_ALLOWED)) or name.startswith(LOOKS):
-            yield line, f"{name} looks at signals" if name.startswith(LOOKS) else f"{name} is not allowed"
+        if looks(name):
+            yield line, f"{name} looks at signals"
+        elif not name.startswith(tuple(ALLOWED)):
+            yield line, f"{name} is not allowed"
         elif name in ("BINARY_SUBSCR", "DELETE_SUBSCR") and piece[place - 1][1].opname != "LOAD_CONST":
             yield line, f"{name} of an item that is not counted by a constant"
         elif name == "LOAD_ATTR" and not _is_of_call(each) and (why := names.why_not_load(each.argval)):
@@ -296,7 +305,7 @@ def _uncertain(source: str, codes: list[CodeType], marks: Marks) -> Iterator[tup
         before = Stretch(number + 1, until - 1, has_call=False)
         for code in codes:
             for line, each in _lined(code):
-                if before.holds(line) and each.opname.startswith(LOOKS):
+                if before.holds(line) and looks(each.opname):
                     yield line or number, f"{each.opname} looks at signals in a `finally`, before its commit"
 
 
@@ -318,17 +327,23 @@ def _first_statement(lines: list[str], number: int) -> int:
     )  # fmt: skip
 
 
-def check_package(package: Any, classes: Iterable[type]) -> tuple[int, list[str]]:
-    """`check` of every module of a package."""
-    import importlib
-
-    count, wrong, known = 0, [], list(classes)
-    root = Path(package.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root).with_suffix("").parts
-        name = ".".join([package.__name__, *(part for part in parts if part != "__init__")])
-        module = importlib.import_module(name)
-        found, faults = check(path.read_text(), str(path), Names(known, vars(module)))
+def check_packages(packages: Iterable[ModuleType]) -> tuple[int, list[str]]:
+    """`check` of every module of some packages, whose classes are those that names may belong to."""
+    modules = [module for package in packages for module in _modules(package)]
+    classes = {
+        each for module in modules for each in vars(module).values()
+        if isinstance(each, type) and each.__module__ == module.__name__
+    }  # fmt: skip
+    count, wrong = 0, []
+    for module in modules:
+        path = Path(str(module.__file__))
+        found, faults = check(path.read_text(), str(path), Names(classes, vars(module)))
         count += found
         wrong += faults
     return count, wrong
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    yield package
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(found.name)

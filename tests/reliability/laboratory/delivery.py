@@ -1,7 +1,7 @@
-"""Instructions at which the running interpreter looks at signals, asynchronous exceptions and other threads.
+"""Instructions at which the running interpreter looks at signals.
 
 The explorer of schedules and the checker of commits both rest on where that is, so it is measured and not
-taken from the interpreter's source. Two ways:
+taken from the interpreter's source. In two ways:
 
 *Traced*: before one instruction of a probe function a C function pretends that a signal came
 (`PyErr_SetInterruptEx`, called as the frame's trace function, so that no byte code runs between), and
@@ -11,7 +11,8 @@ signals are not looked at. Done once from each instruction of the probe.
 *Sampled*: a timer's signals arrive anywhere in a loop over the probe with no trace function installed; the
 handler notes the instruction that it interrupted.
 
-Both agree, and so do asynchronous exceptions (`PyThreadState_SetAsyncExc`), which are tried in the same way.
+Asynchronous exceptions (`PyThreadState_SetAsyncExc`) and other threads' wish to run are looked at in the same
+place of the interpreter, but not where C code asks for signals alone (`PyErr_CheckSignals`); see `commits`.
 """
 
 from __future__ import annotations
@@ -128,11 +129,11 @@ def traced() -> tuple[Counter[str], Counter[str]]:
         _, seen = _run(start)
         if seen is None:
             continue
-        code, offset = seen
-        looked[_instructions(code)[offset]] += 1
+        code, at = seen
+        looked[_instructions(code)[at]] += 1
         if code is _probe.__code__:
-            reached = path.index(offset, start + 1)
-            passed.update(names[passed] for passed in path[start + 1 : reached])
+            reached = path.index(at, start)  # 3.12 calls a trace function in the middle of a jump, too
+            passed.update(names[offset] for offset in path[start + 1 : reached])
     return looked, passed
 
 
@@ -155,6 +156,7 @@ def _run(start: int | None) -> tuple[list[int], tuple[CodeType, int] | None]:
         if frame.f_code is not _probe.__code__:
             return None
         frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
         if event == "opcode":
             path.append(frame.f_lasti)
             if len(path) - 1 == start:
@@ -163,6 +165,7 @@ def _run(start: int | None) -> tuple[list[int], tuple[CodeType, int] | None]:
 
     before = signal.signal(_SIGNAL, handle)
     arguments = _arguments()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 asks for it when tracing begins, and only then
     sys.settrace(trace)
     try:
         _probe(*arguments)
@@ -203,10 +206,17 @@ def sampled() -> Counter[str]:
     return looked
 
 
-if __name__ == "__main__":
-    print(sys.version)
+def report() -> str:
+    """What was measured on the running interpreter."""
     looked, passed = traced()
-    print("looked", dict(looked))
-    print("passed", dict(passed))
-    print("both", set(looked) & set(passed))
-    print("sampled", dict(sampled()))
+    lines = [
+        f"Python {sys.version.split()[0]}",
+        f"looks, of {looked.total()} traced signals: {_listed(looked)}",
+        f"does not look, passed by those: {_listed(passed)}",
+        f"looks, of {_SAMPLES} signals of a timer: {_listed(sampled())}",
+    ]
+    return "\n".join(lines)
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common())

@@ -45,10 +45,11 @@ _IDLE_JUMPS: Final = 50
 _SLICE_S: Final = 0.1
 """A wait that is as long ends because nobody has ended it: the wake-up was lost, though not for good."""
 
-_LOOKS: Final = ("CALL", "RESUME", "YIELD_VALUE", "SEND")
-_JUMPS: Final = ("JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+SWITCHES: Final = ("CALL", "RESUME", "YIELD_VALUE", "SEND")
 """How the names of instructions begin behind which the interpreter may switch threads; see `delivery`."""
 
+JUMPS: Final = ("JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+"""How the names of jumps begin behind which it may; JUMP_BACKWARD_NO_INTERRUPT is none of them."""
 
 _LOCAL: Final = (
     "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "RETURN_", "POP_TOP", "NOP", "RESUME", "COPY", "SWAP", "PUSH_NULL",
@@ -395,8 +396,8 @@ def points_of(code: CodeType) -> frozenset[int]:
     for instruction in dis.get_instructions(code):
         if looked:
             found.add(instruction.offset)
-        looked = instruction.opname.startswith(_LOOKS)
-        if instruction.opname.startswith(_JUMPS):
+        looked = instruction.opname.startswith(SWITCHES)
+        if instruction.opname.startswith(JUMPS) and not instruction.opname.endswith("NO_INTERRUPT"):
             found.add(instruction.argval)
     return frozenset(found)
 
