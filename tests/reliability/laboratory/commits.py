@@ -1,31 +1,31 @@
 """The rule of commits, proved on byte code: a marked stretch of source is one step of the interpreter.
 
-Marks are comments: `# commit: begin` and `# commit: end` around a stretch, `# commit` behind a line that is one by
-itself, `# commit: end with a call` where the stretch's last instruction is one call of a C function (the
-interpreter looks at signals when that has returned, and by then all is done). A `finally` that holds a commit, or
-whose line is marked `# certain`, must reach it, or its first statement, without looking.
+Marks are comments: `# commit: begin` and `# commit: end` around a stretch, `# commit` behind a line that is
+one by itself, `# commit: end with a call` where the last instruction is one call of a C function (the
+interpreter looks at signals when that has returned, and by then all is done). A `finally` that holds a
+commit reaches it without looking; one whose line is marked `# certain` ends its first statement so.
 
-**Where the interpreter looks** at signals, asynchronous exceptions and other threads' wish to run was measured on
-CPython 3.11.7, 3.12.1 and 3.13.0 (`python -m tests.reliability.laboratory delivery`; 2,000 traced signals and
-20,000 of a timer on each):
+**Where the interpreter looks** at signals, asynchronous exceptions and other threads' wish to run was
+measured on CPython 3.11.7, 3.12.1 and 3.13.0 (`python -m tests.reliability.laboratory delivery`; 240
+traced signals, one before each instruction of a probe, and 20,000 of a timer, on each):
 
 * at RESUME, the entry of a function or generator;
-* at JUMP_BACKWARD, and in 3.11 at POP_JUMP_BACKWARD_IF_* where it jumps (a `while` whose test stands at its end);
-* behind CALL, CALL_FUNCTION_EX and CALL_KW (3.11: PRECALL, too, which makes the call of many C functions);
-* signals alone: inside what makes a text of an object (FORMAT_VALUE, FORMAT_SIMPLE: `PyObject_Str` asks);
+* at JUMP_BACKWARD, and in 3.11 at POP_JUMP_BACKWARD_IF_* where it jumps (the test at the end of a `while`);
+* behind CALL and CALL_FUNCTION_EX (3.11: PRECALL, too, which makes the call of many C functions);
+* signals alone: where an object's text is made (FORMAT_VALUE, FORMAT_SIMPLE: `PyObject_Str` asks);
 * nowhere else: not at loads, stores and deletions of locals, attributes and items, arithmetic, comparison,
   building of tuples, lists and dictionaries, jumps forward, FOR_ITER, the beginning or end of `try`,
   `except`, `finally` and `with` (the call of a Python `__enter__` looks at its own RESUME).
 
-**What is allowed in a stretch** is a list (`ALLOWED`), and all else is refused: what is on it neither looks, nor runs
-Python code, nor allocates. Arithmetic is not on it, for a sum is a new object; nor is BUILD_TUPLE. In 3.11
-an allocation may also start the collector, and with it finalizers in Python. LOAD_ATTR is on it where no
-class of the engine defines the name as a function or property, since a bound method is an allocation and a
-property a call; STORE_ATTR and DELETE_ATTR where a class has a slot of that name: a slot is a place in
-the object, and setting it allocates nothing, where a dictionary may have to grow.
+**What is allowed in a stretch** is a list, `ALLOWED`, and all else is refused: what is on it neither looks,
+nor runs Python code, nor allocates. Arithmetic is not on it, for a sum is a new object; nor is BUILD_TUPLE.
+In 3.11 an allocation may also start the collector, and with it finalizers in Python. LOAD_ATTR is on it
+where no class of the engine defines the name as a function or property, since a bound method is an
+allocation and a property a call; STORE_ATTR and DELETE_ATTR where a class has a slot of that name: a slot
+is a place in the object, and setting it allocates nothing, where a dictionary may have to grow.
 
-Not proved, but for the author to see to: truth values, comparisons and items are those of built-in types, and what a
-store lets go of is not the last reference to an object with a finalizer in Python.
+Not proved, but for the author to see to: truth values, comparisons and items are those of built-in types,
+and what a store lets go of is not the last reference to an object with a finalizer in Python.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from types import BuiltinFunctionType, CodeType, MemberDescriptorType, ModuleTyp
 from typing import Final, final
 
 _LOOKS: Final = (
-    "RESUME", "CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "SEND", "YIELD_VALUE", "FORMAT_", "IMPORT_",
-    "BEFORE_WITH", "BEFORE_ASYNC", "GET_AWAITABLE", "GET_ANEXT", "RETURN_GENERATOR",
+    "RESUME", "CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "SEND", "YIELD_VALUE", "FORMAT_",
+    "IMPORT_", "BEFORE_WITH", "BEFORE_ASYNC", "GET_AWAITABLE", "GET_ANEXT", "RETURN_GENERATOR",
 )  # fmt: skip
 """How the names of instructions begin that look, or call what may."""
 
@@ -52,6 +52,7 @@ _LOOKS: Final = (
 def looks(name: str) -> bool:
     """Whether an instruction looks at signals, or calls what may."""
     return name.startswith(_LOOKS) and name != "JUMP_BACKWARD_NO_INTERRUPT"
+
 
 ALLOWED: Final[Mapping[str, str]] = {
     "LOAD_FAST": "a place in the frame",
@@ -91,8 +92,8 @@ ALLOWED: Final[Mapping[str, str]] = {
 
 _OF_A_CALL: Final = ("CALL", "PRECALL", "PUSH_NULL", "LOAD_METHOD")
 _BEHIND_A_CALL: Final = (
-    "POP_TOP", "NOP", "EXTENDED_ARG", "CACHE", "JUMP_FORWARD", "JUMP_BACKWARD", "LOAD_CONST", "RETURN", "POP_EXCEPT",
-    "RERAISE", "COPY", "SWAP",
+    "POP_TOP", "NOP", "EXTENDED_ARG", "CACHE", "JUMP_FORWARD", "JUMP_BACKWARD", "LOAD_CONST", "RETURN",
+    "POP_EXCEPT", "RERAISE", "COPY", "SWAP",
 )  # fmt: skip
 _C_METHODS: Final = frozenset({"append", "appendleft", "pop", "popleft", "release"})
 """Methods of lists, deques and locks that a stretch may end with."""
@@ -243,26 +244,32 @@ def _faults(piece: Instructions, stretch: Stretch, names: Names) -> Iterator[tup
     offsets = {each.offset for _, each in piece}
     calls = [place for place, (_, each) in enumerate(piece) if each.opname.startswith("CALL")]
     for place, (line, each) in enumerate(piece):
-        name = each.opname
-        assert line is not None
-        if stretch.has_call and name.startswith(_OF_A_CALL):
+        if stretch.has_call and each.opname.startswith(_OF_A_CALL):
             continue
-        if "JUMP_BACKWARD" in name and each.argval not in offsets:
+        if "JUMP_BACKWARD" in each.opname and each.argval not in offsets:
             continue  # it leaves the stretch, which is over
-        if looks(name):
-            yield line, f"{name} looks at signals"
-        elif not name.startswith(tuple(ALLOWED)):
-            yield line, f"{name} is not allowed"
-        elif name in ("BINARY_SUBSCR", "DELETE_SUBSCR") and piece[place - 1][1].opname != "LOAD_CONST":
-            yield line, f"{name} of an item that is not counted by a constant"
-        elif name == "LOAD_ATTR" and not _is_of_call(each) and (why := names.why_not_load(each.argval)):
-            yield line, why
-        elif name in ("STORE_ATTR", "DELETE_ATTR") and (why := names.why_not_store(each.argval)):
-            yield line, why
+        why = _why_no_step(each, piece[place - 1][1].opname, names)
+        if why is not None:
+            yield line or stretch.first, why
     if calls:
         yield from _call_faults(piece, calls, names)
     elif stretch.has_call:
         yield stretch.last, "the stretch ends without a call"
+
+
+def _why_no_step(each: dis.Instruction, before: str, names: Names) -> str | None:
+    name = each.opname
+    if looks(name):
+        return f"{name} looks at signals"
+    if not name.startswith(tuple(ALLOWED)):
+        return f"{name} is not allowed"
+    if name in ("BINARY_SUBSCR", "DELETE_SUBSCR") and before != "LOAD_CONST":
+        return f"{name} of an item that is not counted by a constant"
+    if name == "LOAD_ATTR" and not _is_of_call(each):
+        return names.why_not_load(each.argval)
+    if name in ("STORE_ATTR", "DELETE_ATTR"):
+        return names.why_not_store(each.argval)
+    return None
 
 
 def _is_of_call(each: dis.Instruction) -> bool:
@@ -279,8 +286,9 @@ def _call_faults(piece: Instructions, calls: list[int], names: Names) -> Iterato
         if not each.opname.startswith(_BEHIND_A_CALL):
             yield at or line, f"{each.opname} stands behind the call"
     named = [
-        each.argval for _, each in piece[:last] if each.opname in ("LOAD_METHOD", "LOAD_GLOBAL") or _is_of_call(each)
-    ]
+        each.argval for _, each in piece[:last]
+        if each.opname in ("LOAD_METHOD", "LOAD_GLOBAL") or _is_of_call(each)
+    ]  # fmt: skip
     if not any(names.is_c_function(name) for name in named):
         yield line, f"the call is of none of C's functions known here: {', '.join(map(str, named))}"
 

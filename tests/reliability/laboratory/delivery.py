@@ -58,7 +58,7 @@ def _iterate() -> Any:
     yield 1
 
 
-def _probe(slots: _Slots, items: list[Any], table: dict[str, Any], lock: Any) -> Any:  # noqa: PLR0912, PLR0915
+def _probe(slots: _Slots, items: list[Any], table: dict[str, Any], lock: Any) -> Any:  # noqa: PLR0915
     """Use most instructions that code of an engine is compiled to."""
     del slots.token
     slots.owner = table
@@ -121,7 +121,7 @@ def _instructions(code: CodeType) -> dict[int, str]:
 
 
 def traced() -> tuple[Counter[str], Counter[str]]:
-    """Instructions at which a signal that came before was looked at, and those of the probe that were passed."""
+    """Instructions at which a signal that came before was looked at, and those that were passed before."""
     path, _ = _run(None)
     names = _instructions(_probe.__code__)
     looked, passed = Counter[str](), Counter[str]()

@@ -1,9 +1,10 @@
 """All schedules of a program with at most two deviations, each in a forked child of one clean process.
 
-A program is first run once with no scheduler, so that modules, plans and caches are there, and once
-with one and no deviation. That run tells how many points there are and who could have gone on instead at each.
-Then every such choice is a schedule with one deviation; the points behind it, in its own run, give
-those with two. Forked children start from the same state, so what a schedule leaves behind touches no other.
+A program is first run some times with no deviation, so that modules, plans and caches are there. Such a run
+tells how many points there are, and which threads could have gone on instead at each. Every such choice is
+a schedule with one deviation; the points behind it, in its own run, give those with two. Forked children
+start from the same state. One child runs many schedules, since a fork costs more than most of them; what
+does not end right is run again in a child of its own.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Tally:
     first: Run | None = None
 
 
-class Violation(Exception):
+class Violation(Exception):  # noqa: N818 - of the serial model
     """A program did what the serial model does not.
 
     Args:
@@ -269,7 +270,7 @@ def _be_child(
             work(scheduler)
         except Violation as violation:
             end(violation.verdict, str(violation))
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - a verdict
             end("error", traceback.format_exc())
         say("right", "")
         gc.collect()  # what the schedule leaves behind, such as an engine, is not there for the next one

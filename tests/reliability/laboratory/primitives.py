@@ -1,4 +1,4 @@
-"""What operad's code finds in place of locks, threads and clocks, so that a scheduler knows who waits for what.
+"""Locks, threads and clocks that operad's code finds, so that a scheduler knows which thread waits for what.
 
 `install` is called before operad is imported. Afterwards `threading.Lock()` and its like give what is
 defined here to modules of operad, and the real thing to everybody else. Without a scheduler, and in threads

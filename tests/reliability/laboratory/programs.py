@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, final
-
-import numpy as np
 
 import operad as od
 from operad import engine, errors, nd
@@ -308,12 +306,12 @@ def stop() -> Parts:
     return [work, engine.stop], lambda: expect(cell.ran, accepted)
 
 
-class _Planned(Exception):
+class _PlannedError(Exception):
     """What a pushed function raises."""
 
 
 def _fail(_: object) -> None:
-    raise _Planned
+    raise _PlannedError
 
 
 @program()
@@ -335,14 +333,14 @@ def failure_and_overwrite() -> Parts:
         current.wait_for_var(cell.var)  # a later write has succeeded
         try:
             current.wait_for_var(first.var)
-        except _Planned:
+        except _PlannedError:
             raised.append("first")
 
     def read() -> None:
         copy(second)
         try:
             current.wait_for_var(second.var)
-        except _Planned:
+        except _PlannedError:
             raised.append("second")
         else:
             expect(second.ran, [], ["a"])
@@ -366,7 +364,7 @@ def failures_at_a_wait_for_all() -> Parts:
         current.push_sync(_fail, CTX, (), (cell.var,), name=cell.var.name)
         try:
             current.wait_for_all()
-        except _Planned as error:
+        except _PlannedError as error:
             raised.append(error)
         except ExceptionGroup as group:
             raised.extend(group.exceptions)

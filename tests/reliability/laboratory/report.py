@@ -17,8 +17,8 @@ SLOW_PAIRS: Final = 8_000
 """Schedules with two preemptions that are tried of a program that is not small."""
 
 _HEAD: Final = (
-    "program", "one preemption", "two (of)", "hangs", "lost errors", "wrong numbers", "other", "late wake-ups", "CPU s",
-    "first",
+    "program", "one preemption", "two (of)", "hangs", "lost errors", "wrong numbers", "other",
+    "late wake-ups", "CPU s", "first",
 )  # fmt: skip
 
 
@@ -61,11 +61,9 @@ def faults(found: dict[str, Any]) -> str:
     if not wrong:
         return ""
     first = found["first"]
-    return (
-        f"{found['program']}: {wrong} of {sum(found['verdicts'].values())} schedules; the first:\n"
-        f"python -m tests.reliability.laboratory schedules {found['program']} --replay '{first['schedule']}'\n"
-        f"{first['text']}"
-    )
+    name, count = found["program"], sum(found["verdicts"].values())
+    command = f"python -m tests.reliability.laboratory schedules {name} --replay '{first['schedule']}'"
+    return f"{name}: {wrong} of {count} schedules; the first:\n{command}\n{first['text']}"
 
 
 def table(all_found: list[dict[str, Any]]) -> str:
@@ -81,6 +79,6 @@ def _row(found: dict[str, Any]) -> tuple[object, ...]:
     pairs = f"{found['tried_pairs']:,} ({found['pairs']:,})"
     first = f"`{found['first']['schedule']}`" if found["first"] else ""
     return (
-        f"`{found['program']}`", f"{found['singles']:,}", pairs, *named, sum(verdicts.values()), found["late"],
-        found["cpu_s"], first,
+        f"`{found['program']}`", f"{found['singles']:,}", pairs, *named, sum(verdicts.values()),
+        found["late"], found["cpu_s"], first,
     )  # fmt: skip

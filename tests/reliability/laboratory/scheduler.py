@@ -52,21 +52,22 @@ JUMPS: Final = ("JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 """How the names of jumps begin behind which it may; JUMP_BACKWARD_NO_INTERRUPT is none of them."""
 
 _LOCAL: Final = (
-    "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "RETURN_", "POP_TOP", "NOP", "RESUME", "COPY", "SWAP", "PUSH_NULL",
-    "PRECALL", "KW_NAMES", "JUMP_FORWARD", "JUMP_BACKWARD", "IS_OP", "BUILD_TUPLE", "CACHE", "EXTENDED_ARG",
-    "MAKE_CELL", "PUSH_EXC_INFO", "POP_EXCEPT", "RERAISE",
+    "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "RETURN_", "POP_TOP", "NOP", "RESUME", "COPY", "SWAP",
+    "PUSH_NULL", "PRECALL", "KW_NAMES", "JUMP_FORWARD", "JUMP_BACKWARD", "IS_OP", "BUILD_TUPLE", "CACHE",
+    "EXTENDED_ARG", "MAKE_CELL", "PUSH_EXC_INFO", "POP_EXCEPT", "RERAISE",
 )  # fmt: skip
 """How the names of instructions begin that touch nothing but the frame. A point behind only such is left out:
 to switch there is to switch at the point before."""
 
 _PRIVATE: Final = frozenset({
-    "operation.py:__init__", "thread.py:__init__", "thread.py:renew", "thread.py:new_event", "failure.py:push_site",
-    "run_ahead.py:is_interruption", "run_ahead.py:_handlers", "run_ahead.py:<setcomp>", "run_ahead.py:<listcomp>",
+    "operation.py:__init__", "thread.py:__init__", "thread.py:renew", "thread.py:new_event",
+    "failure.py:push_site", "run_ahead.py:is_interruption", "run_ahead.py:_handlers",
+    "run_ahead.py:<setcomp>", "run_ahead.py:<listcomp>",
     "interrupts.py:is_from_outside", "interrupts.py:is_interruption", "interrupts.py:_signal_handlers",
     "interrupts.py:_codes", "interrupts.py:<setcomp>", "interrupts.py:<listcomp>", "interrupts.py:<genexpr>",
 })  # fmt: skip
-"""Functions that touch nothing another thread changes: objects just made, the calling thread's own frames, the
-handlers of signals."""
+"""Functions that touch nothing another thread changes: objects just made, the calling thread's own frames,
+the handlers of signals."""
 
 
 @final
@@ -92,6 +93,9 @@ class Task:
         self.is_woken = False
         self.waits_for: object = None
         self.deadline_s: float | None = None
+
+    def __str__(self) -> str:
+        return f"thread {self.number} ({self.name})"
 
     @property
     def can_run(self) -> bool:
@@ -144,7 +148,8 @@ class Scheduler:
         self.current.ident = _thread.get_ident()
         self._mask = 0
         self._are_points_on = False
-        self._is_news = self._was_news = True  # whether the thread touched what others see since its last point
+        # Whether the thread has touched what others see since its last point, and before its last call.
+        self._is_news = self._was_news = True
 
     # Threads.
 
@@ -274,8 +279,7 @@ class Scheduler:
         self._resume(task, is_woken=False)
 
     def _go_on_with(self, task: Task) -> None:
-        if self._is_verbose:
-            self.switches.append(f"{len(self.masks):>6}  thread {task.number} ({task.name}) goes on")
+        self._say(len(self.masks), task, "goes on")
         self.current = task
         self._switched_at = len(self.masks)
         self._is_news = self._was_news = True
@@ -353,12 +357,15 @@ class Scheduler:
 
     def _preempt(self, frame: FrameType, other: Task) -> None:
         task = self.current
-        if self._is_verbose:
-            self.switches.append(f"{len(self.masks) - 1:>6}  thread {task.number} ({task.name}) stops at {at(frame)}")
+        self._say(len(self.masks) - 1, task, f"stops at {at(frame)}")
         if other.waits_for is not None:
             self._let_time_out(other)
         self._go_on_with(other)
         task.gate.acquire()
+
+    def _say(self, point: int, task: Task, what: str) -> None:
+        if self._is_verbose:
+            self.switches.append(f"{point:>6}  {task} {what}")
 
     def where(self) -> str:
         """Where every thread is."""
@@ -367,7 +374,7 @@ class Scheduler:
         for task in self.tasks:
             if task.is_done or not task.number:
                 continue
-            lines.append(f"thread {task.number} ({task.name}), {'blocked' if task.waits_for else 'able to run'}:")
+            lines.append(f"{task}, {'blocked' if task.waits_for else 'able to run'}:")
             frame = frames.get(task.ident)
             stack = []
             while frame is not None:
@@ -379,7 +386,8 @@ class Scheduler:
 
 
 _OURS: Final = frozenset(
-    os.path.join(os.path.dirname(__file__), name) for name in ("scheduler.py", "primitives.py", "schedules.py")
+    os.path.join(os.path.dirname(__file__), name)
+    for name in ("scheduler.py", "primitives.py", "schedules.py")
 )
 
 
@@ -407,8 +415,9 @@ def shared_in(code: CodeType, names: Mapping[str, object]) -> frozenset[int]:
     if code not in _shared:
         found = [each for each in dis.get_instructions(code) if not each.opname.startswith(_LOCAL)]
         _shared[code] = frozenset(
-            each.offset for each in found if each.opname != "LOAD_GLOBAL" or not _is_fixed(names.get(each.argval, len))
-        )
+            each.offset for each in found
+            if each.opname != "LOAD_GLOBAL" or not _is_fixed(names.get(each.argval, len))
+        )  # fmt: skip
     return _shared[code]
 
 
@@ -417,7 +426,7 @@ _shared: Final[dict[CodeType, frozenset[int]]] = {}
 
 def _is_fixed(value: object) -> bool:
     """Whether a module's name is one that nobody binds anew: a function, a class, a module, a constant."""
-    return callable(value) or isinstance(value, (ModuleType, int, str, tuple)) and value is not None
+    return callable(value) or (isinstance(value, (ModuleType, int, str, tuple)) and value is not None)
 
 
 def _is_private(code: CodeType) -> bool:

@@ -103,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", choices=[*PROGRAMS, *TOYS])
     parser.add_argument("--pairs", type=int, help="schedules with two preemptions to try; default: all")
-    parser.add_argument("--replay", metavar="SCHEDULE", help="run this one, such as 12>2,40>1, switch by switch")
+    parser.add_argument("--replay", metavar="SCHEDULE", help="run this one alone, such as 12>2,40>1")
     given = parser.parse_args()
     if given.program in TOYS:
         run, sources = partial(play, TOYS[given.program]), (toys.__file__,)

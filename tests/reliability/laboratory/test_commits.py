@@ -1,4 +1,4 @@
-"""Every marked stretch of the engine is one step of the running interpreter; stretches that are not are refused."""
+"""Every marked stretch of the core is one step of the running interpreter; what is none is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _checked(body: str, opening: str = "# commit: begin", closing: str = "# comm
 
 
 def _check(body: str) -> list[str]:
-    source = "def f(lock, items, other, value):\n" + textwrap.indent(textwrap.dedent(body), "    ") + "\n    return\n"
+    text = f"{textwrap.dedent(body)}\nreturn\n"
+    source = "def f(lock, items, other, value):\n" + textwrap.indent(text, "    ")
     _, wrong = check(source, "f.py", NAMES)
     return wrong
 
@@ -123,7 +124,11 @@ def test_a_line_may_be_a_stretch_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["# commit: begin\npass", "pass\n# commit: end", "# commit: begin\n# commit: begin\nlock.owner = None\n# commit: end"],
+    [
+        "# commit: begin\npass",
+        "pass\n# commit: end",
+        "# commit: begin\n# commit: begin\nlock.owner = None\n# commit: end",
+    ],
 )
 def test_marks_that_do_not_fit_are_refused(body: str) -> None:
     assert _check(body)

@@ -1,7 +1,7 @@
 """Programs of threads on the real engine end as some serial run does, under every schedule tried.
 
-Every schedule with one preemption, and of those with two a hundred; in the slow test eight thousand, and all of
-small programs. Prints the first schedule that does not end right, and how to see it again.
+Every schedule with one preemption, and of those with two a hundred; in the slow test eight thousand, and
+all of small programs. Prints the first schedule that does not end right, and how to see it again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from tests.reliability.laboratory.programs import PROGRAMS
 from tests.reliability.laboratory.report import explored, faults, slow_pairs
 
 PAIRS = 100
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule_with_one_preemption_ends_as_a_serial_run(name: str) -> None:
