@@ -229,7 +229,7 @@ def _run_in_child(
 
 
 def _read(reading: int, pid: int) -> bytes:
-    parts = []
+    parts: list[bytes] = []
     while True:
         ready, _, _ = select.select([reading], [], [], LIMIT_S)
         if not ready:

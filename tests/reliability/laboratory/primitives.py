@@ -176,7 +176,7 @@ def _for_operad(real: Any, ours: Any) -> Callable[..., Any]:
 def install() -> None:
     """Put the primitives where operad's modules find them; operad must not be imported yet."""
     assert "operad" not in sys.modules, "operad has found the real locks already"
-    threading.Lock = _for_operad(threading.Lock, Lock)  # type: ignore[assignment,misc]
+    threading.Lock = _for_operad(threading.Lock, Lock)  # type: ignore[assignment]
     threading.RLock = _for_operad(threading.RLock, RLock)  # type: ignore[assignment]
     _thread.allocate_lock = _for_operad(_thread.allocate_lock, Lock)
     _thread.start_new_thread = _for_operad(_thread.start_new_thread, _start_new_thread)

@@ -116,6 +116,34 @@ def naive_push_and_wait() -> Parts:
     return push_and_wait_for_one_variable()
 
 
+@program(num_threads=2)
+def three_threads() -> Parts:
+    """One writes a variable, one writes two of them at once, and one reads both."""
+    current, one, other = engine.get(), Cell("one"), Cell("other")
+    seen: list[tuple[bool, bool]] = []
+
+    def write_both() -> None:
+        def run(_: object) -> None:
+            one.ran.append("b")
+            other.ran.append("b")
+
+        current.push_sync(run, CTX, (), (one.var, other.var))
+
+    def read() -> None:
+        def run(_: object) -> None:
+            seen.append(("b" in one.ran, "b" in other.ran))
+
+        current.push_sync(run, CTX, (one.var, other.var), ())
+
+    def check() -> None:
+        current.wait_for_all()
+        expect(seen, [(True, True)], [(False, False)])
+        expect(one.ran, ["a", "b"], ["b", "a"])
+        expect(other.ran, ["b"])
+
+    return [lambda: one.push("a"), write_both, read], check
+
+
 @program()
 def row_of_pushes() -> Parts:
     """A row of pushes beside another thread's."""

@@ -106,7 +106,8 @@ def main() -> None:
     parser.add_argument("--replay", metavar="SCHEDULE", help="run this one alone, such as 12>2,40>1")
     given = parser.parse_args()
     if given.program in TOYS:
-        run, sources = partial(play, TOYS[given.program]), (toys.__file__,)
+        run: Work = partial(play, TOYS[given.program])
+        sources: tuple[str, ...] = (toys.__file__,)
     else:
         program = PROGRAMS[given.program]
         run, sources = partial(play_on_engine, program.begin), _sources(program)

@@ -97,8 +97,10 @@ def a_deadlock() -> Parts:
 
 
 def _wait_in_slices(is_over: Callable[[], bool]) -> Parts:
-    event, waiting, said = Lock(), [], []
+    event = Lock()
     event.acquire()
+    waiting: list[bool] = []
+    said: list[bool] = []
 
     def say() -> None:
         said.append(True)
