@@ -132,7 +132,8 @@ def traced() -> tuple[Counter[str], Counter[str]]:
         code, at = seen
         looked[_instructions(code)[at]] += 1
         if code is _probe.__code__:
-            reached = path.index(at, start)  # 3.12 calls a trace function in the middle of a jump, too
+            # Since 3.12 a jump calls trace functions before it looks, so that it may come again.
+            reached = path.index(at, start) if at in path[start:] else start
             passed.update(names[offset] for offset in path[start + 1 : reached])
     return looked, passed
 
@@ -155,6 +156,7 @@ def _run(start: int | None) -> tuple[list[int], tuple[CodeType, int] | None]:
     def trace(frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code is not _probe.__code__:
             return None
+        frame.f_trace = trace  # Python 3.13 asks for it when the next line is set, and only then
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
         if event == "opcode":

@@ -322,8 +322,9 @@ class Scheduler:
             made = self._traces[code] = self._new_trace(frame)
         if made is not None:
             self._is_news = self._was_news  # the call has only entered a function
-            frame.f_trace_lines = False
+            frame.f_trace = made  # Python 3.13 asks for it when the next line is set, and only then
             frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
         return made
 
     def _new_trace(self, frame: FrameType) -> Any:
