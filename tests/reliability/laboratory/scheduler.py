@@ -339,8 +339,8 @@ class Scheduler:
                 offset = frame.f_lasti
                 if self._is_news and offset in points:
                     self._reach(frame)
+                self._was_news = self._is_news
                 if offset in shared:
-                    self._was_news = self._is_news
                     self._is_news = True
             return trace
 
