@@ -148,6 +148,7 @@ class Scheduler:
         self.current.ident = _thread.get_ident()
         self._mask = 0
         self._are_points_on = False
+        self._last = 0
         # Whether the thread has touched what others see since its last point, and before its last call.
         self._is_news = self._was_news = True
 
@@ -332,13 +333,15 @@ class Scheduler:
         code = frame.f_code
         if not code.co_filename.startswith(self._folders) or _is_private(code):
             return None
-        points, shared = points_of(code), shared_in(code, frame.f_globals)
+        (points, targets), shared = points_of(code), shared_in(code, frame.f_globals)
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
             if event == "opcode":
                 offset = frame.f_lasti
-                if self._is_news and offset in points:
+                # Behind a jump backwards the instruction before had the larger offset.
+                if self._is_news and (offset in points or (offset in targets and self._last > offset)):
                     self._reach(frame)
+                self._last = offset
                 self._was_news = self._is_news
                 if offset in shared:
                     self._is_news = True
@@ -399,16 +402,16 @@ def at(frame: FrameType) -> str:
 
 
 @cache
-def points_of(code: CodeType) -> frozenset[int]:
-    """Instructions of `code` before which the interpreter may switch threads."""
-    found, looked = set(), False
+def points_of(code: CodeType) -> tuple[frozenset[int], frozenset[int]]:
+    """Instructions of `code` before which the interpreter may switch threads: always, and behind a jump."""
+    points, targets, looked = set(), set(), False
     for instruction in dis.get_instructions(code):
         if looked:
-            found.add(instruction.offset)
+            points.add(instruction.offset)
         looked = instruction.opname.startswith(SWITCHES)
         if instruction.opname.startswith(JUMPS) and not instruction.opname.endswith("NO_INTERRUPT"):
-            found.add(instruction.argval)
-    return frozenset(found)
+            targets.add(instruction.argval)
+    return frozenset(points), frozenset(targets - points)
 
 
 def shared_in(code: CodeType, names: Mapping[str, object]) -> frozenset[int]:
