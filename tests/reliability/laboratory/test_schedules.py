@@ -1,6 +1,6 @@
 """Programs of threads on the real engine end as some serial run does, under every schedule tried.
 
-Every schedule with one preemption, and of those with two a hundred; in the slow test eight thousand, and
+Every schedule with one preemption, and of those with two some fifty; in the slow test eight thousand, and
 all of small programs. Prints the first schedule that does not end right, and how to see it again.
 """
 
@@ -11,7 +11,7 @@ import pytest
 from tests.reliability.laboratory.programs import PROGRAMS
 from tests.reliability.laboratory.report import explored, faults, slow_pairs
 
-PAIRS = 100
+PAIRS = 50
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
