@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, final
 
 from tests.reliability.laboratory.scheduler import Scheduler, Task
 
-_PACKAGES: Final = ("operad", "operad.", "operad_", "tests.reliability.laboratory.programs")
+_PACKAGES: Final = ("operad.", "operad_", "tests.reliability.laboratory.programs")
 
 
 @final
@@ -167,7 +167,7 @@ def _for_operad(real: Any, ours: Any) -> Callable[..., Any]:
 
     def choose(*args: Any, **kwargs: Any) -> Any:
         name = sys._getframe(1).f_globals.get("__name__", "")
-        is_operad = name == "operad" or name.startswith(_PACKAGES[1:])
+        is_operad = name == "operad" or name.startswith(_PACKAGES)
         return (ours if is_operad else real)(*args, **kwargs)
 
     return choose

@@ -6,7 +6,7 @@ import pytest
 
 from tests.reliability.laboratory.commits import looks
 from tests.reliability.laboratory.delivery import traced
-from tests.reliability.laboratory.scheduler import JUMPS, SWITCHES
+from tests.reliability.laboratory.points import JUMPS, SWITCHES
 
 pytestmark = pytest.mark.serial
 
