@@ -6,10 +6,16 @@ all of small programs. Prints the first schedule that does not end right, and ho
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.reliability.laboratory.programs import PROGRAMS
 from tests.reliability.laboratory.report import explored, faults, slow_pairs
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info[:2] == (3, 12), reason="CPython 3.12.1 crashes where threads are traced by instructions"
+)
 
 PAIRS = 50
 
