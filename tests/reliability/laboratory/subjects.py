@@ -20,6 +20,7 @@ import numpy as np
 import operad as od
 from operad import autograd, nd
 from operad import engine as engines
+from operad.errors import EngineError
 from tests.reliability.laboratory.trials import BROKEN, LOST, WRONG, Fault
 
 CTX: Final = od.cpu()
@@ -222,7 +223,7 @@ class _Completions:
         """Complete what was brought and what will be."""
         self._is_closed = True
         for done in tuple(self._found):
-            with suppress(od.EngineError):  # it was completed before
+            with suppress(EngineError):  # it was completed before
                 done()
 
 
