@@ -10,8 +10,10 @@ The trace function must not meet the exception itself. So what makes the excepti
 that is called by reading a property: that is no call for the interpreter, and between it and the byte code
 there is none.
 
-With `--lines` the trace function raises at the beginning of each line instead. That reaches lines at which
-the interpreter never delivers anything, and `NEVER_DELIVERED` lists those that would do harm.
+With `--lines` the trace function raises at the beginning of each line instead. That reaches places at which
+the interpreter never delivers anything: the closing line of a `with` before `__exit__` is called, the `try:`
+before a block, lines between two stores. What does harm there, and only there, is listed as "never
+delivered": the byte code that was run before the line is none of those at which the interpreter looks.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.laboratory.subjects import SUBJECTS, Subject, Unraisable, judge, traced
-from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, Fault, conduct, run, show
+from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, run, show
 
 WARM_UP: Final = 12
 """Runs before the first that is looked at, after which caches are full and workers hired."""
@@ -46,13 +48,18 @@ class Outside(BaseException):
 
 
 class Point(NamedTuple):
-    """A byte code (or with `--lines` a line) in a run: the `nth` time that it is reached."""
+    """A byte code (or with `--lines` a line) in a run: the `nth` time that it is reached.
+
+    Attributes:
+        is_looked_at: Whether the interpreter itself could deliver there.
+    """
 
     filename: str
     name: str
     place: int
     nth: int
     text: str
+    is_looked_at: bool = True
 
 
 def pend_async_exception() -> Callable[..., None]:
@@ -114,7 +121,7 @@ class Deliverer:
 
     def deliver(self, point: Point, act: Callable[[], None]) -> bool:
         """Run `act` with an exception pending at `point`; whether the run came there."""
-        filename, name, place, nth, _ = point
+        filename, name, place, nth = point[:4]
         pending, count, reached = self._pending, 0, False
 
         def watch(frame: FrameType, event: str, _: object) -> Any:
@@ -150,12 +157,22 @@ class Liner:
         seen: Counter[tuple[str, str, int]] = Counter()
         found: list[Point] = []
 
+        before: list[Any] = [None, ""]
+
         def note(frame: FrameType, event: str, _: object) -> Any:
-            if event == "line":
-                code = frame.f_code
+            code = frame.f_code
+            if event == "call":
+                _trace_opcodes(frame, note)
+                frame.f_trace_lines = True
+                before[:] = frame, _LOOKS[0]  # its RESUME
+            elif event == "opcode":
+                before[:] = frame, dis.opname[code.co_code[frame.f_lasti]]
+            elif event == "line":
                 key = code.co_filename, _qualified(code), frame.f_lineno
                 seen[key] += 1
-                found.append(Point(*key, seen[key], f"{_short(code)}:{frame.f_lineno} {code.co_name}"))
+                is_looked_at = before[0] is frame and before[1].startswith(_LOOKS)
+                text = f"{_short(code)}:{frame.f_lineno} {code.co_name}"
+                found.append(Point(*key, seen[key], text, is_looked_at))
             return note
 
         _traced(note, act)
@@ -163,7 +180,7 @@ class Liner:
 
     def deliver(self, point: Point, act: Callable[[], None]) -> bool:
         """Run `act` with an exception raised at a line; whether the run came there."""
-        filename, name, place, nth, _ = point
+        filename, name, place, nth = point[:4]
         count = 0
         self.reached = False
 
@@ -243,6 +260,14 @@ class Trial:
     def attempt(self, key: str) -> str:
         """Deliver at one point, and look what became of it."""
         subject, point = self._subjects[key.split(maxsplit=1)[0]], self._points[key]
+        try:
+            return self._deliver(subject, point)
+        except Fault as fault:
+            if point.is_looked_at:
+                raise
+            raise Fault(NEVER, f"{fault.kind}: {fault}") from None
+
+    def _deliver(self, subject: Subject, point: Point) -> str:
         for _ in range(TRIES):
             hit = self._hit(subject, point)
             judge(subject, hit, Outside)

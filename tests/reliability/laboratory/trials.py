@@ -28,9 +28,10 @@ WRONG: Final = "wrong"
 BROKEN: Final = "broken"
 CRASH: Final = "crash"
 MISSED: Final = "missed"
+NEVER: Final = "never delivered"
 """Verdicts. LOST: the error did not come out of the call it interrupted, or came out once more elsewhere.
-WRONG: a number or a count. BROKEN: the engine refuses what it should do. MISSED: the program did not come to
-that place this time, which is no fault."""
+WRONG: a number or a count. BROKEN: the engine refuses what it should do. These are no faults: MISSED: the
+program did not come to that place this time; NEVER: only a trace function can raise where that does harm."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -74,8 +75,6 @@ class Trials:
         except Fault as fault:
             report(kind=fault.kind, text=str(fault))
             return False
-        finally:
-            faulthandler.cancel_dump_traceback_later()
         return True
 
     @staticmethod
@@ -88,6 +87,7 @@ class Trials:
 def conduct(keys: Iterable[str], attempt: Callable[[str], str]) -> None:
     """Make the trial of each key, up to the first fault, and end the process."""
     trials = Trials()
+    faulthandler.dump_traceback_later(LIMIT_S, exit=True)
     for key in keys:
         if trials.wants(key) and not trials.make(key, attempt):
             os._exit(0)
@@ -154,7 +154,7 @@ def show(verdicts: Sequence[Verdict]) -> None:
         listed = ", ".join(f"{count} {kind or 'sound'}" for kind, count in counts.items())
         sys.stdout.write(f"{subject:16} {listed}\n")
     for verdict in verdicts:
-        if verdict.kind in FAULTS:
+        if verdict.kind in (*FAULTS, NEVER):
             lines = verdict.text.strip().splitlines()
             shown = lines[:9] if verdict.kind == HANG else lines[-9:]
             sys.stdout.write("\n    ".join([f"{verdict.kind}: {verdict.key}", *shown, ""]))
