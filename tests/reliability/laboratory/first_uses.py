@@ -6,6 +6,7 @@ prepared. At lines of that on the way, a trace function forks. What the child ha
 * `own`: it goes on with the first use, and computes.
 * `finalizer`: an object dies whose finalizer computes the same thing; then it goes on likewise. Within the
   import of the very plugin the finalizer may be refused by an `OperadError`; afterwards everything works.
+* `error`: an exception from outside ends the first use there; the next one computes.
 * `beside`: another thread forks while this one stands at that line for ever, as far as the child can see: it
   computes from the beginning. Where the fork waits until this thread has gone on, it cannot happen there.
 
@@ -31,43 +32,58 @@ import numpy as np
 import operad as od
 from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, run, show
 
-HOW: Final = ("own", "finalizer", "beside")
+HOW: Final = ("own", "finalizer", "error", "beside")
 FORKS_IN_S: Final = 0.5
 """A fork that takes longer waits for the thread that stands at a line."""
 
-DATA: Final = np.full((8, 8), 0.5, "float32")
+
+class Outside(BaseException):
+    """What comes from outside."""
 
 
-def call() -> np.ndarray[Any, Any]:
+def call(size: int = 8) -> np.ndarray[Any, Any]:
     """An imperative call, whose plugin is imported first."""
-    return np.array(od.nd.dot(od.nd.tanh(od.nd.array(DATA)), od.nd.ones((8, 8))).asnumpy())
+    data = od.nd.array(np.full((size, size), 0.5))
+    return np.array(od.nd.dot(od.nd.tanh(data), od.nd.ones((size, size))).asnumpy())
 
 
-def bind() -> np.ndarray[Any, Any]:
+def bind(size: int = 8) -> np.ndarray[Any, Any]:
     """A graph that is bound and run."""
     net = od.sym.dot(od.sym.tanh(od.sym.var("x")), od.sym.var("y"))
-    executor = net.simple_bind(od.cpu(), x=(8, 8), y=(8, 8))
-    executor.arg_dict["x"][:] = DATA
+    executor = net.simple_bind(od.cpu(), x=(size, size), y=(size, size))
+    executor.arg_dict["x"][:] = 0.5
     executor.arg_dict["y"][:] = 1.0
     return np.array(executor.forward()[0].asnumpy())
 
 
-def record() -> np.ndarray[Any, Any]:
+def record(size: int = 8) -> np.ndarray[Any, Any]:
     """A recorded call and its gradient."""
-    x = od.nd.array(DATA)
+    x = od.nd.array(np.full((size, size), 0.5))
     x.attach_grad()
     with od.autograd.record():
-        y = od.nd.dot(od.nd.tanh(x), od.nd.ones((8, 8)))
+        y = od.nd.dot(od.nd.tanh(x), od.nd.ones((size, size)))
     y.backward()
     return np.array(y.asnumpy())
 
 
-USES: Final[dict[str, Callable[[], np.ndarray[Any, Any]]]] = {"call": call, "bind": bind, "record": record}
+def again(size: int = 8) -> np.ndarray[Any, Any]:
+    """All of them with shapes that were never seen, where operators were used before."""
+    record(size)
+    call(size)
+    return bind(size)
 
 
-def check(use: Callable[[], np.ndarray[Any, Any]]) -> None:
+USES: Final[dict[str, Callable[..., np.ndarray[Any, Any]]]] = {
+    "call": call,
+    "bind": bind,
+    "record": record,
+    "again": again,
+}
+
+
+def check(use: Callable[..., np.ndarray[Any, Any]], size: int = 8) -> None:
     """Compute and compare."""
-    found, wanted = use(), np.tanh(DATA) @ np.ones((8, 8), "float32")
+    found, wanted = use(size), np.full((size, size), np.tanh(0.5) * size)
     if not np.allclose(found, wanted, 1e-5):
         raise AssertionError(f"found {found.ravel()[:4]}, expected {wanted.ravel()[:4]}")
 
@@ -97,11 +113,15 @@ class FirstUse:
 
     def go(self) -> None:
         """Use the operators for the first time."""
+        if self._name == "again":
+            check(self._use, size=7)
         if self._most:
             self._step = max(1, self._lines() // self._most)
         sys.settrace(self._trace)
         try:
             check(self._use)
+        except Outside:
+            pass
         finally:
             sys.settrace(None)
         check(self._use)
@@ -158,6 +178,8 @@ class FirstUse:
         self._is_child = True
         watched.begin()
         sys.excepthook = lambda _, error, __: watched.fail(error)
+        if self._how == "error":
+            raise Outside
         if self._how == "finalizer":
             mortal = Mortal(self._use)
             del mortal
