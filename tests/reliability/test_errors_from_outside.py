@@ -145,7 +145,7 @@ def test_an_exhausted_stack_at_every_headroom_leaves_the_engine_whole(setting: s
 
 
 @no_fork
-@pytest.mark.parametrize("how", ["own", "finalizer", "beside"])
+@pytest.mark.parametrize("how", ["own", "finalizer", "error", "beside"])
 def test_a_first_use_is_whole_with_a_fork_or_a_finalizer_on_its_way(how: str) -> None:
     _no_faults(FIRST_USES, "bind", how, "--most", 8, least=1, **SETTINGS["inline"])
 
@@ -154,8 +154,8 @@ def test_a_first_use_is_whole_with_a_fork_or_a_finalizer_on_its_way(how: str) ->
 @no_fork
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("busy", [(), ("--busy",)], ids=["alone", "busy"])
-@pytest.mark.parametrize("how", ["own", "finalizer", "beside"])
-@pytest.mark.parametrize("use", ["call", "bind", "record"])
+@pytest.mark.parametrize("how", ["own", "finalizer", "error", "beside"])
+@pytest.mark.parametrize("use", ["call", "bind", "record", "again"])
 def test_a_first_use_is_whole_with_a_fork_or_a_finalizer_at_its_lines(
     use: str, how: str, busy: tuple[str, ...]
 ) -> None:

@@ -6,7 +6,8 @@ prepared. At lines of that on the way, a trace function forks. What the child ha
 * `own`: it goes on with the first use, and computes.
 * `finalizer`: an object dies whose finalizer computes the same thing; then it goes on likewise. Within the
   import of the very plugin the finalizer may be refused by an `OperadError`; afterwards everything works.
-* `error`: an exception from outside ends the first use there; the next one computes.
+* `error`: Ctrl-C ends the first use there; the next one computes. (Any other exception that is no error ends
+  it too, but out of the import of a plugin that one cannot be told from the plugin's own.)
 * `beside`: another thread forks while this one stands at that line for ever, as far as the child can see: it
   computes from the beginning. Where the fork waits until this thread has gone on, it cannot happen there.
 
@@ -35,10 +36,6 @@ from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, r
 HOW: Final = ("own", "finalizer", "error", "beside")
 FORKS_IN_S: Final = 0.5
 """A fork that takes longer waits for the thread that stands at a line."""
-
-
-class Outside(BaseException):
-    """What comes from outside."""
 
 
 def call(size: int = 8) -> np.ndarray[Any, Any]:
@@ -120,7 +117,7 @@ class FirstUse:
         sys.settrace(self._trace)
         try:
             check(self._use)
-        except Outside:
+        except KeyboardInterrupt:
             pass
         finally:
             sys.settrace(None)
@@ -179,7 +176,7 @@ class FirstUse:
         watched.begin()
         sys.excepthook = lambda _, error, __: watched.fail(error)
         if self._how == "error":
-            raise Outside
+            raise KeyboardInterrupt
         if self._how == "finalizer":
             mortal = Mortal(self._use)
             del mortal
