@@ -187,7 +187,7 @@ class PushBehind(Push):
         engine, held = self.engine, self.held
         engine.push_async(lambda _, done: held.append(done), CTX, (), (self.var,))
         engine.push_sync(self.ran.append, CTX, (self.var,), (self.other,))
-        held.pop()()
+        held.complete()
         engine.wait_for_var(self.other)
 
     def __init__(self) -> None:
@@ -213,11 +213,12 @@ class _Completions:
         if self._is_closed:
             self.close()
 
-    def pop(self) -> Callable[[], object]:
-        """The first one, which another thread may still have to bring."""
+    def complete(self) -> None:
+        """Complete the first one, which another thread may still have to bring."""
         while not self._found:
             time.sleep(1e-4)
-        return self._found[0]
+        self._found[0]()
+        del self._found[0]
 
     def close(self) -> None:
         """Complete what was brought and what will be."""
@@ -378,13 +379,14 @@ class Update(Arrays):
         self.weight, self.momentum = nd.array(ONES), nd.zeros((8, 8))
 
     def act(self) -> None:
-        nd.sgd_mom_update(self.weight, self.y, self.momentum, lr=0.5, momentum=0.5, out=self.weight)
+        nd.sgd_mom_update(self.weight, self.y, self.momentum, lr=0.5, momentum=1.0, out=self.weight)
 
     def check(self, hit: BaseException | None) -> None:
         weight, momentum = value(self.weight, hit), value(self.momentum, hit)
         if weight is not None and momentum is not None:
-            pair = float(weight[0, 0]), float(momentum[0, 0])
-            require(pair in ((1.0, 0.0), (0.0, -1.0)), f"weight and momentum are {pair}")
+            steps = -momentum[0, 0]  # each makes the momentum less by one
+            wanted = 1.0 - steps * (steps + 1.0) / 2.0
+            require((weight == wanted).all(), f"after {steps} steps a weight is {weight[0, 0]}, not {wanted}")
         self.weight[:] = 1.0
         self.momentum[:] = 0.0
         super().check(hit)
