@@ -145,7 +145,7 @@ class Trial:
             hit = self._parts.settle(kind) or hit
         ignored = self._unraisable.take()
         if hit is None or ignored:
-            raise Fault(LOST, "\n".join(ignored) or "it did not stop its cell")
+            raise Fault(LOST, "\n".join(ignored) or f"it did not stop its cell; handlers ran {len(_handled)} times")
         self._parts.judge(subject, hit, kind)
         return ""
 
