@@ -20,7 +20,7 @@ import numpy as np
 import operad as od
 from operad import autograd, nd
 from operad import engine as engines
-from operad.errors import EngineError
+from operad.errors import EngineError, InterruptedOperationError
 from tests.reliability.laboratory.trials import BROKEN, LOST, WRONG, Fault
 
 CTX: Final = od.cpu()
@@ -57,10 +57,13 @@ def check_at_rest() -> None:
 
 
 def caused_by(error: BaseException | None, cause: BaseException | None) -> bool:
-    """Whether `error` is `cause` or of its class, or was raised because of such."""
+    """Whether `error` is `cause` or of its class, or was raised because of such.
+
+    That an operation was interrupted is always because of what came from outside.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
-        if cause is not None and (error is cause or isinstance(error, type(cause))):
+        if cause is not None and isinstance(error, type(cause) | InterruptedOperationError):
             return True
         seen.add(id(error))
         error = error.__cause__ or error.__context__

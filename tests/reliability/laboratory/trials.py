@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -88,9 +89,14 @@ def conduct(keys: Iterable[str], attempt: Callable[[str], str]) -> None:
     """Make the trial of each key, up to the first fault, and end the process."""
     trials = Trials()
     faulthandler.dump_traceback_later(LIMIT_S, exit=True)
-    for key in keys:
-        if trials.wants(key) and not trials.make(key, attempt):
-            os._exit(0)
+    try:
+        for key in keys:
+            if trials.wants(key) and not trials.make(key, attempt):
+                os._exit(0)
+    except Fault as fault:  # of what is done before the first trial of a subject
+        report(key="preparing")
+        report(kind=fault.kind, text=traceback.format_exc())
+        os._exit(0)
     trials.end()
 
 
