@@ -305,7 +305,7 @@ def main() -> None:
         return
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
     gc.disable()  # finalizers at random moments would be other points in each run
-    conduct((key for name in options.subjects for key in trial.keys(name, options.most)), trial.attempt)
+    conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt)
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ class Trial:
             signal.signal(self._number, signal.SIG_IGN)
             raise Fault(BROKEN, self._parts.traced(error)) from None
         if issubclass(kind, Exception):
-            hit = self._parts.settle(kind) or hit
+            hit = subject.settle((kind,)) or hit
         ignored = self._unraisable.take()
         if hit is None or ignored:
             raise Fault(LOST, "\n".join(ignored) or "it did not stop its cell")
@@ -173,7 +173,7 @@ def main() -> None:
     trial = Trial(options.kind, options.when)
     gc.disable()
     names = options.subjects or list(trial._parts.SUBJECTS)
-    conduct((key for name in names for key in trial.keys(name, options.count)), trial.attempt)
+    conduct(names, lambda name: trial.keys(name, options.count), trial.attempt)
 
 
 if __name__ == "__main__":

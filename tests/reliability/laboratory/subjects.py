@@ -96,6 +96,22 @@ class Subject:
     def check(self, hit: BaseException | None) -> None:
         """Raise `Fault` where something is wrong after `hit`; None: after an `act` that was left alone."""
 
+    def settle(self, kinds: tuple[type[BaseException], ...]) -> BaseException | None:
+        """Have the failures of operations raised that an error of these classes hit; the last of them."""
+        try:
+            engines.get().wait_for_all()
+        except BaseException as error:  # noqa: BLE001 - judged here
+            errors = error.exceptions if isinstance(error, BaseExceptionGroup) else (error,)
+            found = [one for one in errors if not self.is_own(one)]
+            if not all(any(caused_by(one, kind()) for kind in kinds) for one in found):
+                raise Fault(BROKEN, traced(error)) from None
+            return found[-1] if found else None
+        return None
+
+    def is_own(self, _: BaseException) -> bool:
+        """Whether an error is what the subject's own operation raises."""
+        return False
+
 
 class Push(Subject):
     """A push to a variable that is idle, as a rule."""
@@ -278,6 +294,11 @@ class WaitForFailure(Subject):
             self.engine.wait_for_var(self.var)
         except ValueError as error:
             self.raised.append(error)
+
+    def is_own(self, error: BaseException) -> bool:
+        if isinstance(error, ValueError):
+            self.raised.append(error)
+        return isinstance(error, ValueError)
 
     def check(self, hit: BaseException | None) -> None:
         try:
@@ -513,18 +534,6 @@ class Unraisable:
         """Those since the last time."""
         found, self._found = self._found, []
         return found
-
-
-def settle(kind: type[BaseException]) -> BaseException | None:
-    """Have the failures of operations raised that an error of this class hit; the last of them."""
-    try:
-        engines.get().wait_for_all()
-    except BaseException as error:  # noqa: BLE001 - judged here
-        errors = error.exceptions if isinstance(error, BaseExceptionGroup) else (error,)
-        if not all(caused_by(one, kind()) for one in errors):
-            raise Fault(BROKEN, traced(error)) from None
-        return errors[-1]
-    return None
 
 
 def judge(subject: Subject, hit: BaseException | None, kind: type[BaseException]) -> None:

@@ -57,7 +57,13 @@ class Trials:
     """The trials of this process; those that an earlier one has made are left out."""
 
     def __init__(self) -> None:
-        self._tried = set(json.load(sys.stdin))
+        tried = json.load(sys.stdin)
+        self._tried = set(tried)
+        self._last = tried[-1].split()[0] if tried else ""
+
+    def is_behind(self, subject: str) -> bool:
+        """Whether an earlier process has made all trials of a subject."""
+        return subject != self._last and any(key.split()[0] == subject for key in self._tried)
 
     def wants(self, key: str) -> bool:
         """Whether `key` was not tried yet."""
@@ -85,18 +91,26 @@ class Trials:
         os._exit(0)  # what an engine does at the end is tried elsewhere
 
 
-def conduct(keys: Iterable[str], attempt: Callable[[str], str]) -> None:
-    """Make the trial of each key, up to the first fault, and end the process."""
+def conduct(
+    subjects: Iterable[str], keys: Callable[[str], Iterable[str]], attempt: Callable[[str], str]
+) -> None:
+    """Make the trials `keys(subject)` of all subjects, up to the first fault, and end the process.
+
+    Each key begins with its subject.
+    """
     trials = Trials()
     faulthandler.dump_traceback_later(LIMIT_S, exit=True)
-    try:
-        for key in keys:
-            if trials.wants(key) and not trials.make(key, attempt):
-                os._exit(0)
-    except Fault as fault:  # of what is done before the first trial of a subject
-        report(key="preparing")
-        report(kind=fault.kind, text=traceback.format_exc())
-        os._exit(0)
+    for subject in subjects:
+        if trials.is_behind(subject):
+            continue
+        try:
+            for key in keys(subject):
+                if trials.wants(key) and not trials.make(key, attempt):
+                    os._exit(0)
+        except Fault as fault:  # of what is done before a subject's first trial
+            report(key=f"{subject} preparing")
+            report(kind=fault.kind, text=traceback.format_exc())
+            os._exit(0)
     trials.end()
 
 
