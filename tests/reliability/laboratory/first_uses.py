@@ -204,6 +204,8 @@ class Child:
         self._file.seek(0)
         text = self._file.read() or f"exit code {code}"
         report(kind="" if code == 0 else HANG if "Timeout" in text else BROKEN, text=text if code else "")
+        if code:
+            os._exit(0)  # another process goes on, if there are not enough faults already
 
 
 class Forker:

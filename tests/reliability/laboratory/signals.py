@@ -17,6 +17,7 @@ import random
 import signal
 import struct
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -98,6 +99,21 @@ def _send(reader: int, receiver: int, number: int) -> None:
     os._exit(0)  # whoever asked has ended
 
 
+def hand_over() -> None:
+    """Have the interpreter's lock handed over now and then, until the process ends.
+
+    CPython 3.11 overlooks a signal that comes while a thread works out anew what it has to look at; it looks
+    again when the lock changes hands, which a lone loop never makes happen. A kernel or a server has such
+    threads.
+    """
+
+    def wake() -> None:
+        while True:
+            time.sleep(0.05)
+
+    threading.Thread(target=wake, daemon=True).start()
+
+
 class Trial:
     """A kind of signal in this process, and the subjects it comes into."""
 
@@ -105,6 +121,7 @@ class Trial:
         self._number, self._handler, self._raised = KINDS[kind]
         self._when = when
         self._sender = Sender(self._number)
+        hand_over()
         if when == "before":
             signal.signal(self._number, self._handler)
         # The first operation of the process is run by what this imports.

@@ -214,6 +214,10 @@ class PushBehind(Push):
         self.other = self.engine.new_variable()
         self.held: _Completions = _Completions()
 
+    def settle(self, kinds: tuple[type[BaseException], ...]) -> BaseException | None:
+        self.held.close()
+        return super().settle(kinds)
+
     def check(self, hit: BaseException | None) -> None:
         self.held.close()
         self.held = _Completions()
