@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from tests.reliability.processes import environment
 
-LIMIT_S: Final = float(os.environ.get("LABORATORY_LIMIT_S", "20"))
+LIMIT_S: Final = float(os.environ.get("LABORATORY_LIMIT_S", "30"))
 """How long a trial of some milliseconds may take on a loaded machine."""
 
 HANG: Final = "hang"
