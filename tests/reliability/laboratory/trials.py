@@ -30,9 +30,14 @@ BROKEN: Final = "broken"
 CRASH: Final = "crash"
 MISSED: Final = "missed"
 NEVER: Final = "never delivered"
+PYTHON: Final = "crash of Python"
 """Verdicts. LOST: the error did not come out of the call it interrupted, or came out once more elsewhere.
 WRONG: a number or a count. BROKEN: the engine refuses what it should do. These are no faults: MISSED: the
-program did not come to that place this time; NEVER: only a trace function can raise where that does harm."""
+program did not come to that place this time; NEVER: only a trace function can raise where that does harm;
+PYTHON: the interpreter itself crashed, at a place that is known for it."""
+
+_CRASHES: Final = ("in _written",)
+"""CPython 3.11's iterator over the lines of a code does not look at what an allocation did not give it."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -148,7 +153,8 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
             yield Verdict(key, line["kind"], line["text"])
             key = None
     if key is not None:
-        yield Verdict(key, HANG if "Timeout" in stderr else CRASH, stderr)
+        is_known = "Segmentation fault" in stderr and any(place in stderr for place in _CRASHES)
+        yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
 
 
 def table(verdicts: Iterable[Verdict]) -> dict[str, Counter[str]]:
