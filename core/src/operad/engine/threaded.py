@@ -317,12 +317,10 @@ class ThreadedRunner(Runner):
             # A finalizer that interrupts this must not wait for a block that this thread has taken.
             thread.inside = OPERATION
             thread.worker = worker
-            while limit and len(running) <= worker.has_slot and not is_over():
-                block = self._take(worker)
-                if block is None:
+            for _ in range(limit):
+                if len(running) > worker.has_slot or is_over() or (block := self._take(worker)) is None:
                     break
                 self._run(block, worker, True)
-                limit -= 1
         finally:
             # commit: begin
             thread.inside = OUTSIDE
