@@ -73,8 +73,8 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if PROFILER in lock.blockers:
             start_s = time.perf_counter()
     # commit: begin
-    claim = thread.claim
-    thread.claim = None
+    claim = thread.spare_claim
+    thread.spare_claim = None
     # commit: end
     if claim is None:
         claim = Claim()
@@ -135,7 +135,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 lock.tail.next = lock.tail = claim
         else:
             opr.const_vars = opr.mutable_vars = ()
-            thread.claim = claim
+            thread.spare_claim = claim
         # commit: end
         if is_holder:  # `catch_up`, of this request alone
             try:
@@ -149,7 +149,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 lock.current = None
                 claim.error = None
                 opr.const_vars = opr.mutable_vars = ()
-                thread.claim = claim  # no other thread knows of it
+                thread.spare_claim = claim  # no other thread knows of it
                 # commit: end
             finally:
                 # commit: begin

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
@@ -30,48 +31,52 @@ _SLICE_S: Final = 0.02
 class _Job:
     """Parts of one piece of work."""
 
+    __slots__ = ("_done", "_errors", "_function", "_open", "_parts")
+
     def __init__(self, function: PartFn, count: int) -> None:
         self._function = function
-        self._next = 0
-        self._total = count
-        self._num_ended = 0
+        self._parts = deque(range(count))  # not begun
+        self._open = deque(range(count))  # one element for each part that is not ended, whichever
         self._done = new_event()
         self._errors: list[tuple[int, BaseException]] = []
 
     def work(self, slot: int) -> None:
         """Compute parts until none is left; after an error the rest is passed over."""
-        while True:
-            # commit: begin
-            part = self._next
-            if part >= self._total:
-                return
-            self._next = part + 1
-            # commit: end
+        parts, still_open = self._parts, self._open
+        while parts:
             try:
-                self._function(part, slot)
+                # commit: begin
+                part = parts[0]
+                del parts[0]
+                # commit: end
+            except IndexError:  # another thread was faster
+                return
+            try:
+                if not self._errors:
+                    self._function(part, slot)
             except BaseException as error:  # noqa: BLE001 - `finish` raises it in the operation's thread
-                self.stop(part, error)
+                self._errors.append((part, error))
             finally:
-                self._num_ended += 1  # commit
-            if self._num_ended >= self._total and self._done.locked():
+                del still_open[0]  # commit
+            if not still_open and self._done.locked():
                 with suppress(RuntimeError):  # another thread has just done so
                     self._done.release()
 
-    def stop(self, part: int, error: BaseException) -> None:
-        """Pass over the parts that no thread has begun."""
-        self._total = min(self._total, self._next)
-        self._errors.append((part, error))
+    def pass_over(self, error: BaseException) -> None:
+        """Begin no further part."""
+        self._errors.append((len(self._parts) + len(self._open), error))
+        self.work(0)
 
     def finish(self) -> None:
         """Wait for the parts of others, and raise the error of the first part that had one.
 
         Whatever comes meanwhile is raised afterwards: the others work in the operation's memory.
         """
-        while self._num_ended < self._total:
+        while self._open:
             try:
                 self._done.acquire(True, _SLICE_S)
             except BaseException as error:  # noqa: BLE001 - raised below
-                self.stop(self._total, error)
+                self.pass_over(error)
         if self._errors:
             raise min(self._errors, key=lambda found: found[0])[1]
 
@@ -118,7 +123,7 @@ class IntraOpPool:
             self._membership.is_member = True
             job.work(0)
         except BaseException as error:  # noqa: BLE001 - between two parts; `finish` raises it
-            job.stop(count, error)
+            job.pass_over(error)
         finally:
             self._membership.is_member = False
         job.finish()

@@ -14,7 +14,9 @@ straight stretch of code without a call, a loop or an allocation is one step, wh
 Everything that must hold together is written in one, between `# commit: begin` and `# commit: end`, or on
 one line marked `# commit`. Only its first instruction may fail. What needs an allocation, such as a count, is
 computed before. One call of C code may be the last thing in it, since checks come behind calls:
-`# commit: end with a call`. A `finally` that must happen has no call before its commit.
+`# commit: end with a call`. A `finally` that must happen has no call before its commit. Directly inside a
+`try`, loops are `for` loops: since Python 3.12 the jump back of a `while` stands outside of the `try`, and
+what comes there would pass the `finally` by.
 
 *Steps are begun anew, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
 handler of the program that raises, no memory, no stack. So what a step has done so far stands in the
@@ -77,6 +79,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, Final, final
 
 from operad.engine.interrupts import is_from_outside
@@ -86,6 +89,7 @@ GATE: Final = "gate"
 PROFILER: Final = "profiler"
 """The words in `CombiningLock.blockers`."""
 
+_EVER: Final = repeat(None)
 _RETRY_S: Final = 2e-5
 _MOST_RETRIES: Final = 2
 
@@ -194,8 +198,10 @@ class CombiningLock:
                     if not self.is_waited_for or inside == STEP or not self.take(thread):
                         break
                 try:
-                    while self.current is None and self.next is not None:  # `read`, of what is usual
+                    for _ in _EVER:  # `read`, of what is usual
                         request = self.next
+                        if request is None or self.current is not None:
+                            break
                         # commit: begin
                         following = request.next
                         self.current = request

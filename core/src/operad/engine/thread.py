@@ -30,7 +30,6 @@ class ThreadState:
             operators, or in a STEP that holds a queue's lock or is about to take it. Whoever sets it
             restores what it was. It is set before the lock is tried: a signal handler or finalizer may
             run between any two bytecodes, and must learn that it interrupted a step.
-        claim: What the thread's inline functions hold their variables by, while it is not in use.
         mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so
             that a call reads one thread-local value.
         num_deferred: Pushes that it left to the lock's holder since it last waited for one of them.
@@ -38,10 +37,11 @@ class ThreadState:
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
+        spare_claim: What the thread's inline functions hold their variables by, while it is not in use.
         worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
-    __slots__ = ("bulk_size", "claim", "inside", "mode", "num_deferred", "run", "worker")
+    __slots__ = ("bulk_size", "inside", "mode", "num_deferred", "run", "spare_claim", "worker")
 
     def __init__(self) -> None:
         self.mode = 0
@@ -51,7 +51,7 @@ class ThreadState:
     def renew(self) -> None:
         """Stand outside again, as the only thread of a forked child does."""
         self.inside = OUTSIDE
-        self.claim: Claim | None = None
+        self.spare_claim: Claim | None = None
         self.worker: Any = None
         context = contextvars.Context()
         context.run(np.seterr, all="ignore")

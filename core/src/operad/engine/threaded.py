@@ -45,12 +45,12 @@ class _Worker:
 
     Attributes:
         block: What it has taken.
-        is_busy: Whether a thread that waits uses it, where it is a helper's.
+        is_serving: Whether a thread that waits uses it, where it is a helper's.
         has_slot: Whether it counts against the budget now.
         was_broken_off: Whether an exception ended what it did.
     """
 
-    __slots__ = ("block", "event", "has_slot", "is_busy", "pool", "run_ctx", "stream", "was_broken_off")
+    __slots__ = ("block", "event", "has_slot", "is_serving", "pool", "run_ctx", "stream", "was_broken_off")
 
     def __init__(self, pool: WorkerPool, dispatcher: Dispatcher, budget: ThreadBudget) -> None:
         self.pool = pool
@@ -59,7 +59,7 @@ class _Worker:
         self.stream = Stream(dispatcher) if pool.device else None
         self.block: OprBlock | None = None
         self.has_slot = self.was_broken_off = False
-        self.is_busy = True
+        self.is_serving = True
 
 
 @final
@@ -178,10 +178,11 @@ class ThreadedRunner(Runner):
                 thread = threading.Thread(target=self._serve, args=(hire,), name=name, daemon=True)
                 thread.start()
             except BaseException as error:
+                workers = pool.workers - 1
                 # commit: begin
                 if not hire.has_begun:
                     hire.is_given_up = True
-                    pool.workers -= 1
+                    pool.workers = workers
                     pool.is_waking = False
                 # commit: end
                 # The interpreter is ending, and who ends it runs what is left.
@@ -316,17 +317,15 @@ class ThreadedRunner(Runner):
             # A finalizer that interrupts this must not wait for a block that this thread has taken.
             thread.inside = OPERATION
             thread.worker = worker
-            while limit and len(running) <= worker.has_slot and not is_over():
-                block = self._take(worker)
-                if block is None:
+            for _ in range(limit):
+                if len(running) > worker.has_slot or is_over() or (block := self._take(worker)) is None:
                     break
                 self._run(block, worker, True)
-                limit -= 1
         finally:
             # commit: begin
             thread.inside = OUTSIDE
             thread.worker = None
-            worker.is_busy = False
+            worker.is_serving = False
             # commit: end
             self._put_down(worker)
         self._wake_next(pool)
@@ -335,8 +334,8 @@ class ThreadedRunner(Runner):
         """A place for a thread that waits."""
         for worker in self._helpers:
             # commit: begin
-            if not worker.is_busy:
-                worker.is_busy = True
+            if not worker.is_serving:
+                worker.is_serving = True
                 return worker
             # commit: end
         worker = _Worker(self._cpu, self._dispatcher, self._budget)
@@ -346,7 +345,7 @@ class ThreadedRunner(Runner):
     def heal(self) -> None:
         """See `Runner`."""
         for helper in tuple(self._helpers):
-            if not helper.is_busy:
+            if not helper.is_serving:
                 self._put_down(helper)
         if self._hires:
             self.after()
