@@ -73,6 +73,25 @@ def test_a_forked_child_works_though_another_thread_held_every_lock() -> None:
     assert code == 0
 
 
+def test_what_the_forking_thread_holds_it_gives_back_itself_in_the_child() -> None:
+    code = exit_code_of_child("""
+        lock, free = locks.new_lock(), []
+
+        def use():
+            other = threading.Thread(target=lambda: free.append(lock.acquire(timeout=30)))
+            other.start()
+            other.join()
+
+        with lock:
+            pid = os.fork()
+        if pid == 0:
+            use()
+            os._exit(0 if free == [True] else 3)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    """)
+    assert code == 0
+
+
 def test_a_forked_child_reads_the_manifest_that_another_thread_was_reading() -> None:
     pytest.importorskip("operad_elemwise", reason="the child finds its tanh")
     code = exit_code_of_child("""

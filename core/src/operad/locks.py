@@ -1,8 +1,8 @@
 """Locks that a forked child finds free.
 
 A thread that holds a lock while another one forks does not go on in the child, where nobody would ever
-give the lock back. So the child makes every lock of this module new, before any other code of operad
-runs there.
+give the lock back. So the child makes every lock of this module new that another thread held, before any
+other code of operad runs there.
 
 What a lock guards may then be half changed. So whoever uses one changes it by single assignments in an
 order in which any first part of them does no harm, or repairs it in a fork handler of its own.
@@ -33,7 +33,8 @@ def new_lock() -> Lock:
 
 def _renew() -> None:
     for lock in _locks:
-        lock._at_fork_reinit()  # what Python's own modules use, such as `logging`
+        if not lock._is_owned():  # the forking thread goes on, and gives back what it holds
+            lock._at_fork_reinit()  # what Python's own modules use, such as `logging`
 
 
 if hasattr(os, "register_at_fork"):
