@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import nullcontext
 from typing import Any
 
@@ -215,12 +216,14 @@ def test_waiting_for_pending_work_inside_is_refused() -> None:
     registered("test_waits", lambda *_: later[0].asnumpy())
     x = od.nd.ones(100_000)
     later.append(x)
-    with od.engine.get().bulk(100):  # nothing runs until the end
-        x[:] = 2
-        y = od.nd.Custom(od.nd.ones(100_000), op_type="test_waits")
-        x += y
-    with pytest.raises(BlockingInOperatorError):
-        y.asnumpy()
+    gate = threading.Event()
+    od.engine.get().push_sync(lambda _: gate.wait(), od.cpu(), (), (x._chunk.var,))
+    y = od.nd.Custom(od.nd.ones(100_000), op_type="test_waits")
+    try:
+        with pytest.raises(BlockingInOperatorError):
+            y.asnumpy()
+    finally:
+        gate.set()
 
 
 def test_it_runs_in_a_forked_child() -> None:
