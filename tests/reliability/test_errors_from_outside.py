@@ -34,7 +34,7 @@ no_signals = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no POSIX
 
 SETTINGS = {
     "inline": {"num_threads": 2},
-    "pushed": {"num_threads": 2, "inline_cost": 0},
+    "pushed": {"num_threads": 2, "inline_us": 0},
     "one-thread": {"num_threads": 1},
     "naive": {"engine": "naive"},
 }

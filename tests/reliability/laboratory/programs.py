@@ -179,7 +179,7 @@ def inline_and_read() -> Parts:
     return [work, work], lambda: None
 
 
-@program("engine imperative storage", inline_cost=0)
+@program("engine imperative storage", inline_us=0)
 def pushed_and_read() -> Parts:
     """Products that workers compute, and reads of them."""
     return inline_and_read()

@@ -9,7 +9,7 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -19,12 +19,13 @@ from operad.boundary import shortened
 from operad.context import Context
 from operad.dtypes import DType
 from operad.engine import Var
-from operad.errors import ArgumentError, BindError, ExecutorBusyError, UnknownParameterError
+from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import part_of, refitted
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
+from operad.executor.single_user import SingleUser
 from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
-from operad.imperative import Versions, copy_into, local, overwritten
+from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
 from operad.operator import PartialShape
 from operad.program import Binding, Pool, Program, Segment, codes, compile_graph, segments
@@ -97,7 +98,7 @@ class Executor(registry.Extensible):
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._last_mode: bool | None = None  # that of the last forward
         self._has_run_backward = False  # since then
-        self._user: object = None  # the thread that is inside `forward` or `backward`
+        self._single_user = SingleUser()
         registry.hooks().executor_bound(executor=self)
 
     def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None, outputs: Sequence[NDArray]) -> None:
@@ -175,26 +176,8 @@ class Executor(registry.Extensible):
             BindError: A value has another shape.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
-        self._alone("forward", self._run_forward, is_train, arrays)
+        self._single_user.call("forward", self._run_forward, is_train, arrays)
         return self.outputs
-
-    def _alone(self, what: str, function: Callable[..., None], *args: Any) -> None:
-        """Call `function(*args)`, unless another thread is inside this executor; its arrays are one set."""
-        thread = local.state
-        # commit: begin
-        before = self._user
-        if before is None:
-            self._user = thread
-        # commit: end
-        if before is not None and before is not thread:
-            raise ExecutorBusyError(
-                f"{what}: another thread is inside this executor, which has one set of arrays; bind one for "
-                "each thread, with shared_exec= or reshape() where memory matters"
-            )
-        try:
-            function(*args)
-        finally:
-            self._user = before
 
     def _run_forward(self, is_train: bool, arrays: Mapping[str, Any]) -> None:
         for name, value in arrays.items():
@@ -228,7 +211,7 @@ class Executor(registry.Extensible):
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
         if self._program.gradients:
-            self._alone("backward", self._run_backward, out_grads, is_train)
+            self._single_user.call("backward", self._run_backward, out_grads, is_train)
 
     def _run_backward(self, out_grads: NDArray | Sequence[NDArray | None] | None, is_train: bool) -> None:
         self._check_ready()

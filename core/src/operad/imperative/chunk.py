@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from itertools import filterfalse, islice, repeat
+from itertools import filterfalse, repeat
 from typing import Any, Final, final
 
 import numpy as np
@@ -146,9 +146,11 @@ def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
 def _set_failed_apart() -> None:
     """Take blocks whose contents failed out of the limbos of their sizes."""
     for limbo in tuple(_small.values()):
-        for handle in list(islice(reversed(limbo), _LOOKED_AT)):
-            if handle.var.failure is not None:
-                with suppress(ValueError):  # another thread was faster
+        for place in range(-1, -1 - min(len(limbo), _LOOKED_AT), -1):
+            # By number: other threads, and finalizers in this one, change it meanwhile.
+            with suppress(IndexError, ValueError):
+                handle = limbo[place]
+                if handle.var.failure is not None:
                     limbo.remove(handle)
                     _large.append(handle)
 
