@@ -25,6 +25,7 @@ from operad_kvstore.errors import WorkerLostError as WorkerLostError
 from operad_kvstore.inbox import Receipt as Receipt
 from operad_kvstore.inbox import Standing as Standing
 from operad_kvstore.keys import KeyTable as KeyTable
+from operad_kvstore.outbox import Outbox as Outbox
 from operad_kvstore.packets import Packet as Packet
 from operad_kvstore.placement import Extent as Extent
 from operad_kvstore.placement import Part as Part

@@ -1,7 +1,8 @@
 """The actor that is a server: `operad.kvstore.Server` with a picture of itself in a file.
 
-Ray starts a killed actor again and sends again the calls that were under way. The new one reads the picture,
-and workers send what came after it (see `link`). So a push counts once, however often it was sent.
+Ray starts a killed actor again. The new one reads the picture, and workers send what came after it (see
+`operad.kvstore.Outbox`). So a push counts once, however often it was sent. Ray itself repeats no call: it
+would know nothing of what came after the picture, nor of the order of messages.
 
 Pushes have a thread of their own, and waits another group of threads, so that waiting never keeps out what is
 waited for. A large answer is put into Ray's object store once, for all workers that ask for the same rounds.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -27,6 +28,7 @@ WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
+_ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "states"})
 
 
 @final
@@ -64,51 +66,42 @@ class ServerActor:
         return seen, durable
 
     @ray.method(concurrency_group=WAITS)
-    def wait(
+    def ask(
         self,
         rank: int,
-        number: int,
-        clocks: Mapping[Any, int],
-        barrier: int,
-        arrival_s: float,
-        message: tuple[Any, ...],
         life: str,
+        number: int,
+        waits_for: tuple[Mapping[Any, int], int, float],
+        message: tuple[Any, ...],
+        what: str,
+        arguments: tuple[Any, ...],
     ) -> tuple[int, int, Any]:
-        """See `Server.wait`; the worker's last message may come with it.
+        """Answer a question; the worker's last message may come with it.
 
+        Args:
+            rank: Who asks.
+            life: As in `join`.
+            number: Of the worker's last message.
+            waits_for: Rounds, a barrier, and how long messages may be on their way; see `Server.wait`.
+            message: The last message, or nothing.
+            what: "values" of keys, or the name of a method of the server in `_ANSWERS`.
+            arguments: Its arguments.
         Returns:
             Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
-            values of the keys. Many bytes come as a list of one reference.
+            answer. Many bytes come as a list of one reference.
         """
+        clocks, barrier, arrival_s = waits_for
         if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
             self._server.handle(rank, number, message, life)
         seen, durable = self._server.wait(
             rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
         )
-        return seen, durable, self._reply(tuple(clocks)) if seen >= number else None
-
-    @ray.method(concurrency_group=WAITS)
-    def counts(self, rank: int) -> dict[Any, int]:
-        """See `Server.counts`."""
-        counts: dict[Any, int] = self._server.counts(rank)
-        return counts
-
-    @ray.method(concurrency_group=WAITS)
-    def entries(self, keys: Sequence[Any]) -> dict[Any, Any]:
-        """See `Server.entries`."""
-        entries: dict[Any, Any] = self._server.entries(keys)
-        return entries
-
-    @ray.method(concurrency_group=WAITS)
-    def check_shapes(self, rank: int, expected: Mapping[Any, Any]) -> None:
-        """See `Server.check_shapes`."""
-        self._server.check_shapes(rank, expected)
-
-    @ray.method(concurrency_group=WAITS)
-    def states(self, dump_optimizer: bool) -> bytes:
-        """See `Server.states`."""
-        states: bytes = self._server.states(dump_optimizer)
-        return states
+        if seen < number:
+            return seen, durable, None
+        if what == "values":
+            return seen, durable, self._reply(*arguments)
+        assert what in _ANSWERS, what
+        return seen, durable, getattr(self._server, what)(*arguments)
 
     @ray.method(concurrency_group=BEATS)
     def beat(self, rank: int) -> list[int]:
@@ -167,7 +160,7 @@ def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> lis
     made = mark(concurrency_groups={CALLS: 1, WAITS: waits, BEATS: 1})(ServerActor)
     # No processor is set aside: a server works while its workers wait.
     options: dict[str, Any] = {
-        "num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "lifetime": "detached",
+        "num_cpus": 0, "max_restarts": -1, "max_task_retries": 0, "lifetime": "detached",
         "namespace": settings.job, "get_if_exists": True,
     }  # fmt: skip
     return [

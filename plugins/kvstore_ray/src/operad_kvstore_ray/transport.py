@@ -119,13 +119,13 @@ class RayTransport:
             if link.standing.is_back:
                 link.send("enter")
                 link.settle()
-                for key, count in link.answer(link.server.counts.remote(self.rank)).items():
+                for key, count in link.ask("counts", self.rank).items():
                     counts[key] = min(count, counts.get(key, count))
         return counts
 
     def states(self, dump_optimizer: bool) -> Sequence[bytes]:
         """The optimizer's states of every server."""
-        return [link.answer(link.server.states.remote(dump_optimizer)) for link in self._links]
+        return [link.ask("states", dump_optimizer) for link in self._links]
 
     def barrier(self) -> None:
         """Wait until all that was sent has arrived, and then for all workers, at the first server."""
@@ -154,13 +154,13 @@ class RayTransport:
         for home, its_keys in self._placement.by_home(keys).items():
             link = self._links[home]
             expected = self._placement.described(home, its_keys)
-            link.answer(link.server.check_shapes.remote(self.rank, expected))
+            link.ask("check_shapes", self.rank, expected)
 
     def _move(self, spread: Mapping[Any, Sequence[Any]]) -> None:
         """Bring keys whose parts were on several servers to where they are placed now."""
         if not spread or self._links[0].standing.is_back:  # then an earlier process has
             return
-        entries = [link.answer(link.server.entries.remote(list(spread))) for link in self._links]
+        entries = [link.ask("entries", list(spread)) for link in self._links]
         for key, parts in spread.items():
             arrays, rounds = zip(*(entries[part.home][key] for part in parts), strict=True)
             (whole,) = self._placement.parts(key)
