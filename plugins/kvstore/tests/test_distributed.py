@@ -67,6 +67,11 @@ class Alone:
         self.push(packets)
         return self.pull(clocks)
 
+    is_back = False
+
+    def gather(self, number: int) -> Sequence[int]:
+        return [number]
+
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         for key, parts in (self._placement.gather() if gathers else {}).items():
             arrays, rounds = zip(
@@ -82,7 +87,7 @@ class Alone:
     def enter(self) -> Mapping[Any, int]:
         return self.counts
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
+    def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
         return [server.states(dump_optimizer) for server in self.servers]
 
     def barrier(self) -> None:

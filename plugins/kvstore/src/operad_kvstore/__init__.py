@@ -5,6 +5,7 @@ class that this process has registered. `DistStore` is the store of several proc
 packages give it a `Transport`, and build on what stands here: servers, shards, compression and buckets.
 """
 
+from operad_kvstore import pictures as pictures
 from operad_kvstore.base import KVStoreBase as KVStoreBase
 from operad_kvstore.buckets import Bucket as Bucket
 from operad_kvstore.buckets import Piece as Piece

@@ -32,7 +32,6 @@ from operad_kvstore.shard import Shard
 from operad_kvstore.waits import Awaited
 
 _CHECK_EVERY_S = 0.5
-_KEPT = ("_shard", "_rounds", "_failed", "_inbox")
 
 
 @final
@@ -81,8 +80,8 @@ class Server:
         Args:
             rank: Of the worker.
             number: Of the message, from 1 on.
-            message: ("push", packets), ("barrier", its number), ("enter",), ("init", arrays, extents),
-                ("optimizer", it), ("updater", it), ("states", bytes), ("move", arrays, rounds) or
+            message: ("push", packets), ("barrier", its number), ("note", a number), ("enter",),
+                ("init", arrays, extents), ("optimizer", it), ("updater", it), ("states", bytes), ("move", arrays, rounds) or
                 ("drop", keys).
             life: As in `join`.
         Raises:
@@ -160,6 +159,11 @@ class Server:
         with self._changed:
             return {key: rounds.count(rank) for key, rounds in self._rounds.items()}
 
+    def notes(self) -> dict[int, int]:
+        """The last note of each worker."""
+        with self._changed:
+            return dict(self._inbox.notes)
+
     def entries(self, keys: Sequence[Key]) -> dict[Key, tuple[Array, KeyRounds]]:
         """What is here of keys, for ("move", ...) to another server, before anything is pushed again."""
         with self._changed:
@@ -199,16 +203,28 @@ class Server:
             return self._shard.states(dump_optimizer)
 
     def state(self) -> dict[str, Any]:
-        """All that makes the server what it is, for pickling before anything else changes it."""
-        return {name: getattr(self, name) for name in _KEPT} | {"members": self._members.state()}
+        """All that makes the server what it is, for `pictures.to_bytes` before anything else changes it."""
+        return {
+            "shard": self._shard.state(),
+            "rounds": {key: rounds.state() for key, rounds in self._rounds.items()},
+            "failed": self._failed,
+            "inbox": self._inbox.state(),
+            "members": self._members.state(),
+        }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what `state` gave."""
+    def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
+        """Become what `state` gave.
+
+        Args:
+            state: It.
+            code: The function of `set_updater`, or the optimizer, that `state` cannot hold.
+        """
         with self._changed:
-            for name in _KEPT:
-                setattr(self, name, state[name])
+            self._shard.restore(state["shard"], code)
+            self._rounds = {key: KeyRounds.restored(one) for key, one in state["rounds"].items()}
+            self._failed = dict(state["failed"])
+            self._inbox.restore(state["inbox"])
             self._members.restore(state["members"], self._inbox.ranks)
-            self._inbox.outlast()
 
     def _take_in(self, rank: int, what: str, value: Any = None, more: Any = None) -> None:
         if what == "push":
@@ -219,6 +235,8 @@ class Server:
                 self._keep()
         elif what == "barrier":
             self._inbox.barriers[rank] = max(self._inbox.barriers[rank], value)
+        elif what == "note":
+            self._inbox.notes[rank] = value
         elif what == "enter":
             self._members.arriving.discard(rank)
             self._keep()

@@ -16,10 +16,7 @@ from operad_kvstore.updates import Update, Updates
 
 @final
 class Shard:
-    """Values by key, or parts of them. Calls take and give plain arrays, and are done when they return.
-
-    A shard can be pickled if its updater can be.
-    """
+    """Values by key, or parts of them. Calls take and give plain arrays, and are done when they return."""
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
@@ -116,6 +113,15 @@ class Shard:
     def set_updater(self, updater: Update | None) -> None:
         """See `Updates.set_function`."""
         self._updates.set_function(updater)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for `restore`."""
+        return {"values": self.get(self._values), "extents": self._extents, "updates": self._updates.state()}
+
+    def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
+        """Become what `state` gave; see `Updates.restore`."""
+        self.put(state["values"], {key: Extent(*one) for key, one in state["extents"].items()})
+        self._updates.restore(state["updates"], code)
 
     def states(self, dump_optimizer: bool) -> bytes:
         """See `Updates.states`."""

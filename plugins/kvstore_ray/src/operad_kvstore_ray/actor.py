@@ -11,6 +11,7 @@ waited for. A large answer is put into Ray's object store once, for all workers 
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
 from collections.abc import Mapping
@@ -21,14 +22,14 @@ import ray
 
 import operad as od
 from operad.files import write_atomically
-from operad_kvstore_ray.pickling import pickled, unpickled
+from operad_kvstore_ray.travelling import Unpacking
 
 CALLS: Final = "calls"
 WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
-_ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "states"})
+_ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "notes", "states"})
 
 
 @final
@@ -40,16 +41,21 @@ class ServerActor:
         settings: A `StoreSettings`, as a tuple.
         is_async: Whether every push changes the value at once.
         folder: Where pictures are kept; the actor must see the same folder after a restart.
+        key: Seals the code in a picture; no other process knows it.
     """
 
-    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
-        self._file = Path(folder) / f"{name}.pickle"
-        self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
+    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str, key: bytes) -> None:
+        own = ray.get_runtime_context().get_actor_id()  # no other actor's, and the same after a restart
+        self._file = Path(folder) / f"{name}-{own}.picture"
+        known = od.kvstore.StoreSettings(*settings)
+        self._server = od.kvstore.Server(known, is_async, self._write)
+        self._unpacking = Unpacking(key, may_pickle=bool(known.allow_pickle))
         self._replying = threading.Lock()
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
         if self._file.exists():
-            # Written by this actor in its own folder.
-            self._server.restore(unpickled(self._file.read_bytes()))
+            what = f"the picture {str(self._file)!r}"
+            state = od.kvstore.pictures.from_bytes(self._file.read_bytes(), what)
+            self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
 
     @ray.method(concurrency_group=CALLS)
     def join(self, rank: int, life: str) -> Any:
@@ -58,10 +64,10 @@ class ServerActor:
 
     @ray.method(concurrency_group=CALLS)
     def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str) -> tuple[int, int]:
-        """See `Server.handle`; optimizers and updaters come pickled."""
+        """See `Server.handle`; optimizers and updaters come packed."""
         what, *values = message
         if what in {"optimizer", "updater"}:
-            values = [unpickled(values[0])]
+            values = [self._unpacking.unpacked(what, values[0])]
         seen, durable = self._server.handle(rank, number, (what, *values), life)
         return seen, durable
 
@@ -118,6 +124,8 @@ class ServerActor:
     def leave(self, rank: int) -> bool:
         """See `Server.leave`."""
         is_last: bool = self._server.leave(rank)
+        if is_last:
+            self._file.unlink(missing_ok=True)
         return is_last
 
     @ray.method(concurrency_group=BEATS)
@@ -142,7 +150,8 @@ class ServerActor:
             return reply
 
     def _write(self, state: dict[str, Any]) -> None:
-        write_atomically(self._file, pickled(state))
+        kept = {"server": state, "code": self._unpacking.sealed()}
+        write_atomically(self._file, od.kvstore.pictures.to_bytes(kept))
 
 
 def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> list[Any]:
@@ -163,8 +172,9 @@ def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> lis
         "num_cpus": 0, "max_restarts": -1, "max_task_retries": 0, "lifetime": "detached",
         "namespace": settings.job, "get_if_exists": True,
     }  # fmt: skip
+    key = secrets.token_bytes(32)
     return [
-        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder)
+        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder, key)
         for name in _names(settings, store)
     ]
 
