@@ -134,7 +134,19 @@ class MpiTransport:
         """Nothing: under MPI no other process takes over a rank."""
         return {}
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
+    def gather(self, number: int) -> Sequence[int]:
+        """The numbers of all workers."""
+        self._agree("gather")
+        mine, gathered = np.array([number], np.int64), np.empty(self.num_workers, np.int64)
+        self._settle([self._comm.Iallgather(mine, gathered)], "gather", [mine, gathered])
+        return [int(one) for one in gathered]
+
+    @property
+    def is_back(self) -> bool:
+        """Never: under MPI no other process takes over a rank."""
+        return False
+
+    def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
         """The states of this worker, which are those of all."""
         self._check()
         return [self._shard.states(dump_optimizer)]
