@@ -81,8 +81,8 @@ class Server:
             rank: Of the worker.
             number: Of the message, from 1 on.
             message: ("push", packets), ("barrier", its number), ("note", a number), ("enter",),
-                ("init", arrays, extents), ("optimizer", it), ("updater", it), ("states", bytes), ("move", arrays, rounds) or
-                ("drop", keys).
+                ("init", arrays, extents), ("optimizer", it), ("updater", it), ("states", bytes),
+                ("move", arrays, rounds) or ("drop", keys).
             life: As in `join`.
         Raises:
             WorkerLostError: This worker has been given up, or another process has its rank.

@@ -64,9 +64,9 @@ def launch(
     of the first worker that failed for good (128 and its number for a signal), and 0 if none did. Ctrl-C and
     signals that end this process end the workers too, within seconds.
 
-    With --restart the whole job starts again, with new servers: `fit(checkpoint=..., resume=True)` then goes on
-    from the newest checkpoint that all workers have. Where OPERAD_KV_ON_LOSS is `wait` or `shrink`, the failed
-    worker alone is started again, as often, and `store.resume()` says which step is next.
+    With --restart the whole job starts again, with new servers: `fit(checkpoint=..., resume=True)` then goes
+    on from the newest checkpoint that all workers have. Where OPERAD_KV_ON_LOSS is `wait` or `shrink`, the
+    failed worker alone is started again, as often, and `store.resume()` says which step is next.
     """
     for number in _ENDING:
         signal.signal(number, _end)
