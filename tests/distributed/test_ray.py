@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.distributed.conftest import ENDED_S, LIMIT_S, Run, _environment, interrupted_after, ray_command
+from tests.distributed.conftest import (
+    ENDED_S,
+    LIMIT_S,
+    PROGRAMS,
+    Run,
+    _ended,
+    _environment,
+    interrupted_after,
+    ray_command,
+)
 
 pytestmark = pytest.mark.timeout(LIMIT_S + 60)
 slow = pytest.mark.slow
@@ -140,3 +150,17 @@ def test_the_first_line_of_a_lost_worker_is_its_own(run_ray: Run) -> None:
     assert ended.code == 128 + signal.SIGKILL
     said = [line for line in ended.output.splitlines() if "starting" not in line]
     assert said[0] == "operad launch: rank 1 was killed by signal 9", ended.output
+
+
+@pytest.mark.parametrize("given", [{"RAY_AUTH_TOKEN": "0" * 64}, {"RAY_AUTH_MODE": "disabled"}])
+def test_who_has_not_the_password_of_the_cluster_is_refused_at_once(
+    cluster: dict[str, str], given: dict[str, str]
+) -> None:
+    if not cluster:
+        pytest.skip("RAY_ADDRESS names a cluster of somebody else's")
+    # Told apart by what is said: Ray would try for 20 s, and then say that it cannot reach the cluster.
+    program = [sys.executable, PROGRAMS / "failures.py", "interrupted", "dist_sync"]
+    for command in (program, ray_command(1, "failures", "interrupted", "dist_sync")):
+        ended = _ended(command, _environment(cluster | given))
+        assert ended.code == 1
+        assert "refuses this process: its password is missing or wrong" in ended.output

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, final
 
 import click
 
-from operad_kvstore_ray.session import QUIETLY, imported_ray, start_cluster
+from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
 
 _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 2.0
@@ -68,19 +68,19 @@ def launch(
     on from the newest checkpoint that all workers have. Where OPERAD_KV_ON_LOSS is `wait` or `shrink`, the
     failed worker alone is started again, as often, and `store.resume()` says which step is next.
     """
-    for number in _ENDING:
-        signal.signal(number, _end)
+    _listen()
     own = dict(_variable(text) for text in env)
     is_whole = own.get(_ON_LOSS, os.environ.get(_ON_LOSS, _RAISE)) == _RAISE
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
     cluster = Cluster(object_store_mb << 20, servers, click.echo)
+    _listen()  # again, since Ray has set a handler of its own
     counts = {"OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers)}
     shared = {**os.environ, **own, **cluster.variables, **counts, "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, script, *arguments]
     lives = restarts + 1 if is_whole else 1
     try:
         for life in range(1, lives + 1):
-            click.echo(f"operad launch: starting {workers} workers and {servers} servers")
+            click.echo(f"operad launch: starting {workers} workers; servers: {servers}")
             is_last = life == lives
             with cluster.job() as (variables, tell):
                 group = Workers(
@@ -118,6 +118,8 @@ class Cluster:
         if address is None:
             echo("operad launch: starting Ray on this machine")
             address = start_cluster(object_store_bytes, num_servers)
+        else:
+            check_password(address)
         self._address, self._ray = address, imported_ray()
         ray_own = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
         self.variables = {**ray_own, "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
@@ -254,6 +256,11 @@ class Workers:
         with lines:
             for line in lines:
                 self._echo(f"[{rank}] {line.rstrip()}")
+
+
+def _listen() -> None:
+    for number in _ENDING:
+        signal.signal(number, _end)
 
 
 def _end(number: int, _: object) -> None:
