@@ -98,6 +98,15 @@ def test_what_is_durable_is_what_the_last_picture_has() -> None:
     assert len(pictures) == 2
 
 
+def test_the_notes_of_all_workers_are_in_a_picture() -> None:
+    server = serving()
+    server.handle(0, 2, ("note", 7))
+    server.handle(1, 2, ("note", 3))
+    back = Server(TWO, False)
+    back.restore(from_bytes(to_bytes(server.state()), "it"))
+    assert back.notes() == {0: 7, 1: 3}
+
+
 def test_a_timeout_names_those_who_are_waited_for_the_key_and_the_round() -> None:
     server = serving()
     server.handle(0, 2, push(1, 1))

@@ -109,8 +109,8 @@ def _rebuilt(value: Any, arrays: list[Any]) -> Any:
     if kind == "tuple":
         return tuple(_rebuilt(one, arrays) for one in inner)
     array = arrays[inner]
-    return {
-        "array": lambda: array,
-        "bytes": lambda: array.tobytes(),
-        "ndarray": lambda: nd.array(array, dtype=array.dtype),
-    }[kind]()
+    if kind == "bytes":
+        return array.tobytes()
+    if kind == "ndarray":
+        return nd.array(array, dtype=array.dtype)
+    return {"array": array}[kind]

@@ -90,12 +90,13 @@ def check_password(address: str) -> None:
     if not re.fullmatch(r"[\w.\-]+:\d+", address):
         return
     try:
-        from ray._raylet import GcsClient  # noqa: PLC0415 - as of Ray; not public, so it may be missing
+        from ray import _raylet  # noqa: PLC0415 - as of Ray; not public, so its names may change
         from ray.exceptions import AuthenticationError  # noqa: PLC0415 - newer than the oldest Ray
     except ImportError:
         return
+    raylet: Any = _raylet
     try:
-        GcsClient(address=address)
+        raylet.GcsClient(address=address)
     except AuthenticationError:
         raise od.kvstore.StoreError(
             f"create: the Ray cluster at {address} refuses this process: its password is missing or wrong; "

@@ -82,7 +82,7 @@ def _schedule(tree: Mapping[str, Any]) -> Any:
 
 def _filled(cls: type, holds: Mapping[str, Any]) -> Any:
     """An object with these attributes, whose constructor has checked them where it was made."""
-    made = cls.__new__(cls)
+    made: Any = object.__new__(cls)
     vars(made).update(holds)
     return made
 
