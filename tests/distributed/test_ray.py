@@ -164,3 +164,12 @@ def test_who_has_not_the_password_of_the_cluster_is_refused_at_once(
         ended = _ended(command, _environment(cluster | given))
         assert ended.code == 1
         assert "refuses this process: its password is missing or wrong" in ended.output
+
+
+@slow
+@pytest.mark.parametrize("numbers", [("1", "2", "6"), ("3", "4"), ("5", "12", "13")])
+def test_values_are_exact_after_the_server_was_killed_at_certain_messages(
+    run_ray: Run, numbers: tuple[str, ...]
+) -> None:
+    ended = run_ray(2, "failures", "killed_at_message", "dist_sync", *numbers)
+    assert (ended.code, len(ended.lines("exact; not reached: []"))) == (0, 2), ended.output

@@ -12,15 +12,19 @@ from click.testing import CliRunner
 from operad_kvstore_mpi import launch
 from operad_kvstore_mpi.launch import mpirun
 
-FAILING = "#!/bin/sh\ncount=$(cat {count} 2>/dev/null || echo 0); echo $((count + 1)) > {count}; echo $@ >> {words}\n"
+FAILING = """#!/bin/sh
+count=$(cat {count} 2>/dev/null || echo 0)
+echo $((count + 1)) > {count}
+echo $@ >> {words}
+[ $count -ge 2 ] || exit 137
+"""
 
 
 @pytest.fixture
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stands for mpirun: it fails twice, and keeps the words that it was given."""
     script = tmp_path / "mpirun"
-    head = FAILING.format(count=tmp_path / "count", words=tmp_path / "words")
-    script.write_text(head + "[ $count -ge 2 ] || exit 137\n")
+    script.write_text(FAILING.format(count=tmp_path / "count", words=tmp_path / "words"))
     script.chmod(0o755)
     monkeypatch.setattr(launch, "_found", lambda: str(script))
     monkeypatch.setattr(launch, "_ENDING", ())

@@ -17,7 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -27,24 +27,11 @@ from operad.files import write_atomically
 from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
 from operad_kvstore.compression import TwoBit
 from operad_kvstore.courier import Courier
-from operad_kvstore.keys import Key
+from operad_kvstore.keys import Key, Remote
 from operad_kvstore.packets import Array, Packet, as_ndarray, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
-
-
-@final
-class Remote(NamedTuple):
-    """What a worker knows of a key.
-
-    Attributes:
-        shape: Of its value.
-        dtype: Likewise.
-    """
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
 
 
 @final
@@ -165,7 +152,7 @@ class DistStore(KVStore):
         if theirs != ours:
             raise FormatError(
                 f"it is of rank {theirs[0]} of {theirs[1]} workers, and this is rank {ours[0]} of {ours[1]}; "
-                "give each worker a prefix of its own, and start as many"
+                "give each worker a prefix of its own"
             )
         self._courier.ask(lambda: self._residuals.update(dict(state["residuals"])))
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from operad.errors import ArgumentError
-from operad_kvstore.errors import UpdateFailedError, WorkerLostError
+from operad_kvstore.errors import WorkerLostError
 from operad_kvstore.inbox import Inbox, Receipt, Standing
 from operad_kvstore.keys import Key
 from operad_kvstore.members import Members
@@ -53,7 +53,6 @@ class Server:
         # All below is used under self._changed, and is the server's state.
         self._shard, self._inbox = Shard(), Inbox()
         self._rounds: dict[Key, KeyRounds] = {}
-        self._failed: dict[Key, str] = {}
         self._bytes_since_write = 0
         self._was_configured = False
 
@@ -141,7 +140,7 @@ class Server:
                 self._changed.wait(min(left_s, _CHECK_EVERY_S))
                 for silent in self._members.find_silent():
                     self._drop(silent)
-            self._check_failed(clocks)
+            self._shard.check_moved(clocks)
             return self._inbox.receipt(rank)
 
     def values(self, keys: Sequence[Key]) -> tuple[tuple[int, ...], dict[Key, Array]]:
@@ -207,7 +206,6 @@ class Server:
         return {
             "shard": self._shard.state(),
             "rounds": {key: rounds.state() for key, rounds in self._rounds.items()},
-            "failed": self._failed,
             "inbox": self._inbox.state(),
             "members": self._members.state(),
         }
@@ -222,7 +220,6 @@ class Server:
         with self._changed:
             self._shard.restore(state["shard"], code)
             self._rounds = {key: KeyRounds.restored(one) for key, one in state["rounds"].items()}
-            self._failed = dict(state["failed"])
             self._inbox.restore(state["inbox"])
             self._members.restore(state["members"], self._inbox.ranks)
 
@@ -267,20 +264,13 @@ class Server:
             rounds = self._rounds[piece.key]
             if self._is_async:
                 if rounds.add(rank, piece, values):
-                    self._apply(piece.key, rounds.take_one(rank))
+                    self._shard.move(piece.key, rounds.take_one(rank))
             elif packet.is_after(rounds.count(rank), piece.key) and rounds.add(rank, piece, values):
                 self._complete(piece.key)
 
     def _complete(self, key: Key) -> None:
         while (total := self._rounds[key].take_round(self._members.expected)) is not None:
-            self._apply(key, total)
-
-    def _apply(self, key: Key, total: Array) -> None:
-        self._failed.pop(key, None)
-        try:
-            self._shard.apply(key, total)
-        except Exception as error:  # noqa: BLE001 - raised where the round is waited for
-            self._failed[key] = f"{type(error).__name__}: {error}"
+            self._shard.move(key, total)
 
     def _keep(self) -> None:
         self._bytes_since_write = 0
@@ -308,8 +298,3 @@ class Server:
     def _shrinks(self) -> bool:
         """Whether rounds go on without a lost worker."""
         return self._settings.on_loss == "shrink" and not self._is_async
-
-    def _check_failed(self, clocks: Mapping[Key, int]) -> None:
-        for key in clocks:
-            if key in self._failed:
-                raise UpdateFailedError(f"the updater failed on key {key!r}: {self._failed[key]}")
