@@ -110,7 +110,7 @@ class Cluster:
         echo: Prints a line.
 
     Attributes:
-        variables: Those by which workers find it.
+        variables: Those by which workers find it, beside those of this process.
     """
 
     def __init__(self, object_store_bytes: int, num_servers: int, echo: Callable[[str], None]) -> None:
@@ -121,8 +121,7 @@ class Cluster:
         else:
             check_password(address)
         self._address, self._ray = address, imported_ray()
-        ray_own = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
-        self.variables = {**ray_own, "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
+        self.variables = {"RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
 
     @contextmanager
     def job(self) -> Iterator[tuple[dict[str, str], Callable[[int, str], None]]]:
@@ -138,9 +137,9 @@ class Cluster:
                 {"OPERAD_KV_JOB": name, "OPERAD_KV_SNAPSHOTS": snapshots},
                 lambda rank, why: self._tell(name, rank, why),
             )
+        finally:
             for server in self._servers(name):
                 self._ray.kill(server)
-        finally:
             if "OPERAD_KV_SNAPSHOTS" not in os.environ:
                 shutil.rmtree(snapshots, ignore_errors=True)
 
