@@ -74,7 +74,7 @@ def test_a_restored_server_gets_the_rest_again_and_comes_to_the_same_values() ->
     server = serving(write=lambda state: pictures.append(to_bytes(state)))
     log: list[tuple[int, int, Any]] = [(0, 2, ("optimizer", od.optimizer.SGD(learning_rate=1, momentum=0.5)))]
     log += [(0, n + 3, push(n, 1)) for n in range(6)]
-    log += [(1, n + 2, push(1, n)) for n in range(6)]
+    log += [(1, 1, ("barrier", 1)), *((1, n + 2, push(1, n)) for n in range(6))]
     log.sort(key=lambda entry: entry[1])
     durable = {0: 1, 1: 1}
     for rank, number, message in log:
@@ -105,6 +105,19 @@ def test_the_notes_of_all_workers_are_in_a_picture() -> None:
     back = Server(TWO, False)
     back.restore(from_bytes(to_bytes(server.state()), "it"))
     assert back.notes() == {0: 7, 1: 3}
+
+
+def test_what_rank_0_has_set_outlasts_a_crash_before_a_barrier_tells_the_others_of_it() -> None:
+    pictures: list[bytes] = []
+    server = Server(TWO, False, lambda state: pictures.append(to_bytes(state)))
+    server.handle(0, 1, ("init", {"w": np.zeros(2, np.float32)}))
+    server.handle(1, 1, ("barrier", 1))
+    server.handle(0, 2, ("barrier", 1))
+    assert server.wait(1, 1, {}, barrier=1).seen == 1
+    back = Server(TWO, False)
+    back.restore(from_bytes(pictures[-1], "it"))
+    back.handle(1, 1, ("barrier", 1))
+    assert back.handle(1, 2, push(1, 1)).seen == 2
 
 
 def test_a_timeout_names_those_who_are_waited_for_the_key_and_the_round() -> None:

@@ -157,8 +157,6 @@ def killed_server() -> None:
 
 def killed_at_message() -> None:
     """The server is killed when rank 0 sends messages of given numbers; the values end up exact."""
-    import ray
-
     (link,) = kv._transport._links
     outbox, take, numbers = link._outbox, link._outbox.take, {int(word) for word in sys.argv[3:]}
 
@@ -166,7 +164,9 @@ def killed_at_message() -> None:
         sent = take()
         if rank == 0 and sent is not None and sent.number in numbers:
             numbers.discard(sent.number)
-            os.kill(ray.get(link.server.process_id.remote()), signal.SIGKILL)
+            while not isinstance(process := link._answer(link.server.process_id.remote()), int):
+                pass  # it is coming back
+            os.kill(process, signal.SIGKILL)
         return sent
 
     link._outbox = Mock(wraps=outbox, take=take_and_kill)

@@ -90,7 +90,7 @@ class Server:
             if not self._inbox.has_life(rank, life):
                 raise WorkerLostError(f"rank {rank} was given up: another process has its place", [rank])
             self._members.speak(rank)
-            if message[0] == "push" and self._was_configured:
+            if message[0] in {"push", "barrier"} and self._was_configured:
                 self._keep()
             if self._inbox.take(rank, number):
                 try:

@@ -23,8 +23,6 @@ from ray.exceptions import (
 import operad as od
 
 _GRACE_S: Final = 30.0
-_LOSSES: Final = 100
-"""So many calls in a row may go without an answer; a second loss soon after the first takes several."""
 _PAUSE_S: Final = 0.1
 _LOST: Final = object()
 _ARRIVAL_S: Final = 1.0
@@ -52,7 +50,7 @@ class Link:
         self._outbox: Any = od.kvstore.Outbox()
         self._under_way: deque[tuple[Any, Any]] = deque()
         self._configured = 0
-        self._losses = 0
+        self._lost_since: float | None = None
         while (standing := self._answer(server.join.remote(rank, life))) is _LOST:
             pass
         self.standing: Any = standing
@@ -161,9 +159,9 @@ class Link:
                 raise error.cause from None
             raise
         except ActorUnavailableError:
-            self._losses += 1
-            if self._losses > _LOSSES:
-                raise self._server_lost("it comes back and ends again") from None
+            self._lost_since = self._lost_since or time.monotonic()
+            if time.monotonic() - self._lost_since > self._limit_s:
+                raise self._server_lost(f"it was not back within {self._limit_s:g} s") from None
             time.sleep(_PAUSE_S)
             return _LOST
         except RayActorError as error:
@@ -172,7 +170,7 @@ class Link:
             raise od.kvstore.StoreTimeoutError(
                 f"server {self._number} did not answer rank {self._rank} for {self._limit_s:g} s"
             ) from None
-        self._losses = 0
+        self._lost_since = None
         return answer
 
     def _server_lost(self, why: str) -> Exception:
