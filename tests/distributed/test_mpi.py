@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+import signal
+from pathlib import Path
 
 import pytest
 
-from tests.distributed.conftest import LIMIT_S, Run, _environment, interrupted_after, mpi_command
+from tests.distributed.conftest import (
+    ENDED_S,
+    LIMIT_S,
+    Run,
+    _ended,
+    _environment,
+    interrupted_after,
+    mpi_command,
+    restarted_mpi_command,
+)
 
 pytestmark = pytest.mark.timeout(LIMIT_S + 60)
 slow = pytest.mark.slow
@@ -64,4 +75,24 @@ def test_ctrl_c_ends_all_workers_within_seconds(run_mpi: Run) -> None:
     command = mpi_command(2, "failures", "interrupted", "dist_sync")
     seconds, code = interrupted_after(command, _environment({}), "waiting")
     assert code != 0
-    assert seconds < 20
+    assert seconds < ENDED_S
+
+
+def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
+    run_mpi: Run, tmp_path: Path
+) -> None:
+    undisturbed = run_mpi(2, "training", str(tmp_path / "undisturbed"))
+    command = restarted_mpi_command(2, "training", str(tmp_path / "killed"), "1:13")
+    ended = _ended(command, _environment({}))
+    assert (ended.code, undisturbed.code) == (0, 0), ended.output
+    assert len(ended.lines("the job exited with 137; starting it again, 1 of 2")) == 1
+    assert len(ended.lines("Resumed from")) == 2
+    assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
+
+
+@slow
+def test_sigterm_to_the_launcher_ends_all_workers_within_seconds(run_mpi: Run) -> None:
+    command = restarted_mpi_command(2, "failures", "interrupted", "dist_sync")
+    seconds, code = interrupted_after(command, _environment({}), "waiting", signal.SIGTERM)
+    assert code == 128 + signal.SIGTERM
+    assert seconds < ENDED_S

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.distributed.conftest import LIMIT_S, Run, _environment, interrupted_after, ray_command
+from tests.distributed.conftest import (
+    ENDED_S,
+    LIMIT_S,
+    PROGRAMS,
+    Run,
+    _ended,
+    _environment,
+    interrupted_after,
+    ray_command,
+)
 
 pytestmark = pytest.mark.timeout(LIMIT_S + 60)
 slow = pytest.mark.slow
 
 
 def test_the_rules_of_synchronous_stores_hold_for_2_workers(run_ray: Run) -> None:
-    ended = run_ray(2, "rules", "dist_sync", PORT="nonsense")
+    ended = run_ray(2, "rules", "dist_sync", PORT="nonsense", OPERAD_KV_ALLOW_PICKLE="1")
     assert (ended.code, sorted(ended.lines("passed"))) == (0, ["[0] passed", "[1] passed"]), ended.output
 
 
@@ -27,7 +37,7 @@ def test_values_are_exact_after_servers_were_killed_and_came_back(run_ray: Run) 
 @slow
 @pytest.mark.parametrize("kind", ["dist_sync", "dist_device_sync"])
 def test_the_rules_of_synchronous_stores_hold_for_3_workers_and_2_servers(run_ray: Run, kind: str) -> None:
-    ended = run_ray(3, "rules", kind, options=("-s", "2"))
+    ended = run_ray(3, "rules", kind, options=("-s", "2"), OPERAD_KV_ALLOW_PICKLE="1")
     assert (ended.code, len(ended.lines("passed"))) == (0, 3), ended.output
 
 
@@ -62,7 +72,9 @@ def test_with_shrink_the_others_go_on(run_ray: Run) -> None:
 @slow
 def test_a_worker_that_is_started_again_goes_on_and_all_sums_are_exact(run_ray: Run, tmp_path: Path) -> None:
     options = ("-s", "2", "--restart", "1")
-    ended = run_ray(2, "failures", "restarted", "dist_sync", str(tmp_path / "mark"), options=options)
+    allowed = {"OPERAD_KV_ON_LOSS": "wait", "OPERAD_KV_ALLOW_PICKLE": "1"}
+    words = ("failures", "restarted", "dist_sync", str(tmp_path / "mark"))
+    ended = run_ray(2, *words, options=options, **allowed)
     assert ended.code == 0, ended.output
     assert len(ended.lines("rank 1 was killed by signal 9; starting it again, 1 of 1")) == 1
     assert sorted(ended.lines("exact")) == ["[0] exact from step 0 on", "[1] exact from step 5 on"]
@@ -107,4 +119,57 @@ def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
     command = ray_command(2, "failures", "interrupted", "dist_sync")
     seconds, code = interrupted_after(command, _environment(cluster), "waiting", number)
     assert code == 128 + number
-    assert seconds < 40
+    assert seconds < ENDED_S
+
+
+@slow
+@pytest.mark.parametrize("kills", [("1:13", "0:25"), ("server:5", "server:20"), ("0:3", "server:19", "1:30")])
+def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
+    run_ray: Run, tmp_path: Path, kills: tuple[str, ...]
+) -> None:
+    undisturbed = run_ray(2, "training", str(tmp_path / "undisturbed"))
+    ended = run_ray(2, "training", str(tmp_path / "killed"), *kills, options=("--restart", "2"))
+    assert (ended.code, undisturbed.code) == (0, 0), ended.output
+    lost = [kill for kill in kills if not kill.startswith("server")]
+    assert len(ended.lines("starting the job again")) == len(lost)
+    assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
+
+
+@slow
+def test_fit_in_the_place_of_a_worker_of_a_job_that_goes_on_is_refused(run_ray: Run, tmp_path: Path) -> None:
+    options = ("--restart", "1")
+    words = ("training", str(tmp_path), "1:13")
+    ended = run_ray(2, *words, options=options, OPERAD_KV_ON_LOSS="wait", OPERAD_KV_TIMEOUT_S="20")
+    assert ended.code == 1
+    assert ended.lines("[1] operad.errors.ArgumentError: fit: this process takes the place of an earlier one")
+
+
+@slow
+def test_the_first_line_of_a_lost_worker_is_its_own(run_ray: Run) -> None:
+    ended = run_ray(2, "failures", "killed_worker", "dist_sync")
+    assert ended.code == 128 + signal.SIGKILL
+    said = [line for line in ended.output.splitlines() if "starting" not in line]
+    assert said[0] == "operad launch: rank 1 was killed by signal 9", ended.output
+
+
+@pytest.mark.parametrize("given", [{"RAY_AUTH_TOKEN": "0" * 64}, {"RAY_AUTH_MODE": "disabled"}])
+def test_who_has_not_the_password_of_the_cluster_is_refused_at_once(
+    cluster: dict[str, str], given: dict[str, str]
+) -> None:
+    if not cluster:
+        pytest.skip("RAY_ADDRESS names a cluster of somebody else's")
+    # Told apart by what is said: Ray would try for 20 s, and then say that it cannot reach the cluster.
+    program = [sys.executable, PROGRAMS / "failures.py", "interrupted", "dist_sync"]
+    for command in (program, ray_command(1, "failures", "interrupted", "dist_sync")):
+        ended = _ended(command, _environment(cluster | given))
+        assert ended.code == 1
+        assert "refuses this process: its password is missing or wrong" in ended.output
+
+
+@slow
+@pytest.mark.parametrize("numbers", [("1", "2", "6"), ("3", "4"), ("5", "12", "13")])
+def test_values_are_exact_after_the_server_was_killed_at_certain_messages(
+    run_ray: Run, numbers: tuple[str, ...]
+) -> None:
+    ended = run_ray(2, "failures", "killed_at_message", "dist_sync", *numbers)
+    assert (ended.code, len(ended.lines("exact; not reached: []"))) == (0, 2), ended.output

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import ArgumentError, DTypeError, ShapeError
+from operad.errors import ArgumentError, DTypeError, FormatError, ShapeError
 from operad_kvstore.distributed import DistStore
 from operad_kvstore.placement import Placement
 from operad_kvstore.rounds import KeyRounds
@@ -67,6 +67,11 @@ class Alone:
         self.push(packets)
         return self.pull(clocks)
 
+    is_back = False
+
+    def gather(self, number: int) -> Sequence[int]:
+        return [number]
+
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         for key, parts in (self._placement.gather() if gathers else {}).items():
             arrays, rounds = zip(
@@ -82,7 +87,7 @@ class Alone:
     def enter(self) -> Mapping[Any, int]:
         return self.counts
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
+    def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
         return [server.states(dump_optimizer) for server in self.servers]
 
     def barrier(self) -> None:
@@ -292,3 +297,22 @@ def test_a_closed_store_takes_leave_once() -> None:
     transport.is_closed = False
     store.close()
     assert not transport.is_closed
+
+
+def test_what_compression_holds_back_is_part_of_a_checkpoint() -> None:
+    stores = [made()[0], made()[0]]
+    for store in stores:
+        store.init("w", od.nd.zeros(2))
+        store.set_gradient_compression({"type": "2bit", "threshold": 1.0})
+    stores[0].push("w", od.nd.array([0.75, 0]))
+    stores[1].load_state_dict(stores[0].state_dict())
+    for store in stores:
+        store.push("w", od.nd.array([0.5, 0]))
+        assert pulled(store, "w") == [1, 0]
+
+
+def test_the_state_of_another_rank_is_refused() -> None:
+    store, _ = made()
+    state = {"rank": 1, "num_workers": 2, "residuals": []}
+    with pytest.raises(FormatError, match="of rank 1 of 2 workers, and this is rank 0 of 1; give each"):
+        store.load_state_dict(state)

@@ -18,6 +18,7 @@ from operad_kvstore.errors import (
     WorkerLostError,
 )
 from operad_kvstore.packets import Packet
+from operad_kvstore.pictures import from_bytes, to_bytes
 from operad_kvstore.placement import Extent
 from operad_kvstore.server import Server
 from operad_kvstore.settings import StoreSettings
@@ -70,10 +71,10 @@ def test_a_message_that_comes_too_early_is_not_taken_in_and_the_receipt_says_wha
 
 def test_a_restored_server_gets_the_rest_again_and_comes_to_the_same_values() -> None:
     pictures: list[bytes] = []
-    server = serving(write=lambda state: pictures.append(pickle.dumps(state)))
+    server = serving(write=lambda state: pictures.append(to_bytes(state)))
     log: list[tuple[int, int, Any]] = [(0, 2, ("optimizer", od.optimizer.SGD(learning_rate=1, momentum=0.5)))]
     log += [(0, n + 3, push(n, 1)) for n in range(6)]
-    log += [(1, n + 2, push(1, n)) for n in range(6)]
+    log += [(1, 1, ("barrier", 1)), *((1, n + 2, push(1, n)) for n in range(6))]
     log.sort(key=lambda entry: entry[1])
     durable = {0: 1, 1: 1}
     for rank, number, message in log:
@@ -81,7 +82,7 @@ def test_a_restored_server_gets_the_rest_again_and_comes_to_the_same_values() ->
     expected = stored(server)
     for picture in pictures:
         back = Server(TWO, False)
-        back.restore(pickle.loads(picture))
+        back.restore(from_bytes(picture, "it"))
         for rank, number, message in log:
             back.handle(rank, number, message)
         assert stored(back) == expected
@@ -95,6 +96,28 @@ def test_what_is_durable_is_what_the_last_picture_has() -> None:
     assert len(pictures) == 1  # of what rank 0 initialised, before the first push
     assert server.handle(1, 2, push(1, 1)) == (2, 2)
     assert len(pictures) == 2
+
+
+def test_the_notes_of_all_workers_are_in_a_picture() -> None:
+    server = serving()
+    server.handle(0, 2, ("note", 7))
+    server.handle(1, 2, ("note", 3))
+    back = Server(TWO, False)
+    back.restore(from_bytes(to_bytes(server.state()), "it"))
+    assert back.notes() == {0: 7, 1: 3}
+
+
+def test_what_rank_0_has_set_outlasts_a_crash_before_a_barrier_tells_the_others_of_it() -> None:
+    pictures: list[bytes] = []
+    server = Server(TWO, False, lambda state: pictures.append(to_bytes(state)))
+    server.handle(0, 1, ("init", {"w": np.zeros(2, np.float32)}))
+    server.handle(1, 1, ("barrier", 1))
+    server.handle(0, 2, ("barrier", 1))
+    assert server.wait(1, 1, {}, barrier=1).seen == 1
+    back = Server(TWO, False)
+    back.restore(from_bytes(pictures[-1], "it"))
+    back.handle(1, 1, ("barrier", 1))
+    assert back.handle(1, 2, push(1, 1)).seen == 2
 
 
 def test_a_timeout_names_those_who_are_waited_for_the_key_and_the_round() -> None:
@@ -283,11 +306,11 @@ def test_without_a_policy_another_process_cannot_take_over_a_rank() -> None:
 
 def test_who_has_taken_over_a_rank_is_known_after_a_crash_of_the_server() -> None:
     pictures: list[bytes] = []
-    server = Server(TWO._replace(on_loss="wait"), False, lambda state: pictures.append(pickle.dumps(state)))
+    server = Server(TWO._replace(on_loss="wait"), False, lambda state: pictures.append(to_bytes(state)))
     server.join(1, "first of 1")
     server.join(1, "second of 1")
     back = Server(TWO._replace(on_loss="wait"), False)
-    back.restore(pickle.loads(pictures[-1]))
+    back.restore(from_bytes(pictures[-1], "it"))
     assert back.join(1, "second of 1").is_back
     with pytest.raises(WorkerLostError, match="another process has its place"):
         back.handle(1, 1, push(1, 1), "first of 1")
@@ -295,13 +318,11 @@ def test_who_has_taken_over_a_rank_is_known_after_a_crash_of_the_server() -> Non
 
 def test_an_optimizer_outlasts_a_crash_before_anything_that_it_moves_is_taken_in() -> None:
     pictures: list[bytes] = []
-    server = serving(
-        TWO._replace(snapshot_every=100), write=lambda state: pictures.append(pickle.dumps(state))
-    )
+    server = serving(TWO._replace(snapshot_every=100), write=lambda state: pictures.append(to_bytes(state)))
     server.handle(0, 2, ("optimizer", od.optimizer.SGD(learning_rate=1)))
     server.handle(0, 3, push(1, 1))
     back = Server(TWO, False)
-    back.restore(pickle.loads(pictures[-1]))
+    back.restore(from_bytes(pictures[-1], "it"))
     assert back.handle(1, 2, push(1, 1)).seen == 2
     back.handle(0, 3, push(1, 1))
     assert stored(back) == [-2, -2]

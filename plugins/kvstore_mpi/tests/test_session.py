@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import operad as od
 from operad.errors import PluginError, UnsupportedError
+from operad_kvstore_mpi.session import _end_all_with_this_process
 
 
 def test_an_asynchronous_store_is_refused_with_the_engine_that_has_one() -> None:
@@ -24,3 +27,15 @@ def test_going_on_without_a_lost_worker_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OPERAD_KV_ON_LOSS", on_loss)
     with pytest.raises(UnsupportedError, match=f"OPERAD_KV_ON_LOSS is '{on_loss}', and under MPI"):
         od.kv.create("dist_sync", engine="mpi")
+
+
+def test_a_lost_worker_is_the_first_line_of_what_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", lambda *_: sys.stderr.write("Traceback\n"))
+    ended: list[int] = []
+    _end_all_with_this_process(SimpleNamespace(COMM_WORLD=SimpleNamespace(Abort=ended.append)))
+    error = od.kv.WorkerLostError("rank 1 has ended; lost in barrier", [1])
+    sys.excepthook(type(error), error, None)
+    assert capsys.readouterr().err == "operad: rank 1 has ended; lost in barrier\nTraceback\n"
+    assert ended == [1]

@@ -58,13 +58,16 @@ def test_a_worker_that_fails_more_often_than_it_may_ends_the_job() -> None:
     ]
 
 
-def test_starting_again_what_nobody_waits_for_is_refused() -> None:
-    words = ["-n", "2", "--restart", "1", "--env", "OPERAD_KV_ON_LOSS=raise", "x.py"]
-    done = CliRunner().invoke(launch, words)
-    assert (done.exit_code, "OPERAD_KV_ON_LOSS is 'raise'" in done.output) == (2, True)
-
-
 @pytest.mark.parametrize("words", [["-n", "2", "--env", "COLOUR", "x.py"], ["x.py"], ["-n", "0", "x.py"]])
 def test_a_wrong_command_line_is_an_error_before_anything_starts(words: list[str]) -> None:
     done = CliRunner().invoke(launch, words)
     assert done.exit_code == 2
+
+
+def test_a_lost_worker_is_a_line_before_anybody_else_is_told() -> None:
+    said: list[str] = []
+    body = PROGRAM + "sys.exit(7) if rank else time.sleep(600)"
+    workers = Workers([sys.executable, "-c", body], os.environ, 2, said.append)
+    workers.run(0.0, lambda rank, why: said.append(f"told of {rank}"))
+    workers.end()
+    assert said == ["operad launch: rank 1 exited with 7", "told of 1", "operad launch: ending rank 0"]

@@ -11,6 +11,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, FormatError, ParamError, UnsupportedError
+from operad_module.exact_checkpoint import newest
 
 
 class StoppedError(Exception):
@@ -257,3 +258,49 @@ def test_early_stop_remembers_what_it_saw_before_a_break(fit: Any, prefix: str, 
     with pytest.raises(StoppedError):
         stopped(checkpoint=checkpoint, batch_end_callback=stop_at(2, 0))
     assert stopped(checkpoint=checkpoint, resume=True) == whole
+
+
+class Shared(od.kvstore.KVStore):  # type: ignore[misc]
+    """A store of one process that stands for one of two workers."""
+
+    is_back = False
+
+    def __init__(self, others_newest: int = 0) -> None:
+        super().__init__("local")
+        self._others_newest = others_newest
+        self.meetings: list[list[str]] = []
+        self.prefix = ""
+
+    def gather(self, number: int) -> list[int]:
+        return [number, self._others_newest]
+
+    def barrier(self) -> None:
+        if self.prefix:
+            self.meetings.append([name for name in names(self.prefix) if name.endswith(".resume")])
+
+
+def test_workers_go_on_from_the_newest_checkpoint_that_all_have(fit: Any, prefix: str) -> None:
+    undisturbed = fit(checkpoint=od.callback.Checkpoint(prefix), num_epoch=3, kvstore=Shared())
+    for others, found in ((3, 3), (2, 2), (0, None)):
+        saved = newest(prefix, Shared(others).gather)
+        assert (None if saved is None else saved.state["place"][0]) == found
+    again = fit(
+        checkpoint=od.callback.Checkpoint(prefix), num_epoch=3, resume=True, kvstore=Shared(others_newest=1)
+    )
+    assert_same(again, undisturbed)
+
+
+def test_no_checkpoint_is_removed_before_all_workers_have_the_next(fit: Any, prefix: str) -> None:
+    store = Shared()
+    store.prefix = prefix
+    fit(checkpoint=od.callback.Checkpoint(prefix, keep=1), num_epoch=3, kvstore=store)
+    first, second, third = (f"net-000{number}.resume" for number in (1, 2, 3))
+    assert store.meetings == [[first], [first, second], [second, third]]
+    assert [name for name in names(prefix) if name.endswith(".resume")] == [third]
+
+
+def test_fit_in_the_place_of_a_worker_of_a_job_that_goes_on_is_refused(fit: Any) -> None:
+    store = Shared()
+    store.is_back = True
+    with pytest.raises(ArgumentError, match="leave out OPERAD_KV_ON_LOSS, so that the whole job"):
+        fit(kvstore=store)

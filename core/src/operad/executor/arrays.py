@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection, Mapping, MutableMapping
 from typing import Any
 
+import numpy as np
+
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import BindError
@@ -121,3 +123,19 @@ def part_of(array: NDArray, shape: Shape) -> NDArray | None:
     if array.shape == shape:
         return array
     return array.reshape(-1)[:size].reshape(shape) if size <= array.size else None
+
+
+def set_values(what: str, target: NDArray, value: Any) -> None:
+    """Give an array the values of an array or of nested lists, which must have its shape."""
+    shape = value.shape if isinstance(value, NDArray) else np.shape(value)
+    if shape != target.shape:
+        raise BindError(
+            f"{what} has shape {shape}, expected {target.shape}; `reshape` makes another executor"
+        )
+    target[...] = value.detach() if isinstance(value, NDArray) else value
+
+
+def check_context(name: str, array: NDArray, ctx: Context) -> None:
+    """Refuse an array that lies elsewhere."""
+    if array.context is not ctx:
+        raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")

@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
-import numpy as np
-
 from operad import registry
 from operad.boundary import shortened
 from operad.context import Context
 from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
-from operad.executor.arrays import part_of, refitted
+from operad.executor.arrays import check_context, part_of, refitted, set_values
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
@@ -105,12 +103,12 @@ class Executor(registry.Extensible):
         program = self._program
         bound: dict[int, NDArray] = {}
         for name, array in arrays.items():
-            _check_context(name, array, program.specs[name].ctx)
+            check_context(name, array, program.specs[name].ctx)
             bound[program.variables[name]] = array
         for name, entry in program.gradients.items():
             grad = self.grad_dict[name]
             assert grad is not None
-            _check_context(f"gradient of {name}", grad, program.spec(entry).ctx)
+            check_context(f"gradient of {name}", grad, program.spec(entry).ctx)
             bound[entry] = grad
         self._head_grads: list[NDArray | None] = []
         for name in head_names(self._graph):
@@ -185,7 +183,7 @@ class Executor(registry.Extensible):
                 raise ArgumentError(
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
-            _set_values(f"forward: {name!r}", self.arg_dict[name], value)
+            set_values(f"forward: {name!r}", self.arg_dict[name], value)
         self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
         self._binding.take_ownership()
@@ -305,7 +303,7 @@ class Executor(registry.Extensible):
         ):
             for name, value in given.items():
                 if name in own:
-                    _set_values(f"copy_params_from: {name!r}", own[name], value)
+                    set_values(f"copy_params_from: {name!r}", own[name], value)
                 elif not allow_extra_params:
                     raise UnknownParameterError(
                         f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
@@ -386,17 +384,3 @@ class Executor(registry.Extensible):
 def _empty_like(program: Program, entry: int) -> NDArray:
     spec = program.spec(entry)
     return empty(spec.shape, spec.ctx, spec.dtype)
-
-
-def _set_values(what: str, target: NDArray, value: Any) -> None:
-    shape = value.shape if isinstance(value, NDArray) else np.shape(value)
-    if shape != target.shape:
-        raise BindError(
-            f"{what} has shape {shape}, expected {target.shape}; `reshape` makes another executor"
-        )
-    target[...] = value.detach() if isinstance(value, NDArray) else value
-
-
-def _check_context(name: str, array: NDArray, ctx: Context) -> None:
-    if array.context is not ctx:
-        raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")

@@ -5,6 +5,7 @@ class that this process has registered. `DistStore` is the store of several proc
 packages give it a `Transport`, and build on what stands here: servers, shards, compression and buckets.
 """
 
+from operad_kvstore import pictures as pictures
 from operad_kvstore.base import KVStoreBase as KVStoreBase
 from operad_kvstore.buckets import Bucket as Bucket
 from operad_kvstore.buckets import Piece as Piece
@@ -25,6 +26,7 @@ from operad_kvstore.errors import WorkerLostError as WorkerLostError
 from operad_kvstore.inbox import Receipt as Receipt
 from operad_kvstore.inbox import Standing as Standing
 from operad_kvstore.keys import KeyTable as KeyTable
+from operad_kvstore.outbox import Outbox as Outbox
 from operad_kvstore.packets import Packet as Packet
 from operad_kvstore.placement import Extent as Extent
 from operad_kvstore.placement import Part as Part

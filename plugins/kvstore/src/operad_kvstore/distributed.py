@@ -17,34 +17,21 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from operad import NDArray, autograd, cpu, nd
-from operad.errors import ArgumentError, DTypeError
+from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import read_bytes, write_atomically
 from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
 from operad_kvstore.compression import TwoBit
 from operad_kvstore.courier import Courier
-from operad_kvstore.keys import Key
+from operad_kvstore.keys import Key, Remote
 from operad_kvstore.packets import Array, Packet, as_ndarray, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
-
-
-@final
-class Remote(NamedTuple):
-    """What a worker knows of a key.
-
-    Attributes:
-        shape: Of its value.
-        dtype: Likewise.
-    """
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
 
 
 @final
@@ -126,7 +113,8 @@ class DistStore(KVStore):
 
     def save_optimizer_states(self, fname: str | Path, dump_optimizer: bool = False) -> None:
         """Write what the optimizer keeps of all values to a file; one worker is enough."""
-        of_shards = self._courier.ask(lambda: self._transport.states(dump_optimizer))
+        clocks = {name: self._clocks[name] for name in self._table}
+        of_shards = self._courier.ask(lambda: self._transport.states(dump_optimizer, clocks))
         if len(of_shards) == 1:
             write_atomically(fname, of_shards[0])
             return
@@ -140,6 +128,34 @@ class DistStore(KVStore):
         """Take over the file that rank 0 has. Every worker calls this."""
         content = read_bytes(fname, f"optimizer states {str(fname)!r}") if self.rank == 0 else b""
         self._configure("states", content)
+
+    @property
+    def is_back(self) -> bool:
+        """Whether this process takes the place of an earlier one with its rank; see `resume`."""
+        return self._transport.is_back
+
+    def gather(self, number: int) -> list[int]:
+        """The numbers that the workers give, by rank. Every worker calls this."""
+        return list(self._courier.ask(lambda: self._transport.gather(number)))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Whose it is, and what compression has held back of all that was pushed, for `load_state_dict`."""
+        kept = self._courier.ask(lambda: [[key, array.copy()] for key, array in self._residuals.items()])
+        return {"rank": self.rank, "num_workers": self.num_workers, "residuals": kept}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Hold back what this worker's store held back when `state_dict` was called.
+
+        Raises:
+            FormatError: It is another worker's, or of another number of workers.
+        """
+        theirs, ours = (state["rank"], state["num_workers"]), (self.rank, self.num_workers)
+        if theirs != ours:
+            raise FormatError(
+                f"it is of rank {theirs[0]} of {theirs[1]} workers, and this is rank {ours[0]} of {ours[1]}; "
+                "give each worker a prefix of its own"
+            )
+        self._courier.ask(lambda: self._residuals.update(dict(state["residuals"])))
 
     def resume(self, key: Any = None) -> int:
         """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from operad_kvstore.keys import Key
 from operad_kvstore.placement import Extent
@@ -49,16 +49,18 @@ class Standing(NamedTuple):
 
 @final
 class Inbox:
-    """Up to where a server has the messages of each worker. It can be pickled.
+    """Up to where a server has the messages of each worker.
 
     Attributes:
         barriers: How many barriers each rank has called, in all its lives.
         configured: How often each rank has configured the server, likewise.
+        notes: The last note of each rank.
     """
 
     def __init__(self) -> None:
         self.barriers: defaultdict[int, int] = defaultdict(int)
         self.configured: defaultdict[int, int] = defaultdict(int)
+        self.notes: dict[int, int] = {}
         self._seen: defaultdict[int, int] = defaultdict(int)
         self._durable: dict[int, int] = {}
         self._lives: dict[int, str] = {}
@@ -102,6 +104,22 @@ class Inbox:
     def receipt(self, rank: int) -> Receipt:
         """What is here of a rank's messages."""
         return Receipt(self._seen[rank], self._durable.get(rank, 0))
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for `restore`."""
+        return {
+            "counts": (self.barriers, self.configured, self._seen),
+            "notes": self.notes,
+            "lives": self._lives,
+            "back": [*self._back],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Become what `state` gave, all of which outlasts a crash."""
+        self.barriers, self.configured, self._seen = (defaultdict(int, one) for one in state["counts"])
+        self.notes = dict(state["notes"])
+        self._lives, self._back = dict(state["lives"]), set(state["back"])
+        self.outlast()
 
     @property
     def ranks(self) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar, final
+from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -14,6 +14,19 @@ Key = int | str
 Entry = TypeVar("Entry")
 
 _WORDS: Final = {int: "an integer", str: "a string"}
+
+
+@final
+class Remote(NamedTuple):
+    """What a worker knows of a key.
+
+    Attributes:
+        shape: Of its value.
+        dtype: Likewise.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
 
 @final

@@ -120,11 +120,11 @@ class Members:
 
     def state(self) -> dict[str, Any]:
         """Who is lost, for `restore`."""
-        return {"lost": self.lost, "finished": self.finished, "arriving": self.arriving}
+        return {"lost": self.lost, "finished": [*self.finished], "arriving": [*self.arriving]}
 
     def restore(self, state: Mapping[str, Any], ranks: Iterable[int]) -> None:
         """Know what `state` gave, and hear of some ranks."""
-        for name, value in state.items():
-            setattr(self, name, value)
+        self.lost = dict(state["lost"])
+        self.finished, self.arriving = set(state["finished"]), set(state["arriving"])
         for rank in ranks:
             self.hear(rank)

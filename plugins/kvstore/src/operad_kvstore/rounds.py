@@ -8,8 +8,8 @@ whoever came first: the same numbers give the same bits.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
-from typing import Final, final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -87,6 +87,21 @@ class KeyRounds:
     def forget_part(self, rank: int) -> None:
         """Drop a push of which the last part has not come."""
         self._begun.pop(rank, None)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for `restored`."""
+        whole = {rank: list(queue) for rank, queue in self._whole.items()}
+        size = self._num_elements, self._dtype.name
+        return {"size": size, "whole": whole, "begun": self._begun, "done": self.done}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> KeyRounds:
+        """The rounds that `state` was asked of."""
+        size, dtype = state["size"]
+        made = cls(size, np.dtype(dtype))
+        made._whole = {rank: deque(arrays) for rank, arrays in state["whole"].items()}
+        made._begun, made.done = dict(state["begun"]), state["done"]
+        return made
 
     @classmethod
     def joined(cls, parts: Sequence[KeyRounds]) -> KeyRounds:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from operad.errors import ArgumentError
-from operad_kvstore.errors import UpdateFailedError, WorkerLostError
+from operad_kvstore.errors import WorkerLostError
 from operad_kvstore.inbox import Inbox, Receipt, Standing
 from operad_kvstore.keys import Key
 from operad_kvstore.members import Members
@@ -32,7 +32,6 @@ from operad_kvstore.shard import Shard
 from operad_kvstore.waits import Awaited
 
 _CHECK_EVERY_S = 0.5
-_KEPT = ("_shard", "_rounds", "_failed", "_inbox")
 
 
 @final
@@ -54,7 +53,6 @@ class Server:
         # All below is used under self._changed, and is the server's state.
         self._shard, self._inbox = Shard(), Inbox()
         self._rounds: dict[Key, KeyRounds] = {}
-        self._failed: dict[Key, str] = {}
         self._bytes_since_write = 0
         self._was_configured = False
 
@@ -81,9 +79,9 @@ class Server:
         Args:
             rank: Of the worker.
             number: Of the message, from 1 on.
-            message: ("push", packets), ("barrier", its number), ("enter",), ("init", arrays, extents),
-                ("optimizer", it), ("updater", it), ("states", bytes), ("move", arrays, rounds) or
-                ("drop", keys).
+            message: ("push", packets), ("barrier", its number), ("note", a number), ("enter",),
+                ("init", arrays, extents), ("optimizer", it), ("updater", it), ("states", bytes),
+                ("move", arrays, rounds) or ("drop", keys).
             life: As in `join`.
         Raises:
             WorkerLostError: This worker has been given up, or another process has its rank.
@@ -92,7 +90,7 @@ class Server:
             if not self._inbox.has_life(rank, life):
                 raise WorkerLostError(f"rank {rank} was given up: another process has its place", [rank])
             self._members.speak(rank)
-            if message[0] == "push" and self._was_configured:
+            if message[0] in {"push", "barrier"} and self._was_configured:
                 self._keep()
             if self._inbox.take(rank, number):
                 try:
@@ -142,7 +140,7 @@ class Server:
                 self._changed.wait(min(left_s, _CHECK_EVERY_S))
                 for silent in self._members.find_silent():
                     self._drop(silent)
-            self._check_failed(clocks)
+            self._shard.check_moved(clocks)
             return self._inbox.receipt(rank)
 
     def values(self, keys: Sequence[Key]) -> tuple[tuple[int, ...], dict[Key, Array]]:
@@ -159,6 +157,11 @@ class Server:
         """Of each key the last round that has a push of a worker, or needs none of it any more."""
         with self._changed:
             return {key: rounds.count(rank) for key, rounds in self._rounds.items()}
+
+    def notes(self) -> dict[int, int]:
+        """The last note of each worker."""
+        with self._changed:
+            return dict(self._inbox.notes)
 
     def entries(self, keys: Sequence[Key]) -> dict[Key, tuple[Array, KeyRounds]]:
         """What is here of keys, for ("move", ...) to another server, before anything is pushed again."""
@@ -199,16 +202,26 @@ class Server:
             return self._shard.states(dump_optimizer)
 
     def state(self) -> dict[str, Any]:
-        """All that makes the server what it is, for pickling before anything else changes it."""
-        return {name: getattr(self, name) for name in _KEPT} | {"members": self._members.state()}
+        """All that makes the server what it is, for `pictures.to_bytes` before anything else changes it."""
+        return {
+            "shard": self._shard.state(),
+            "rounds": {key: rounds.state() for key, rounds in self._rounds.items()},
+            "inbox": self._inbox.state(),
+            "members": self._members.state(),
+        }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what `state` gave."""
+    def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
+        """Become what `state` gave.
+
+        Args:
+            state: It.
+            code: The function of `set_updater`, or the optimizer, that `state` cannot hold.
+        """
         with self._changed:
-            for name in _KEPT:
-                setattr(self, name, state[name])
+            self._shard.restore(state["shard"], code)
+            self._rounds = {key: KeyRounds.restored(one) for key, one in state["rounds"].items()}
+            self._inbox.restore(state["inbox"])
             self._members.restore(state["members"], self._inbox.ranks)
-            self._inbox.outlast()
 
     def _take_in(self, rank: int, what: str, value: Any = None, more: Any = None) -> None:
         if what == "push":
@@ -219,6 +232,8 @@ class Server:
                 self._keep()
         elif what == "barrier":
             self._inbox.barriers[rank] = max(self._inbox.barriers[rank], value)
+        elif what == "note":
+            self._inbox.notes[rank] = value
         elif what == "enter":
             self._members.arriving.discard(rank)
             self._keep()
@@ -249,20 +264,13 @@ class Server:
             rounds = self._rounds[piece.key]
             if self._is_async:
                 if rounds.add(rank, piece, values):
-                    self._apply(piece.key, rounds.take_one(rank))
+                    self._shard.move(piece.key, rounds.take_one(rank))
             elif packet.is_after(rounds.count(rank), piece.key) and rounds.add(rank, piece, values):
                 self._complete(piece.key)
 
     def _complete(self, key: Key) -> None:
         while (total := self._rounds[key].take_round(self._members.expected)) is not None:
-            self._apply(key, total)
-
-    def _apply(self, key: Key, total: Array) -> None:
-        self._failed.pop(key, None)
-        try:
-            self._shard.apply(key, total)
-        except Exception as error:  # noqa: BLE001 - raised where the round is waited for
-            self._failed[key] = f"{type(error).__name__}: {error}"
+            self._shard.move(key, total)
 
     def _keep(self) -> None:
         self._bytes_since_write = 0
@@ -290,8 +298,3 @@ class Server:
     def _shrinks(self) -> bool:
         """Whether rounds go on without a lost worker."""
         return self._settings.on_loss == "shrink" and not self._is_async
-
-    def _check_failed(self, clocks: Mapping[Key, int]) -> None:
-        for key in clocks:
-            if key in self._failed:
-                raise UpdateFailedError(f"the updater failed on key {key!r}: {self._failed[key]}")

@@ -27,6 +27,8 @@ class StoreSettings(NamedTuple):
             without it (`shrink`), or wait until a process takes over its rank (`wait`).
         snapshots: The folder for what servers write to come back after a crash; empty for a temporary one.
         snapshot_every: A server writes after so many rounds: pushes of all it stores by every worker.
+        allow_pickle: 1: functions of `set_updater`, and optimizers that are not operad's, may travel as
+            pickled code, which runs in the servers.
     """
 
     engine: str = ""
@@ -39,6 +41,7 @@ class StoreSettings(NamedTuple):
     on_loss: str = "raise"
     snapshots: str = ""
     snapshot_every: int = 4
+    allow_pickle: int = 0
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Self:

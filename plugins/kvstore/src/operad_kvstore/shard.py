@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 from operad import NDArray, nd
-from operad_kvstore.errors import RoundMismatchError
+from operad_kvstore.errors import RoundMismatchError, UpdateFailedError
 from operad_kvstore.keys import Key
 from operad_kvstore.packets import Array, as_ndarray
 from operad_kvstore.placement import Extent
@@ -16,15 +16,13 @@ from operad_kvstore.updates import Update, Updates
 
 @final
 class Shard:
-    """Values by key, or parts of them. Calls take and give plain arrays, and are done when they return.
-
-    A shard can be pickled if its updater can be.
-    """
+    """Values by key, or parts of them. Calls take and give plain arrays, and are done when they return."""
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
         self._extents: dict[Key, Extent] = {}
         self._updates = Updates()
+        self._failed: dict[Key, tuple[str, Exception | None]] = {}
 
     def put(self, values: Mapping[Key, Array], extents: Mapping[Key, Extent] | None = None) -> None:
         """Store copies of values, also under keys that have one.
@@ -99,6 +97,25 @@ class Shard:
         self._updates.run(key, gradient, stored, is_private=True)
         stored.wait_to_read()
 
+    def move(self, key: Key, total: Array) -> None:
+        """`apply`, whose error `check_moved` raises until a later one succeeds."""
+        self._failed.pop(key, None)
+        try:
+            self.apply(key, total)
+        except Exception as error:  # noqa: BLE001 - raised where the round is waited for
+            self._failed[key] = f"{type(error).__name__}: {error}", error
+
+    def check_moved(self, keys: Iterable[Key]) -> None:
+        """Pass where the last `move` of each key succeeded.
+
+        Raises:
+            UpdateFailedError: It did not.
+        """
+        for key in keys:
+            if key in self._failed:
+                text, error = self._failed[key]
+                raise UpdateFailedError(f"the updater failed on key {key!r}: {text}") from error
+
     @property
     def has_updater(self) -> bool:
         """Whether something else than assignment happens to what is pushed."""
@@ -116,6 +133,18 @@ class Shard:
     def set_updater(self, updater: Update | None) -> None:
         """See `Updates.set_function`."""
         self._updates.set_function(updater)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for `restore`."""
+        failed = {key: text for key, (text, _) in self._failed.items()}
+        kept = {"values": self.get(self._values), "extents": self._extents, "failed": failed}
+        return {**kept, "updates": self._updates.state()}
+
+    def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
+        """Become what `state` gave; see `Updates.restore`."""
+        self.put(state["values"], {key: Extent(*one) for key, one in state["extents"].items()})
+        self._failed = {key: (text, None) for key, text in state["failed"].items()}
+        self._updates.restore(state["updates"], code)
 
     def states(self, dump_optimizer: bool) -> bytes:
         """See `Updates.states`."""

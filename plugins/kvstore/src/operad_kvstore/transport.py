@@ -76,8 +76,15 @@ class Transport(Protocol):
             By key how many rounds have a push of this rank already, of a process that had the rank before.
         """
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
-        """The optimizer's states of every server."""
+    def states(self, dump_optimizer: bool, clocks: Mapping[Key, int]) -> Sequence[bytes]:
+        """The optimizer's states of every server, after the rounds of given numbers."""
+
+    def gather(self, number: int) -> Sequence[int]:
+        """The numbers that the workers give, by rank; every worker calls."""
+
+    @property
+    def is_back(self) -> bool:
+        """Whether another process had this rank before."""
 
     def barrier(self) -> None:
         """Wait until every worker has called it."""

@@ -140,6 +140,30 @@ class Updates:
         updater.optimizer.num_update = max(counts.values(), default=0)
         return self.states(dump_optimizer)
 
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs: an optimizer and its states; of what is code only that there is some."""
+        optimizer = None if self._of_optimizer is None else self._of_optimizer.optimizer
+        is_declared = optimizer is not None and operad.optimizer.is_declarable(optimizer)
+        return {
+            "is_set": self.is_set,
+            "optimizer": operad.optimizer.declare(optimizer) if is_declared else None,
+            "states": None if optimizer is None else self.states(dump_optimizer=True),
+        }
+
+    def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
+        """Become what `state` gave.
+
+        Args:
+            state: It.
+            code: The function, or the optimizer of a program's own.
+        """
+        if state["states"] is None:
+            self.set_function(code if state["is_set"] else None)
+            return
+        declared = state["optimizer"]
+        self.set_optimizer(code if declared is None else operad.optimizer.from_declared(declared))
+        self.set_states(state["states"])
+
     @property
     def is_elementwise(self) -> bool:
         """Whether each element moves as if it were alone; of functions nobody knows."""

@@ -62,6 +62,8 @@ def _end_all_with_this_process(mpi: Any) -> None:
     def show_and_end(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
+        if isinstance(error, od.kvstore.StoreError):
+            sys.stderr.write(f"operad: {error}\n")  # first, as the traceback has dozens of lines
         show(kind, error, traceback)
         sys.stdout.flush()
         sys.stderr.flush()

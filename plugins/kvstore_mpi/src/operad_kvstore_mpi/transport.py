@@ -41,7 +41,6 @@ class MpiTransport:
     def __init__(self, comm: Any, timeout_s: float) -> None:
         self._comm, self._timeout_s = comm, timeout_s
         self._shard = od.kvstore.Shard()
-        self._failed: dict[Any, Exception] = {}
         self._sizes: dict[Any, int] = {}
         self._num_agreed = 0
         self._checksum = 0
@@ -97,21 +96,12 @@ class MpiTransport:
                     totals[piece.key] = np.empty(size, summed.dtype)
                 totals[piece.key][piece.start : piece.stop] = summed
         for key, total in totals.items():
-            self._failed.pop(key, None)
-            try:
-                self._shard.apply(key, total)
-            except Exception as error:  # noqa: BLE001 - raised where the key is pulled
-                self._failed[key] = error
+            self._shard.move(key, total)
 
     def pull(self, clocks: Mapping[Any, int]) -> Mapping[Any, Array]:
         """Copies of this worker's values, which are those of all."""
         self._check()
-        for key in clocks:
-            if key in self._failed:
-                error = self._failed[key]
-                raise od.kvstore.UpdateFailedError(
-                    f"the updater failed on key {key!r}: {type(error).__name__}: {error}"
-                ) from error
+        self._shard.check_moved(clocks)
         found: Mapping[Any, Array] = self._shard.get(clocks)
         return found
 
@@ -134,7 +124,19 @@ class MpiTransport:
         """Nothing: under MPI no other process takes over a rank."""
         return {}
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
+    def gather(self, number: int) -> Sequence[int]:
+        """The numbers of all workers."""
+        self._agree("gather")
+        mine, gathered = np.array([number], np.int64), np.empty(self.num_workers, np.int64)
+        self._settle([self._comm.Iallgather(mine, gathered)], "gather", [mine, gathered])
+        return [int(one) for one in gathered]
+
+    @property
+    def is_back(self) -> bool:
+        """Never: under MPI no other process takes over a rank."""
+        return False
+
+    def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
         """The states of this worker, which are those of all."""
         self._check()
         return [self._shard.states(dump_optimizer)]

@@ -1,7 +1,8 @@
 """The actor that is a server: `operad.kvstore.Server` with a picture of itself in a file.
 
-Ray starts a killed actor again and sends again the calls that were under way. The new one reads the picture,
-and workers send what came after it (see `link`). So a push counts once, however often it was sent.
+Ray starts a killed actor again. The new one reads the picture, and workers send what came after it (see
+`operad.kvstore.Outbox`). So a push counts once, however often it was sent. Ray itself repeats no call: it
+would know nothing of what came after the picture, nor of the order of messages.
 
 Pushes have a thread of their own, and waits another group of threads, so that waiting never keeps out what is
 waited for. A large answer is put into Ray's object store once, for all workers that ask for the same rounds.
@@ -10,23 +11,25 @@ waited for. A large answer is put into Ray's object store once, for all workers 
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
 import ray
 
 import operad as od
-from operad.files import write_atomically
-from operad_kvstore_ray.pickling import pickled, unpickled
+from operad.files import read_bytes, write_atomically
+from operad_kvstore_ray.travelling import Unpacking
 
 CALLS: Final = "calls"
 WAITS: Final = "waits"
 BEATS: Final = "beats"
 _SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
+_ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "notes", "states"})
 
 
 @final
@@ -38,16 +41,21 @@ class ServerActor:
         settings: A `StoreSettings`, as a tuple.
         is_async: Whether every push changes the value at once.
         folder: Where pictures are kept; the actor must see the same folder after a restart.
+        key: Seals the code in a picture; no other process knows it.
     """
 
-    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str) -> None:
-        self._file = Path(folder) / f"{name}.pickle"
-        self._server = od.kvstore.Server(od.kvstore.StoreSettings(*settings), is_async, self._write)
+    def __init__(self, name: str, settings: tuple[Any, ...], is_async: bool, folder: str, key: bytes) -> None:
+        own = ray.get_runtime_context().get_actor_id()  # no other actor's, and the same after a restart
+        self._file = Path(folder) / f"{name}-{own}.picture"
+        known = od.kvstore.StoreSettings(*settings)
+        self._server = od.kvstore.Server(known, is_async, self._write)
+        self._unpacking = Unpacking(key, may_pickle=bool(known.allow_pickle))
         self._replying = threading.Lock()
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
         if self._file.exists():
-            # Written by this actor in its own folder.
-            self._server.restore(unpickled(self._file.read_bytes()))
+            what = f"the picture {str(self._file)!r}"
+            state = od.kvstore.pictures.from_bytes(read_bytes(self._file, what), what)
+            self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
 
     @ray.method(concurrency_group=CALLS)
     def join(self, rank: int, life: str) -> Any:
@@ -56,59 +64,50 @@ class ServerActor:
 
     @ray.method(concurrency_group=CALLS)
     def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str) -> tuple[int, int]:
-        """See `Server.handle`; optimizers and updaters come pickled."""
+        """See `Server.handle`; optimizers and updaters come packed."""
         what, *values = message
         if what in {"optimizer", "updater"}:
-            values = [unpickled(values[0])]
+            values = [self._unpacking.unpacked(what, values[0])]
         seen, durable = self._server.handle(rank, number, (what, *values), life)
         return seen, durable
 
     @ray.method(concurrency_group=WAITS)
-    def wait(
+    def ask(
         self,
         rank: int,
-        number: int,
-        clocks: Mapping[Any, int],
-        barrier: int,
-        arrival_s: float,
-        message: tuple[Any, ...],
         life: str,
+        number: int,
+        waits_for: tuple[Mapping[Any, int], int, float],
+        message: tuple[Any, ...],
+        what: str,
+        arguments: tuple[Any, ...],
     ) -> tuple[int, int, Any]:
-        """See `Server.wait`; the worker's last message may come with it.
+        """Answer a question; the worker's last message may come with it.
 
+        Args:
+            rank: Who asks.
+            life: As in `join`.
+            number: Of the worker's last message.
+            waits_for: Rounds, a barrier, and how long messages may be on their way; see `Server.wait`.
+            message: The last message, or nothing.
+            what: "values" of keys, or the name of a method of the server in `_ANSWERS`.
+            arguments: Its arguments.
         Returns:
             Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
-            values of the keys. Many bytes come as a list of one reference.
+            answer. Many bytes come as a list of one reference.
         """
+        clocks, barrier, arrival_s = waits_for
         if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
             self._server.handle(rank, number, message, life)
         seen, durable = self._server.wait(
             rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
         )
-        return seen, durable, self._reply(tuple(clocks)) if seen >= number else None
-
-    @ray.method(concurrency_group=WAITS)
-    def counts(self, rank: int) -> dict[Any, int]:
-        """See `Server.counts`."""
-        counts: dict[Any, int] = self._server.counts(rank)
-        return counts
-
-    @ray.method(concurrency_group=WAITS)
-    def entries(self, keys: Sequence[Any]) -> dict[Any, Any]:
-        """See `Server.entries`."""
-        entries: dict[Any, Any] = self._server.entries(keys)
-        return entries
-
-    @ray.method(concurrency_group=WAITS)
-    def check_shapes(self, rank: int, expected: Mapping[Any, Any]) -> None:
-        """See `Server.check_shapes`."""
-        self._server.check_shapes(rank, expected)
-
-    @ray.method(concurrency_group=WAITS)
-    def states(self, dump_optimizer: bool) -> bytes:
-        """See `Server.states`."""
-        states: bytes = self._server.states(dump_optimizer)
-        return states
+        if seen < number:
+            return seen, durable, None
+        if what == "values":
+            return seen, durable, self._reply(*arguments)
+        assert what in _ANSWERS, what
+        return seen, durable, getattr(self._server, what)(*arguments)
 
     @ray.method(concurrency_group=BEATS)
     def beat(self, rank: int) -> list[int]:
@@ -125,6 +124,8 @@ class ServerActor:
     def leave(self, rank: int) -> bool:
         """See `Server.leave`."""
         is_last: bool = self._server.leave(rank)
+        if is_last:
+            self._file.unlink(missing_ok=True)
         return is_last
 
     @ray.method(concurrency_group=BEATS)
@@ -149,7 +150,8 @@ class ServerActor:
             return reply
 
     def _write(self, state: dict[str, Any]) -> None:
-        write_atomically(self._file, pickled(state))
+        kept = {"server": state, "code": self._unpacking.sealed()}
+        write_atomically(self._file, od.kvstore.pictures.to_bytes(kept))
 
 
 def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> list[Any]:
@@ -167,11 +169,12 @@ def start_servers(settings: Any, store: str, is_async: bool, folder: str) -> lis
     made = mark(concurrency_groups={CALLS: 1, WAITS: waits, BEATS: 1})(ServerActor)
     # No processor is set aside: a server works while its workers wait.
     options: dict[str, Any] = {
-        "num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "lifetime": "detached",
+        "num_cpus": 0, "max_restarts": -1, "max_task_retries": 0, "lifetime": "detached",
         "namespace": settings.job, "get_if_exists": True,
     }  # fmt: skip
+    key = secrets.token_bytes(32)
     return [
-        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder)
+        made.options(name=name, **options).remote(name, tuple(settings), is_async, folder, key)
         for name in _names(settings, store)
     ]
 

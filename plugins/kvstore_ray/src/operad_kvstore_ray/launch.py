@@ -11,17 +11,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, Any, Final, final
 
 import click
 
-from operad_kvstore_ray.session import QUIETLY, imported_ray, start_cluster
+from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
 
 _POLL_S: Final = 0.05
-_LAST_WORDS_S: Final = 5.0
+_LAST_WORDS_S: Final = 2.0
+_TELL_S: Final = 5.0
 _OF_SIGNAL: Final = 128
-_ON_LOSS: Final = "OPERAD_KV_ON_LOSS"
+_ON_LOSS, _RAISE = "OPERAD_KV_ON_LOSS", "raise"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -41,7 +43,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 )  # fmt: skip
 @click.option(
     "--restart", "restarts", type=click.IntRange(0), default=0, show_default=True, metavar="TIMES",
-    help="How often each worker is started again that fails; the others wait for it.",
+    help="How often the job is started again after a worker has failed.",
 )  # fmt: skip
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -60,41 +62,102 @@ def launch(
     Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
     used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
     of the first worker that failed for good (128 and its number for a signal), and 0 if none did. Ctrl-C and
-    signals that end this process end the workers too.
+    signals that end this process end the workers too, within seconds.
 
-    A worker that is started again runs SCRIPT from the beginning; `store.resume()` says which step is next.
+    With --restart the whole job starts again, with new servers: `fit(checkpoint=..., resume=True)` then goes
+    on from the newest checkpoint that all workers have. Where OPERAD_KV_ON_LOSS is `wait` or `shrink`, the
+    failed worker alone is started again, as often, and `store.resume()` says which step is next.
     """
+    _listen()
     own = dict(_variable(text) for text in env)
-    if restarts:
-        own.setdefault(_ON_LOSS, os.environ.get(_ON_LOSS, "wait"))
-        if own[_ON_LOSS] == "raise":
-            raise click.BadParameter(
-                f"{_ON_LOSS} is 'raise': the others would not wait for it; set 'wait' or 'shrink'",
-                param_hint="--restart",
-            )
-    job = f"job-{secrets.token_hex(4)}"
+    is_whole = own.get(_ON_LOSS, os.environ.get(_ON_LOSS, _RAISE)) == _RAISE
     os.environ.setdefault("OPERAD_NUM_THREADS", "1")  # for the servers, which inherit it
-    address = os.environ.get("RAY_ADDRESS") or start_cluster(object_store_mb << 20, servers)
-    ray = imported_ray()
-    snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{job}-")
-    shared = {
-        **os.environ, **own, "PYTHONUNBUFFERED": "1", "RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray",
-        "OPERAD_KV_JOB": job, "OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers),
-        "OPERAD_KV_SNAPSHOTS": snapshots,
-    }  # fmt: skip
-    for number in _ENDING:
-        signal.signal(number, _end)
-    started = Workers([sys.executable, script, *arguments], shared, workers, click.echo, restarts)
+    cluster = Cluster(object_store_mb << 20, servers, click.echo)
+    _listen()  # again, since Ray has set a handler of its own
+    counts = {"OPERAD_KV_NUM_WORKERS": str(workers), "OPERAD_KV_NUM_SERVERS": str(servers)}
+    shared = {**os.environ, **own, **cluster.variables, **counts, "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, script, *arguments]
+    lives = restarts + 1 if is_whole else 1
     try:
-        code = started.run(grace, lambda rank, why: _tell_servers(ray, address, job, rank, why))
+        for life in range(1, lives + 1):
+            click.echo(f"operad launch: starting {workers} workers; servers: {servers}")
+            is_last = life == lives
+            with cluster.job() as (variables, tell):
+                group = Workers(
+                    command, {**shared, **variables}, workers, click.echo, 0 if is_whole else restarts
+                )
+                try:
+                    code = group.run(grace if is_last else 0.0, tell if is_last else None)
+                finally:
+                    group.end()
+            if not code or is_last:
+                break
+            click.echo(f"operad launch: starting the job again, {life} of {restarts}")
     except KeyboardInterrupt:
         code = _OF_SIGNAL + signal.SIGINT
     finally:
-        started.end()
-        _end_servers(ray, address, job)
-        if "OPERAD_KV_SNAPSHOTS" not in os.environ:
-            shutil.rmtree(snapshots, ignore_errors=True)
+        cluster.close()
     raise SystemExit(code)
+
+
+@final
+class Cluster:
+    """Ray, as a launcher uses it: one of its own, or that which `RAY_ADDRESS` names.
+
+    Args:
+        object_store_bytes: Of one of its own; see `start_cluster`.
+        num_servers: Likewise.
+        echo: Prints a line.
+
+    Attributes:
+        variables: Those by which workers find it, beside those of this process.
+    """
+
+    def __init__(self, object_store_bytes: int, num_servers: int, echo: Callable[[str], None]) -> None:
+        address = os.environ.get("RAY_ADDRESS")
+        if address is None:
+            echo("operad launch: starting Ray on this machine")
+            address = start_cluster(object_store_bytes, num_servers)
+        else:
+            check_password(address)
+        self._address, self._ray = address, imported_ray()
+        self.variables = {"RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
+
+    @contextmanager
+    def job(self) -> Iterator[tuple[dict[str, str], Callable[[int, str], None]]]:
+        """A job with servers of its own, which are ended after it.
+
+        Yields:
+            The variables of its workers, and what tells its servers that a rank was lost, and why.
+        """
+        name = f"job-{secrets.token_hex(4)}"
+        snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{name}-")
+        try:
+            yield (
+                {"OPERAD_KV_JOB": name, "OPERAD_KV_SNAPSHOTS": snapshots},
+                lambda rank, why: self._tell(name, rank, why),
+            )
+        finally:
+            for server in self._servers(name):
+                self._ray.kill(server)
+            if "OPERAD_KV_SNAPSHOTS" not in os.environ:
+                shutil.rmtree(snapshots, ignore_errors=True)
+
+    def close(self) -> None:
+        """End Ray, if it was started here."""
+        self._ray.shutdown()
+
+    def _tell(self, job: str, rank: int, why: str) -> None:
+        told = [server.lose.remote(rank, why) for server in self._servers(job)]
+        if told:  # before another process has the rank
+            self._ray.wait(told, num_returns=len(told), timeout=_TELL_S)
+
+    def _servers(self, job: str) -> list[Any]:
+        ray = self._ray
+        if not ray.is_initialized():
+            ray.init(address=self._address, namespace=job, **QUIETLY)
+        named = ray.util.list_named_actors(all_namespaces=True)
+        return [ray.get_actor(one["name"], namespace=job) for one in named if one["namespace"] == job]
 
 
 @final
@@ -122,12 +185,12 @@ class Workers:
         self._readers: list[threading.Thread] = []
         self._processes: list[subprocess.Popen[str]] = []
 
-    def run(self, grace_s: float, on_loss: Callable[[int, str], None]) -> int:
+    def run(self, grace_s: float, on_loss: Callable[[int, str], None] | None = None) -> int:
         """Start them, and wait until all have ended.
 
         Args:
             grace_s: After such a failure the others are ended after so many seconds.
-            on_loss: Is told the rank that failed, and why, before it is started again.
+            on_loss: Is told the rank that failed, and why, before it is started again; a line has said so.
         Returns:
             The exit code of the first that failed and was not started again.
         """
@@ -144,9 +207,9 @@ class Workers:
                 if not is_restarted:
                     running.discard(rank)
                 if ended and not is_ending:
-                    if running:
-                        on_loss(rank, _why(ended))
                     self._echo(f"operad launch: rank {rank} {_why(ended)}{self._again(rank, is_restarted)}")
+                    if running and on_loss is not None:
+                        on_loss(rank, _why(ended))
                 if is_restarted:
                     self._left[rank] -= 1
                     self._processes[rank] = self._started(rank)
@@ -160,7 +223,7 @@ class Workers:
         return code
 
     def end(self) -> None:
-        """End those that still run: first politely, after five seconds for certain."""
+        """End those that still run: first politely, after two seconds for certain."""
         end = time.monotonic() + _LAST_WORDS_S
         for process in self._processes:
             if process.poll() is None:
@@ -194,6 +257,11 @@ class Workers:
                 self._echo(f"[{rank}] {line.rstrip()}")
 
 
+def _listen() -> None:
+    for number in _ENDING:
+        signal.signal(number, _end)
+
+
 def _end(number: int, _: object) -> None:
     """What a signal that ends this process does: it unwinds, so that the workers are ended first."""
     raise SystemExit(_OF_SIGNAL + number)
@@ -212,24 +280,3 @@ def _why(ended: int) -> str:
 
 def _exit_code(ended: int) -> int:
     return _OF_SIGNAL - ended if ended < 0 else ended
-
-
-def _servers(ray: Any, address: str, job: str) -> list[Any]:
-    if not ray.is_initialized():
-        ray.init(address=address, namespace=job, **QUIETLY)
-    names = [
-        one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == job
-    ]
-    return [ray.get_actor(name, namespace=job) for name in names]
-
-
-def _tell_servers(ray: Any, address: str, job: str, rank: int, why: str) -> None:
-    told = [server.lose.remote(rank, why) for server in _servers(ray, address, job)]
-    if told:  # before another process has the rank
-        ray.wait(told, num_returns=len(told), timeout=_LAST_WORDS_S)
-
-
-def _end_servers(ray: Any, address: str, job: str) -> None:
-    for server in _servers(ray, address, job):
-        ray.kill(server)
-    ray.shutdown()

@@ -1,18 +1,19 @@
 """A worker's way to one server, which may be killed and come back at any moment.
 
-Messages are numbered, and kept until the server says that they outlast it. Where an answer shows that the
-server lacks some, because it came back from an older picture, they are sent again in their order.
+What is sent again, and when, is the matter of `operad.kvstore.Outbox`; Ray repeats no call. Here its messages
+become calls of an actor, and what becomes of those becomes answers, or their loss.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final, final
 
 import ray
 from ray.exceptions import (
+    ActorUnavailableError,
     GetTimeoutError,
     ObjectLostError,
     RayActorError,
@@ -22,7 +23,8 @@ from ray.exceptions import (
 import operad as od
 
 _GRACE_S: Final = 30.0
-_TRIES: Final = 20
+_PAUSE_S: Final = 0.1
+_LOST: Final = object()
 _ARRIVAL_S: Final = 1.0
 """Messages that a question overtook are there after so many seconds, or the server has lost some."""
 
@@ -45,17 +47,18 @@ class Link:
     def __init__(self, server: Any, number: int, rank: int, life: str, timeout_s: float) -> None:
         self.server, self._number, self._rank, self._life = server, number, rank, life
         self._limit_s = timeout_s + _GRACE_S
-        self._last = 0
+        self._outbox: Any = od.kvstore.Outbox()
+        self._under_way: deque[tuple[Any, Any]] = deque()
         self._configured = 0
-        self._kept: dict[int, tuple[Any, ...]] = {}
-        self._under_way: deque[tuple[int, Any]] = deque()
-        self.standing: Any = self.answer(server.join.remote(rank, life))
+        self._lost_since: float | None = None
+        while (standing := self._answer(server.join.remote(rank, life))) is _LOST:
+            pass
+        self.standing: Any = standing
 
     def send(self, *message: Any) -> None:
         """Send a message; `settle` waits for it."""
-        self._last += 1
-        self._kept[self._last] = message
-        self._under_way.append((self._last, self._handled(self._last)))
+        self._outbox.put(message)
+        self._send_what_is_due()
 
     def configure(self, what: str, value: Any) -> None:
         """Send a message that sets something, unless an earlier process with this rank has."""
@@ -70,11 +73,9 @@ class Link:
             most: How many may still be under way.
         """
         while len(self._under_way) > most:
-            number, reference = self._under_way.popleft()
-            seen, durable = self.answer(reference)
-            self._forget(durable)
-            if seen < number:
-                self._send_again(seen)
+            sent, reference = self._under_way.popleft()
+            self._hear(sent, reference)
+            self._send_what_is_due()
 
     def wait(self, clocks: Mapping[Any, int], barrier: int = 0, message: tuple[Any, ...] = ()) -> Any:
         """The values of keys after rounds, or nothing after a barrier; see `Server.wait`.
@@ -82,29 +83,69 @@ class Link:
         The question is on its way while earlier messages are, and may carry one itself, so that one way to
         the server and back is enough for a push and its pull.
         """
+        while True:
+            values = self.ask("values", tuple(clocks), clocks=clocks, barrier=barrier, message=message)
+            if not isinstance(values, list):
+                return values
+            try:
+                return ray.get(values[0], timeout=self._limit_s)
+            except ObjectLostError:  # the server ended after it had answered
+                message = ()
+
+    def ask(
+        self,
+        what: str,
+        *arguments: Any,
+        clocks: Mapping[Any, int] | None = None,
+        barrier: int = 0,
+        message: tuple[Any, ...] = (),
+    ) -> Any:
+        """What the server answers once it has all messages, rounds are complete, and a barrier is passed.
+
+        Args:
+            what: See `ServerActor.ask`.
+            arguments: Likewise.
+            clocks: The numbers of rounds by key.
+            barrier: How often all live workers must have called one.
+            message: One more, which goes with the question.
+        """
         if message:
-            self._last += 1
-            self._kept[self._last] = message
-        for _ in range(_TRIES):
+            self._outbox.put(message)
+            self._outbox.take()
+        while True:
+            sent = self._outbox.question()
             arrival_s = _ARRIVAL_S if self._under_way else 0.0
-            reply = self.server.wait.remote(
-                self._rank, self._last, dict(clocks), barrier, arrival_s, message, self._life
+            waits_for = dict(clocks or {}), barrier, arrival_s
+            reference = self.server.ask.remote(
+                self._rank, self._life, sent.number, waits_for, message, what, arguments
             )
             message = ()  # from now on it is one of those that are kept
             self.settle()
-            seen, durable, values = self.answer(reply)
-            self._forget(durable)
-            if seen < self._last:
-                self._send_again(seen)
-            elif isinstance(values, list):
-                with suppress(ObjectLostError):  # the server ended after it had answered
-                    return ray.get(values[0], timeout=self._limit_s)
-            else:
-                return values or {}
-        raise self._server_lost("it comes back and ends again")
+            answer = self._hear(sent, reference)
+            if answer is not None:
+                return answer[0]
+            self._send_what_is_due()
 
-    def answer(self, reference: Any) -> Any:
-        """What a call gives.
+    def _send_what_is_due(self) -> None:
+        while (sent := self._outbox.take()) is not None:
+            message = self._outbox.message(sent.number)
+            reference = self.server.handle.remote(self._rank, sent.number, message, self._life)
+            self._under_way.append((sent, reference))
+
+    def _hear(self, sent: Any, reference: Any) -> tuple[Any, ...] | None:
+        """What comes with the answer to a sending; None if the server lacks messages, or has not answered."""
+        answer = self._answer(reference)
+        if answer is _LOST:
+            return None
+        seen, durable, *more = answer
+        try:
+            has_all = self._outbox.answered(sent, seen, durable)
+        except LookupError as error:
+            raise self._server_lost(f"it came back without what it had written: {error}") from None
+        return tuple(more) if has_all else None
+
+    def _answer(self, reference: Any) -> Any:
+        """What a call gives; `_LOST` where the server ended meanwhile and comes back.
 
         Raises:
             Exception: What the server raised.
@@ -112,28 +153,25 @@ class Link:
             StoreTimeoutError: It does not answer.
         """
         try:
-            return ray.get(reference, timeout=self._limit_s)
+            answer = ray.get(reference, timeout=self._limit_s)
         except RayTaskError as error:
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
+        except ActorUnavailableError:
+            self._lost_since = self._lost_since or time.monotonic()
+            if time.monotonic() - self._lost_since > self._limit_s:
+                raise self._server_lost(f"it was not back within {self._limit_s:g} s") from None
+            time.sleep(_PAUSE_S)
+            return _LOST
         except RayActorError as error:
             raise self._server_lost(str(error)) from None
         except GetTimeoutError:
             raise od.kvstore.StoreTimeoutError(
                 f"server {self._number} did not answer rank {self._rank} for {self._limit_s:g} s"
             ) from None
-
-    def _send_again(self, seen: int) -> None:
-        for number in sorted(number for number in self._kept if number > seen):
-            _, durable = self.answer(self._handled(number))
-            self._forget(durable)
-
-    def _handled(self, number: int) -> Any:
-        return self.server.handle.remote(self._rank, number, self._kept[number], self._life)
-
-    def _forget(self, durable: int) -> None:
-        self._kept = {number: message for number, message in self._kept.items() if number > durable}
+        self._lost_since = None
+        return answer
 
     def _server_lost(self, why: str) -> Exception:
         error: Exception = od.kvstore.ServerLostError(

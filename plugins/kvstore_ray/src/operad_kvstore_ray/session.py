@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import tempfile
 from itertools import count
@@ -39,6 +40,7 @@ def connect(name: str) -> RayTransport:
         name: The store's type.
     Raises:
         PluginError: Ray is missing.
+        StoreError: The cluster refuses this process's password.
     """
     ray = imported_ray()
     # These two import Ray, too.
@@ -47,6 +49,7 @@ def connect(name: str) -> RayTransport:
 
     settings = od.kvstore.StoreSettings.from_environment()
     if not ray.is_initialized():
+        check_password(os.environ.get("RAY_ADDRESS", ""))
         ray.init(
             address=os.environ.get("RAY_ADDRESS"),
             namespace=settings.job, **QUIETLY,
@@ -72,6 +75,35 @@ def imported_ray() -> Any:
     except ImportError as error:
         raise PluginError(f"create: the engine 'ray' cannot be used: {error}; {_INSTALL}") from error
     return ray
+
+
+def check_password(address: str) -> None:
+    """Make sure that a cluster takes this process's password.
+
+    `ray.init` would try for 20 s, and then say that the cluster could not be reached.
+
+    Args:
+        address: Of the cluster; one that is not HOST:PORT is left to Ray.
+    Raises:
+        StoreError: It does not.
+    """
+    if not re.fullmatch(r"[\w.\-]+:\d+", address):
+        return
+    try:
+        from ray import _raylet  # noqa: PLC0415 - as of Ray; not public, so its names may change
+        from ray.exceptions import AuthenticationError  # noqa: PLC0415 - newer than the oldest Ray
+    except ImportError:
+        return
+    raylet: Any = _raylet
+    try:
+        raylet.GcsClient(address=address)
+    except AuthenticationError:
+        raise od.kvstore.StoreError(
+            f"create: the Ray cluster at {address} refuses this process: its password is missing or wrong; "
+            "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as for the process that started the cluster"
+        ) from None
+    except Exception:  # noqa: BLE001 - whatever else is wrong, `ray.init` tries again and says it
+        return
 
 
 def start_cluster(object_store_bytes: int, num_servers: int = 1) -> str:

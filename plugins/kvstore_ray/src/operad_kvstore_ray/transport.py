@@ -18,7 +18,7 @@ import ray
 
 import operad as od
 from operad_kvstore_ray.link import Link
-from operad_kvstore_ray.pickling import pickled
+from operad_kvstore_ray.travelling import packed
 
 _BEAT_S: Final = 1.0
 _LEAVE_S: Final = 3.0
@@ -38,6 +38,7 @@ class RayTransport:
     def __init__(self, settings: Any, servers: Sequence[Any]) -> None:
         self.rank: int = settings.rank
         self.num_workers: int = settings.num_workers
+        self._may_pickle = bool(settings.allow_pickle)
         life = secrets.token_hex(8)
         self._links = [
             Link(server, i, settings.rank, life, settings.timeout_s) for i, server in enumerate(servers)
@@ -101,11 +102,11 @@ class RayTransport:
 
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:
         """Send rank 0's optimizer, updater or states to all servers, and wait for all workers."""
+        content = packed(what, value, may_pickle=self._may_pickle)
         self.barrier()  # what was pushed before is not moved by what is set now
         spread = self._placement.gather() if gathers else {}
         if self.rank == 0:
             self._move(spread)
-            content = value if what == "states" else pickled(value)
             for link in self._links:
                 link.configure(what, content)
         self.barrier()
@@ -119,13 +120,30 @@ class RayTransport:
             if link.standing.is_back:
                 link.send("enter")
                 link.settle()
-                for key, count in link.answer(link.server.counts.remote(self.rank)).items():
+                for key, count in link.ask("counts", self.rank).items():
                     counts[key] = min(count, counts.get(key, count))
         return counts
 
-    def states(self, dump_optimizer: bool) -> Sequence[bytes]:
-        """The optimizer's states of every server."""
-        return [link.answer(link.server.states.remote(dump_optimizer)) for link in self._links]
+    def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
+        """The optimizer's states of every server, after rounds."""
+        homes = self._placement.by_home(clocks)
+        return [
+            link.ask("states", dump_optimizer, clocks={key: clocks[key] for key in homes.get(home, ())})
+            for home, link in enumerate(self._links)
+        ]
+
+    def gather(self, number: int) -> Sequence[int]:
+        """The numbers of all workers, at the first server."""
+        self._links[0].send("note", number)
+        self.barrier()
+        notes = self._links[0].ask("notes")
+        self.barrier()  # before somebody's next note takes the place of this one
+        return [notes[rank] for rank in sorted(notes)]
+
+    @property
+    def is_back(self) -> bool:
+        """Whether the first server had a worker of this rank before."""
+        return bool(self._links[0].standing.is_back)
 
     def barrier(self) -> None:
         """Wait until all that was sent has arrived, and then for all workers, at the first server."""
@@ -154,13 +172,13 @@ class RayTransport:
         for home, its_keys in self._placement.by_home(keys).items():
             link = self._links[home]
             expected = self._placement.described(home, its_keys)
-            link.answer(link.server.check_shapes.remote(self.rank, expected))
+            link.ask("check_shapes", self.rank, expected)
 
     def _move(self, spread: Mapping[Any, Sequence[Any]]) -> None:
         """Bring keys whose parts were on several servers to where they are placed now."""
         if not spread or self._links[0].standing.is_back:  # then an earlier process has
             return
-        entries = [link.answer(link.server.entries.remote(list(spread))) for link in self._links]
+        entries = [link.ask("entries", list(spread)) for link in self._links]
         for key, parts in spread.items():
             arrays, rounds = zip(*(entries[part.home][key] for part in parts), strict=True)
             (whole,) = self._placement.parts(key)

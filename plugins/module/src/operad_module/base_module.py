@@ -20,6 +20,7 @@ from operad_module.inference import Callbacks, InferenceLoops, as_metric, call_e
 from operad_module.interface import Params, small_uniform
 from operad_module.stopping import ending_early
 from operad_module.training_state import TrainingState
+from operad_module.updates import store_of
 
 
 class BaseModule(InferenceLoops):
@@ -98,7 +99,9 @@ class BaseModule(InferenceLoops):
         metric = as_metric(eval_metric)
         callbacks = (epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback)
         keeping = [one for given in callbacks for one in each(given)]
-        state = TrainingState(self, train_data, eval_data, metric, keeping, checkpoint)
+        if isinstance(kvstore, str) and "dist" in kvstore:
+            kvstore = store_of(kvstore, num_contexts=1)  # workers agree on a checkpoint by it
+        state = TrainingState(self, train_data, eval_data, metric, keeping, checkpoint, kvstore)
         saved = state.found(resume)
         if saved is not None:
             arg_params, aux_params, force_init = saved.arg_params, saved.aux_params, True

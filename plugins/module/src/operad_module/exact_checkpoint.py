@@ -107,8 +107,18 @@ class Checkpoint:
         save_symbol: Callable[[str], None],
         params: tuple[Mapping[str, NDArray], Mapping[str, NDArray]],
         state: Mapping[str, Any],
+        meet: Callable[[], object] | None = None,
     ) -> None:
-        """Write the checkpoint of a count of epochs or batches, and remove those that are too old."""
+        """Write the checkpoint of a count of epochs or batches, and remove those that are too old.
+
+        Args:
+            count: Of epochs or batches.
+            save_symbol: Writes the symbol beside a prefix.
+            params: Arguments and auxiliary states.
+            state: All else.
+            meet: Waits until the other workers of a job have written theirs too. Until then the one before
+                may be the newest that all have.
+        """
         os.makedirs(os.path.dirname(self.prefix) or ".", exist_ok=True)
         save_symbol(self.prefix)
         own_path = params_path(self.prefix, count)
@@ -118,6 +128,8 @@ class Checkpoint:
         # state change: with this file there is a checkpoint.
         kept = {"unit": self.unit, "params": digest_of(own_path), "state": state}
         write_state(_path(self.prefix, count), kept)
+        if meet is not None:
+            meet()
         if self.keep is not None:
             for number in checkpoints(self.prefix)[: -self.keep]:
                 for path in (_path(self.prefix, number), params_path(self.prefix, number)):
@@ -146,19 +158,25 @@ def checkpoints(prefix: str) -> list[int]:
     return []
 
 
-def newest(prefix: str) -> Saved | None:
+def newest(prefix: str, gather: Callable[[int], Sequence[int]] | None = None) -> Saved | None:
     """The newest checkpoint of `prefix`; None: there is none.
 
+    Args:
+        prefix: Of this worker.
+        gather: Gives the numbers of all workers of a job; the newest one that all have is then read.
     Raises:
         FormatError: It is damaged. The message names the file, and the newest that is not.
     """
     numbers = checkpoints(prefix)
-    if not numbers:
+    number = numbers[-1] if numbers else 0
+    if gather is not None:
+        number = min(gather(number))
+    if not number:
         return None
     try:
-        return read(_path(prefix, numbers[-1]))
+        return read(_path(prefix, number))
     except FormatError as error:
-        good = _last_good(prefix, numbers[:-1])
+        good = _last_good(prefix, [one for one in numbers if one < number])
         advice = f"the last good checkpoint is {good!r}: give resume={good!r}" if good else "no other is good"
         raise FormatError(f"{error}; {advice}") from error
 

@@ -33,6 +33,7 @@ class TrainingState:
         metric: Of training.
         callbacks: All of them.
         checkpoint: Where to write, or None.
+        store: What sums gradients. Workers who share it write and go on from the same checkpoints.
 
     Attributes:
         epoch: Number of the epoch.
@@ -48,6 +49,7 @@ class TrainingState:
         metric: Any,
         callbacks: Sequence[Any],
         checkpoint: Checkpoint | None,
+        store: Any = None,
     ) -> None:
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             raise ArgumentError(
@@ -56,6 +58,14 @@ class TrainingState:
         self._module, self._data, self._eval_data, self._metric = module, data, eval_data, metric
         self._keeping = [one for one in callbacks if hasattr(one, "state_dict")]
         self._checkpoint = checkpoint
+        # Asynchronous workers are at places of their own, and do not wait for each other.
+        self._job = store if hasattr(store, "gather") and "async" not in store.type else None
+        if getattr(store, "is_back", False):
+            raise ArgumentError(
+                "fit: this process takes the place of an earlier one in a job that goes on, and fit begins "
+                "where all workers begin; leave out OPERAD_KV_ON_LOSS, so that the whole job starts again, "
+                "or write the loop yourself with store.resume()"
+            )
         self.epoch = self.nbatch = self.num_batches = 0
 
     def found(self, resume: bool | str) -> Saved | None:
@@ -79,7 +89,7 @@ class TrainingState:
         if exact_checkpoint.is_path(prefix):
             saved: Saved | None = exact_checkpoint.read(prefix)
         else:
-            saved = exact_checkpoint.newest(prefix)
+            saved = exact_checkpoint.newest(prefix, None if self._job is None else self._job.gather)
             if saved is None and resume is not True:
                 raise ArgumentError(f"fit: resume is {resume!r}, and there is no checkpoint of that prefix")
         if saved is not None and own is not None:
@@ -145,7 +155,8 @@ class TrainingState:
     def _write(self, count: int) -> None:
         assert self._checkpoint is not None
         module = self._module
-        self._checkpoint.write(count, module.save_symbols, module.get_params(), self._state())
+        meet = None if self._job is None else self._job.barrier
+        self._checkpoint.write(count, module.save_symbols, module.get_params(), self._state(), meet)
 
 
 def _with_state(data: Any) -> Any:

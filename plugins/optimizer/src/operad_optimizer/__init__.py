@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from operad_optimizer.base import Optimizer as Optimizer
     from operad_optimizer.base import create as create
     from operad_optimizer.base import register as register
+    from operad_optimizer.declared import declare as declare
+    from operad_optimizer.declared import from_declared as from_declared
+    from operad_optimizer.declared import is_declarable as is_declarable
     from operad_optimizer.gradient_descent import NAG as NAG
     from operad_optimizer.gradient_descent import SGD as SGD
     from operad_optimizer.gradient_descent import Signum as Signum
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 _LAZY_NAMES = (
     "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
     "LBSGD", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test", "Updater", "ccSGD",
-    "create", "get_updater", "register",
+    "create", "declare", "from_declared", "get_updater", "is_declarable", "register",
 )  # fmt: skip
 _LAZY_MODULES = ("contrib", "optimizer")
 

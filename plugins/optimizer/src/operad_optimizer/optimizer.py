@@ -8,6 +8,7 @@ from operad_optimizer.adam_variants import Adamax, Nadam
 from operad_optimizer.adaptive import FTML, LAMB, Adam, Ftrl, RMSProp
 from operad_optimizer.asynchronous import DCASGD, SGLD, Test
 from operad_optimizer.base import Optimizer, create, register
+from operad_optimizer.declared import declare, from_declared, is_declarable
 from operad_optimizer.gradient_descent import NAG, SGD, Signum, ccSGD
 from operad_optimizer.large_batch import LARS, LBSGD
 from operad_optimizer.updater import Updater, get_updater
@@ -35,6 +36,9 @@ __all__ = [
     "Updater",
     "ccSGD",
     "create",
+    "declare",
+    "from_declared",
     "get_updater",
+    "is_declarable",
     "register",
 ]

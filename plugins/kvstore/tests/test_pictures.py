@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.errors import ArgumentError, FormatError
+from operad_kvstore.pictures import from_bytes, to_bytes
+
+TREE: dict[Any, Any] = {
+    "w": np.arange(6, dtype=np.float16).reshape(2, 3),
+    3: [None, True, 1.5, "text", (1, (2, b"bytes"))],
+    "empty": {"array": np.zeros((0, 2), np.int64), "scalar": np.array(2.5)},
+}
+
+
+def test_a_tree_comes_back_with_its_types_and_its_kinds_of_keys() -> None:
+    back = from_bytes(to_bytes(TREE), "it")
+    assert back["w"].dtype == np.float16
+    assert np.array_equal(back["w"], TREE["w"])
+    assert back[3] == TREE[3]
+    assert back["empty"]["array"].shape == (0, 2)
+    assert back["empty"]["scalar"] == 2.5
+
+
+def test_an_ndarray_comes_back_as_one() -> None:
+    back = from_bytes(to_bytes({"state": (od.nd.array([1, 2]), None)}), "it")
+    assert isinstance(back["state"][0], od.NDArray)
+
+
+def test_every_cut_and_every_other_byte_is_read_or_refused_by_an_error_that_names_it() -> None:
+    content = to_bytes(TREE)
+    for length in range(len(content)):
+        with pytest.raises(FormatError, match="its name"):
+            from_bytes(content[:length], "its name")
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 0x15
+        try:
+            from_bytes(bytes(damaged), "its name")
+        except FormatError as error:
+            assert "its name" in str(error)  # noqa: PT017 - many are read: a number was changed
+
+
+def test_a_pickle_is_refused() -> None:
+    with pytest.raises(FormatError, match="no picture of a server"):
+        from_bytes(pickle.dumps(TREE), "it")
+
+
+def test_what_is_no_plain_value_cannot_be_written() -> None:
+    with pytest.raises(ArgumentError, match="cannot hold"):
+        to_bytes({"code": print})
