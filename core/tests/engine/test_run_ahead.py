@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -103,3 +106,32 @@ def test_a_signal_handler_is_known_on_the_stack() -> None:
     signal.raise_signal(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, before)
     assert (seen, interrupts.is_interruption()) == ([True], False)
+
+
+def test_a_push_that_was_held_goes_on_when_half_is_done() -> None:
+    """Else the next push would be held again at once."""
+    queue = SimpleNamespace(running=1, pending=10, pending_bytes=100, seq=10)
+    seen: dict[tuple[int, int], bool] = {}
+
+    def wait_until(has_room: Callable[[], bool], _: float) -> None:
+        for seen_at in ((6, 10), (5, 51), (5, 50)):
+            queue.pending, queue.pending_bytes = seen_at
+            seen[seen_at] = has_room()
+
+    run_ahead.wait_for_room(SimpleNamespace(queue=queue, wait_until=wait_until), 10, 100, 1)
+    assert seen == {(6, 10): False, (5, 51): False, (5, 50): True}
+
+
+def test_a_push_goes_on_with_one_warning_where_nothing_is_finished(
+    limited: ThreadedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that pushes is the one that would release what it waits for."""
+    monkeypatch.setattr(run_ahead, "_PATIENCE_S", 0.01)
+    gate, var, ran = threading.Event(), limited.new_variable(), []
+    limited.push_sync(lambda _: gate.wait(), CTX, (), (var,))
+    blocks = iter(range(30))
+    with pytest.warns(RuntimeWarning, match="none was finished") as caught:
+        deque((limited.push_sync(ran.append, CTX, (), (var,)) for _ in blocks), 0)
+    gate.set()
+    limited.wait_for_all()
+    assert (len(ran), len(caught)) == (30, 1)

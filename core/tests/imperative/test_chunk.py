@@ -144,30 +144,3 @@ def test_a_new_engine_takes_over_dead_arrays():
         assert live_bytes() == before
     finally:
         engine.set("threaded")
-
-
-def test_failures_are_looked_for_beside_finalizers_that_give_blocks_back():
-    """The collector runs at any allocation, and what it finds gives its blocks back."""
-
-    class Cycle:
-        def __init__(self):
-            self.me, self.array = self, nd.empty(7, CTX)
-
-    failed = nd.empty(7, CTX)
-
-    def fail(_):
-        raise ArithmeticError
-
-    engine.get().push_sync(fail, CTX, (), (failed._chunk.var,))
-    gc.enable()
-    before = gc.get_threshold()
-    gc.set_threshold(1)
-    try:
-        for _ in range(300):
-            Cycle()
-            nd.empty(7, CTX)
-    finally:
-        gc.set_threshold(*before)
-        gc.disable()
-    with pytest.raises(ArithmeticError):
-        failed.asnumpy()

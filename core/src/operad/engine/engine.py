@@ -221,7 +221,7 @@ class Engine:
             var.version += 1
         queue = self._queue
         if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
-            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes - block.size_bytes)
+            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes, block.size_bytes)
         # `Dispatcher.submit`, without further frames.
         # commit: begin
         block.step = self._dispatcher.enter

@@ -22,20 +22,26 @@ MAX_DEFERRED: Final = 64
 _PATIENCE_S: Final = 1.0
 
 
-def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int) -> None:
+def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size_bytes: int) -> None:
     """Wait until a push may go on, if the calling thread may be made to wait.
 
     Args:
         dispatcher: Knows what is pending.
         max_pending: The most operations; half of them are to be done.
-        max_bytes: The most bytes beside those of the push, which may have more if it goes alone.
+        max_bytes: The most bytes; half of them are to be freed. A push that has more goes alone.
+        size_bytes: Those of the push.
+
+    Half, since a thread that went on at the first room would be held again at its next push: a change of
+    threads for each (130 us a push of 256x256 instead of 40).
     """
     queue = dispatcher.queue
     if local.state.inside != OUTSIDE or is_interruption():
         return
 
+    most, most_bytes = max_pending // 2, min(max_bytes // 2, max_bytes - size_bytes)
+
     def has_room() -> bool:
-        return not queue.running or (queue.pending <= max_pending // 2 and queue.pending_bytes <= max_bytes)
+        return not queue.running or (queue.pending <= most and queue.pending_bytes <= most_bytes)
 
     finished = -1
     while not has_room() and finished != queue.seq - queue.pending:

@@ -30,7 +30,7 @@ from operad.context import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.lock import Request
-from operad.engine.operation import OFFERED, RAN, TAKEN, FnProperty, OprBlock, RunContext
+from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import WorkerPool
 from operad.engine.stream import Stream
 from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
@@ -117,16 +117,23 @@ class ThreadedRunner(Runner):
         """See `Runner`."""
         owner = self._dispatcher.lock.owner  # the calling thread
         worker: _Worker | None = owner and owner.worker
-        if worker is not None and not block.is_gpu:
-            ready, last = worker.pool.ready, worker.block
-            is_first = not ready or (block.opr.rank, block.order, block.seq) < ready[0]
-            if last is not None and last.state >= RAN and is_first:
-                # commit: begin
-                worker.block = block
-                block.state = TAKEN
-                # commit: end
-                return
-        self.offer(block)
+        last = None if worker is None else worker.block
+        if worker is None or last is None or last.state < TAKEN or last.state == CALLED or block.is_gpu:
+            self.offer(block)
+            return
+        ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
+        is_deletion = block.opr.kind == DELETE
+        if last.state == TAKEN:  # the worker has its next one
+            heappush(ready, item)
+            if not is_deletion:
+                self._wake(worker.pool)
+        elif is_deletion or (ready and ready[0] < item):
+            heappush(ready, item)  # the worker looks here before it rests
+        else:
+            # commit: begin
+            worker.block = block
+            block.state = TAKEN
+            # commit: end
 
     def _gpu_pool(self, block: OprBlock) -> WorkerPool:
         kind = block.opr.prop
