@@ -24,6 +24,7 @@ def _own_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     before = current._engine
     monkeypatch.setattr(current, "_engine", None)
     monkeypatch.setattr(current, "_last", None)
+    monkeypatch.setattr(current, "hot_lock", None)
     yield
     if current._engine is not None and current._engine is not before:
         current._engine.stop()

@@ -9,6 +9,7 @@ from typing import Final
 from operad.config import settings
 from operad.engine.engine import Engine
 from operad.engine.kinds import NaiveEngine, ThreadedEngine
+from operad.engine.lock import CombiningLock
 from operad.engine.thread import OUTSIDE, local
 from operad.errors import BlockingInOperatorError, EngineError
 from operad.locks import new_lock
@@ -19,6 +20,8 @@ _ENGINES: Final[dict[str, Callable[[], Engine]]] = {
 }
 _changing: Final = new_lock()
 _engine: Engine | None = None
+hot_lock: CombiningLock | None = None
+"""The lock of the process's engine, for the imperative hot path; None where there is none to take it."""
 _last: Engine | None = None
 """The engine before, where that was stopped: its queue is the process's for good."""
 
@@ -35,7 +38,7 @@ def _first() -> Engine:
 
 def _put(new: Engine) -> Engine:
     """Make `new` the process's engine. There is one dependency queue for the life of the process."""
-    global _engine, _last
+    global _engine, _last, hot_lock
     old = _engine or _last
     try:
         if old is not None and old is not new:
@@ -43,6 +46,7 @@ def _put(new: Engine) -> Engine:
     finally:
         if old is None or new._dispatcher is old._dispatcher:
             _engine, _last = new, None
+            hot_lock = new.lock if isinstance(new, ThreadedEngine) else None
     return new
 
 
@@ -82,7 +86,7 @@ def stop() -> None:
         BlockingInOperatorError: Called from inside an operation; nothing has changed.
         BaseException: Failures that no wait has raised; the engine is stopped.
     """
-    global _engine, _last
+    global _engine, _last, hot_lock
     _refuse_inside("engine.stop")
     with _changing:
         old = _engine
@@ -90,7 +94,7 @@ def stop() -> None:
             if old is not None:
                 old.stop()
         finally:
-            _engine, _last = None, old or _last
+            _engine, _last, hot_lock = None, old or _last, None
 
 
 def set_bulk_size(size: int) -> int:

@@ -36,7 +36,7 @@ deferring signals (a program's own handlers cannot be deferred, and notebooks in
 cell).
 
 *The surface for the imperative hot path.* One module outside the engine may run a small function
-under the lock instead of calling `Engine.run_inline`. It does, with `lock = engine.lock`:
+under the lock instead of calling `Engine.run_inline`. It does, with `lock = current.hot_lock`:
 
     thread = local.state  # or one that the caller keeps in a thread-local of its own
     inside = thread.inside

@@ -26,7 +26,7 @@ from functools import cache
 from operator import call
 from typing import Any, Final, final
 
-from operad.engine import ThreadedEngine, current
+from operad.engine import current
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, lend
@@ -121,8 +121,8 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         num_states: How many of them are auxiliary states.
         has_values: Whether there are run-time parameters.
     """
-    engine, mode, inside = current._engine, thread.mode, thread.inside
-    if type(engine) is not ThreadedEngine or (inside and inside != NESTED):
+    lock, mode, inside = current.hot_lock, thread.mode, thread.inside
+    if lock is None or (inside and inside != NESTED):
         return None
     if num_states > 0 and mode >= RECORDING:
         return None
@@ -205,14 +205,13 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             args = (*args, *values)
         if var in read or (num_arrays > 1 and len({*read}) < len(read)):
             read = tuple({*read} - {var})
-        if not engine.run_inline(direct, args, plan.ctx, read, written, plan.name):
+        if not current.get().run_inline(direct, args, plan.ctx, read, written, plan.name):
             return None
         if mode >= RECORDING:
             record(plan, (first, second, third)[:num_arrays], (made,))
         return made
     # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
     run = call if inside else thread.run
-    lock = engine.lock
     if lock.blockers:
         return None
     try:
@@ -254,7 +253,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                     written = (var, third_var)
                 if num_states == 2:
                     written = (var, third_var, fourth_var)
-                engine.fail_inline(direct, written, plan.name, error)
+                current.get().fail_inline(direct, written, plan.name, error)
             var.version += 1
             if num_states > 0:
                 third_var.version += 1
