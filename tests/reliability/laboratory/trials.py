@@ -36,8 +36,9 @@ WRONG: a number or a count. BROKEN: the engine refuses what it should do. These 
 program did not come to that place this time; NEVER: only a trace function can raise where that does harm;
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
-_CRASHES: Final = ("in _written",)
-"""CPython 3.11's iterator over the lines of a code does not look at what an allocation did not give it."""
+_CRASHES: Final = {(3, 11): ("in _written",), (3, 13): ("in tape_of", "in _runner")}
+"""Where an allocation that fails crashes CPython, in lines of Python alone: 3.11 in its iterator over the
+lines of a code, 3.13 where it makes a function or a generator."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -153,7 +154,9 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
             yield Verdict(key, line["kind"], line["text"])
             key = None
     if key is not None:
-        is_known = "Segmentation fault" in stderr and any(place in stderr for place in _CRASHES)
+        is_known = "Segmentation fault" in stderr and any(
+            place in stderr for place in _CRASHES.get(sys.version_info[:2], ())
+        )
         yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
 
 
