@@ -67,14 +67,17 @@ class NaiveRunner(Runner):
             return
         while blocks:
             try:
-                # commit: begin
-                block = blocks[0]
-                is_mine = block.state == OFFERED  # else another thread runs it, or it was offered twice
-                if is_mine:
-                    block.state = TAKEN
-                thread.inside = OPERATION
-                del blocks[0]
-                # commit: end
+                try:
+                    # commit: begin
+                    block = blocks[0]
+                    is_mine = block.state == OFFERED  # else another thread runs it, or it was offered twice
+                    if is_mine:
+                        block.state = TAKEN
+                    thread.inside = OPERATION
+                    del blocks[0]
+                    # commit: end
+                except IndexError:  # another thread, which heals, has taken the last one
+                    return
                 if is_mine:
                     self._run(block)
             finally:
