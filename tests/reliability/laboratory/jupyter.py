@@ -60,7 +60,8 @@ class Kernel:
 
     def interrupt(self, code: str, delay_s: float) -> str:
         """Run a cell that loops, and interrupt it some time after it has begun."""
-        asked = self._client.execute(f"print('begun', flush=True)\n{code}")
+        # Or ipykernel passes over what comes shortly behind a cell that failed.
+        asked = self._client.execute(f"print('begun', flush=True)\n{code}", stop_on_error=False)
         while True:
             message = self._client.get_iopub_msg(timeout=ANSWERS_IN_S)
             if message["parent_header"].get("msg_id") == asked and message["msg_type"] == "stream":
