@@ -19,19 +19,15 @@ def _facts(engine: Any) -> Iterator[tuple[str, object, object]]:
     yield "pending", queue.pending, 0
     yield "pending_bytes", queue.pending_bytes, 0
     yield "running", queue.running, 0
-    if hasattr(lock, "free"):
-        yield "the lock", list(lock.free), [None]
-        yield "the inbox", list(lock.inbox), []
-    else:
-        yield "the lock's token", getattr(lock, "token", "taken"), None
-        yield "the lock's owner", lock.owner, None
-        yield "the requests", (lock.next, lock.current, lock.tail is lock), (None, None, True)
-        yield "the queue's ready blocks", list(queue.ready), []
+    yield "the lock's token", getattr(lock, "token", "taken"), None
+    yield "the lock's owner", lock.owner, None
+    yield "the requests", (lock.next, lock.current, lock.tail is lock), (None, None, True)
+    yield "the queue's ready blocks", list(queue.ready), []
     yield "blockers", lock.blockers, []
     yield "the budget's running operations", budget.running, []
     yield "unread failures", queue.failures.unread(), []
     yield "the thread's place", local.state.inside, OUTSIDE
-    pool = getattr(engine._runner if hasattr(engine, "_runner") else engine._dispatcher.runner, "_cpu", None)
+    pool = getattr(engine._dispatcher.runner, "_cpu", None)
     if pool is not None:
         yield "ready blocks", pool.ready, []
         yield "whether a worker is on its way", pool.is_waking, False
