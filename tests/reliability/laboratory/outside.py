@@ -10,6 +10,10 @@ The trace function must not meet the exception itself. So what makes the excepti
 that is called by reading a property: that is no call for the interpreter, and between it and the byte code
 there is none.
 
+A trace function is a function of Python, before each byte code, also of a commit: at its entry the
+interpreter would let other threads run, in the midst of what is one step without it. So here threads
+change only where one waits.
+
 With `--lines` the trace function raises at the beginning of each line instead. That reaches places at which
 the interpreter never delivers anything: the closing line of a `with` before `__exit__` is called, the `try:`
 before a block, lines between two stores. What does harm there, and only there, is listed as "never
@@ -41,6 +45,10 @@ TRIES: Final = 4
 """Runs that may miss a point, because other threads came first."""
 
 _LOOKS: Final = ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+
+
+_NEVER_S: Final = 3600.0
+"""After so long one thread asks another for the interpreter."""
 
 
 class Outside(BaseException):
@@ -303,6 +311,7 @@ def main() -> None:
         others = [argument for argument in sys.argv[1:] if argument != "--report"]
         show(run(__spec__.name, *others))
         return
+    sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
     gc.disable()  # finalizers at random moments would be other points in each run
     conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt)
