@@ -229,7 +229,7 @@ class Engine:
         # commit: end
         lock.catch_up()
         if not block.seq:
-            wait_until_entered(self._dispatcher, block)
+            wait_until_entered(self._dispatcher, block, self._max_bytes)
 
     def _admit(self, block: OprBlock) -> None:
         """See to what stands in the way of a push."""

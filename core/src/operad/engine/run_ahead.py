@@ -57,10 +57,13 @@ def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size
         )
 
 
-def wait_until_entered(dispatcher: Dispatcher, block: OprBlock) -> None:
-    """Wait for `block`, which was left to the lock's holder, where the thread has left many to it."""
+def wait_until_entered(dispatcher: Dispatcher, block: OprBlock, max_bytes: int) -> None:
+    """Wait for `block`, which was left to the lock's holder, where the thread has left many to it.
+
+    Or such as keep much memory in use: a sixteenth of the limit on bytes counts as many.
+    """
     thread = local.state
-    thread.num_deferred += 1
+    thread.num_deferred += 1 + 16 * MAX_DEFERRED * block.size_bytes // (max_bytes or 1)
     if thread.num_deferred < MAX_DEFERRED or thread.inside != OUTSIDE or is_interruption():
         return
     dispatcher.wait_until(lambda: block.seq > 0)
