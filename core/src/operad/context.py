@@ -7,7 +7,6 @@ every device takes its array module from `Context.xp`.
 
 from __future__ import annotations
 
-import threading
 from operator import index
 from types import MethodType, ModuleType
 from typing import Any, ClassVar, Final, final
@@ -17,6 +16,7 @@ import numpy as np
 from operad import faces
 from operad.errors import ContextError
 from operad.first_use import import_module
+from operad.scopes import Exit, Levels
 
 
 class _Defaulting(type):
@@ -29,7 +29,7 @@ class _Defaulting(type):
 
     @default_ctx.setter
     def default_ctx(cls, ctx: Context) -> None:
-        _defaults.stack[-1:] = [as_context(ctx, "Context.default_ctx")]
+        _defaults.top = as_context(ctx, "Context.default_ctx"), _defaults.top[1]
 
 
 @final
@@ -100,25 +100,18 @@ class Context(metaclass=_Defaulting):
         return f"{self.device_type}({self.device_id})"
 
     def __enter__(self) -> Context:
-        _defaults.stack.append(self)
+        _defaults.top = self, _defaults.top
         return self
 
-    def __exit__(self, *_: object) -> None:
-        _defaults.stack.pop()
+    __exit__ = Exit(lambda _: _defaults.ending)
 
 
-class _Defaults(threading.local):
-    def __init__(self) -> None:
-        self.stack: list[Context] = []
-
-
-_defaults = _Defaults()
+_defaults: Final[Levels[Context]] = Levels(lambda: Context("cpu"))
 
 
 def current_context() -> Context:
     """The thread's default context: the innermost `with ctx:`, else `cpu(0)`."""
-    stack = _defaults.stack
-    return stack[-1] if stack else _CPU0
+    return _defaults.top[0]
 
 
 def as_context(given: object, call: str) -> Context:

@@ -20,8 +20,8 @@ import numpy as np
 import operad as od
 from operad import autograd, nd
 from operad import engine as engines
-from operad.autograd.scope import Scope
-from operad.engine.thread import local
+from operad.engine import nested
+from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.errors import EngineError, InterruptedOperationError
 from tests.reliability.laboratory.trials import BROKEN, LOST, WRONG, Fault
 
@@ -449,6 +449,29 @@ class Record(Arrays):
         super().check(hit)
 
 
+class Scopes(Subject):
+    """Scopes inside others; what they switched on is off again, wherever they are left."""
+
+    def act(self) -> None:
+        with autograd.record(), od.cpu(1), od.AttrScope(ctx_group="a"), od.name.Prefix("p"):
+            self.inner = self._now()
+            with autograd.pause(train_mode=True), od.cpu(2), nested():
+                self.innermost = self._now()
+
+    @staticmethod
+    def _now() -> tuple[object, ...]:
+        group = od.AttrScope.current.get(None).get("__ctx_group__")
+        name = od.name.NameManager.current.get("x", "hint")
+        return local.state.mode, od.current_context(), group, name, local.state.inside
+
+    def check(self, hit: BaseException | None) -> None:
+        require(self._now() == (0, od.cpu(0), None, "x", OUTSIDE), f"outside of all it is {self._now()}")
+        if hit is None:
+            require(self.inner == (3, od.cpu(1), "a", "px", OUTSIDE), f"inside it is {self.inner}")
+            wanted = (1, od.cpu(2), "a", "px", NESTED)
+            require(self.innermost == wanted, f"inside all it is {self.innermost}")
+
+
 class Step(Subject):
     """An executor's step."""
 
@@ -521,6 +544,7 @@ SUBJECTS: Final[dict[str, type[Subject]]] = {
     "update": Update,
     "record": Record,
     "save": Save,
+    "scopes": Scopes,
     "step": Step,
 }
 ARRAYS: Final = [name for name, subject in SUBJECTS.items() if not issubclass(subject, Push)]
@@ -547,8 +571,6 @@ class Unraisable:
 def judge(subject: Subject, hit: BaseException | None, kind: type[BaseException]) -> None:
     """Check a subject and the engine after `hit`, and once more after an `act` that is left alone."""
     try:
-        if hit is not None and _is_at_exit_of_scope(hit):
-            local.state.mode = 0
         subject.check(hit)
         check_at_rest()
         subject.act()
@@ -560,20 +582,6 @@ def judge(subject: Subject, hit: BaseException | None, kind: type[BaseException]
         raise Fault(LOST, f"it came out once more, of something else:\n{traced(error)}") from None
     except BaseException as error:  # noqa: BLE001 - what is raised is the verdict
         raise Fault(BROKEN, traced(error)) from None
-
-
-def _is_at_exit_of_scope(hit: BaseException) -> bool:
-    """Whether `hit` came at the entry of a scope's `__exit__`, before its first line.
-
-    It is a function of Python, so the interpreter looks at signals there, and no code could prevent that the
-    scope's mode stays.
-    """
-    code, place = Scope.__exit__.__code__, hit.__traceback__
-    while place is not None:
-        if place.tb_frame.f_code is code and place.tb_lineno == code.co_firstlineno:
-            return True
-        place = place.tb_next
-    return False
 
 
 def traced(error: BaseException) -> str:

@@ -11,12 +11,22 @@ from typing import Any
 
 from operad.autograd.function import FunctionCall
 from operad.autograd.program import backward_program, deliver
-from operad.autograd.scope import Scope
 from operad.autograd.walk import followed, gradients_by_node
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
-from operad.imperative import Array, Marked, Origin, TapeEntry, TapeNode, Use, clash, tape_of, unrecorded
+from operad.imperative import (
+    Array,
+    Marked,
+    Origin,
+    Scope,
+    TapeEntry,
+    TapeNode,
+    Use,
+    clash,
+    tape_of,
+    unrecorded,
+)
 
 
 @boundary

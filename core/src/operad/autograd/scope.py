@@ -5,40 +5,7 @@ Source: python/mxnet/autograd.py.
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import final
-
-from operad.engine.thread import local
-from operad.imperative.state import RECORDING, TRAINING
-
-
-@final
-class Scope:
-    """A context manager that sets recording and mode and puts them back; None leaves one as it is.
-
-    # invariant: an exception from outside, which can come after each call, leaves no mode behind. So the mode
-    # is stored behind the last call of `__enter__` and before the first of `__exit__`. At the very entry of
-    # `__exit__`, which is a function of Python, nothing helps.
-    """
-
-    __slots__ = ("_kept", "_previous", "_set")
-
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._kept = (RECORDING if recording is None else 0) | (TRAINING if training is None else 0)
-        self._set = (RECORDING if recording else 0) | (TRAINING if training else 0)
-        self._previous: list[int] = []
-
-    def __enter__(self) -> None:
-        thread = local.state
-        before = thread.mode
-        self._previous.append(before)
-        thread.mode = before & self._kept | self._set
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        local.state.mode = self._previous[-1]
-        self._previous.pop()
+from operad.imperative import Scope
 
 
 def record(train_mode: bool = True) -> Scope:

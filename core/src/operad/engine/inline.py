@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final, final
 
 from operad.context import Context, cpu
@@ -19,6 +20,7 @@ from operad.engine.operation import CALLED, CLAIM, DONE, LEAVING, RAN, Opr, OprB
 from operad.engine.thread import NESTED, OPERATION, STEP, local
 from operad.engine.var import Var, settle
 from operad.errors import BlockingInOperatorError
+from operad.scopes import Ending, Exit, as_now
 
 _CPU: Final = cpu()
 
@@ -227,12 +229,12 @@ class nested:  # noqa: N801 - a class for its speed, for callers a function
     Without this they are pushed, and run when the operation is over.
     """
 
-    __slots__ = ("_before", "_thread")
+    __slots__ = ("_ending",)
+
+    def __init__(self) -> None:
+        self._ending = Ending(as_now(local.state, "inside", "mode"))
 
     def __enter__(self) -> None:
-        self._thread = local.state
-        self._before = self._thread.inside
-        self._thread.inside = NESTED
+        local.state.inside = NESTED
 
-    def __exit__(self, *raised: object) -> None:
-        self._thread.inside = self._before
+    __exit__ = Exit(attrgetter("_ending"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from operad.scopes import Ending, closing
+
 if TYPE_CHECKING:
     from operad.engine.inline import Claim
 
@@ -32,7 +34,10 @@ class ThreadState:
             run between any two bytecodes, and must learn that it interrupted a step.
         mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so
             that a call reads one thread-local value.
-        num_deferred: Pushes that it left to the lock's holder since it last waited for one of them.
+        scopes: The scopes of modes that it is in, the innermost first: the mode around it, and the next.
+        ending: Leaves the innermost one; both belong to `imperative.state`, too.
+        num_deferred: Pushes that it left to the lock's holder since it last waited for one of them, heavy ones
+            counted as several.
         run: `run(function, *args)` calls a function with NumPy's error state of operators: IEEE
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
@@ -41,10 +46,14 @@ class ThreadState:
         worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
-    __slots__ = ("bulk_size", "inside", "mode", "num_deferred", "run", "spare_claim", "worker")
+    __slots__ = (
+        "bulk_size", "ending", "inside", "mode", "num_deferred", "run", "scopes", "spare_claim", "worker",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.mode = 0
+        self.scopes: tuple[int, Any] | None = None
+        self.ending = Ending(closing(self, "scopes", "mode"))
         self.bulk_size = self.num_deferred = 0
         self.renew()
 

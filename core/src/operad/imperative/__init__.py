@@ -26,9 +26,10 @@ from operad.imperative.run import execute as execute
 from operad.imperative.run_time import ABSENT as ABSENT
 from operad.imperative.spec import Spec as Spec
 from operad.imperative.spec import spec_of as spec_of
+from operad.imperative.state import TRAINING as TRAINING
+from operad.imperative.state import Scope as Scope
 from operad.imperative.state import is_recording as is_recording
 from operad.imperative.state import is_training as is_training
-from operad.imperative.state import set_mode as set_mode
 from operad.imperative.state import set_recording as set_recording
 from operad.imperative.state import set_training as set_training
 from operad.imperative.state import unrecorded as unrecorded

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from typing import Final, final
 
 from operad.engine.thread import local
+from operad.scopes import Exit
 
 TRAINING: Final = 1
 RECORDING: Final = 2
@@ -33,14 +32,6 @@ def set_training(train_mode: bool) -> bool:
     return _switch(TRAINING, train_mode)
 
 
-def set_mode(is_recording: bool, train_mode: bool) -> int:
-    """Switch both; returns the mode that it was, to restore as `local.state.mode`."""
-    thread = local.state
-    before = thread.mode
-    thread.mode = (RECORDING if is_recording else 0) + (TRAINING if train_mode else 0)
-    return before
-
-
 def _switch(part: int, is_on: bool) -> bool:
     thread = local.state
     before = thread.mode
@@ -48,11 +39,31 @@ def _switch(part: int, is_on: bool) -> bool:
     return before & part != 0
 
 
-@contextmanager
-def unrecorded() -> Iterator[None]:
+@final
+class Scope:
+    """A context manager that sets recording and training and puts them back; None leaves one as it is.
+
+    No exception from outside leaves a mode behind, see `operad.scopes`.
+    """
+
+    __slots__ = ("_kept", "_set")
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._kept = (RECORDING if recording is None else 0) | (TRAINING if training is None else 0)
+        self._set = (RECORDING if recording else 0) | (TRAINING if training else 0)
+
+    def __enter__(self) -> None:
+        thread = local.state
+        before = thread.mode
+        level, mode = (before, thread.scopes), before & self._kept | self._set
+        # commit: begin
+        thread.scopes = level
+        thread.mode = mode
+        # commit: end
+
+    __exit__ = Exit(lambda _: local.state.ending)
+
+
+def unrecorded() -> Scope:
     """Record nothing inside."""
-    was_recording = set_recording(False)
-    try:
-        yield
-    finally:
-        set_recording(was_recording)
+    return Scope(recording=False, training=None)

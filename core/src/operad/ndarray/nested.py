@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from operad import engine
-from operad.imperative import local, set_mode
+from operad.imperative import TRAINING, local
 
 
 @final
@@ -19,15 +19,13 @@ class nested(engine.nested):  # noqa: N801 - as its base
         is_train: Whether operators see training.
     """
 
-    __slots__ = ("_is_train", "_mode")
+    __slots__ = ("_is_train",)
 
     def __init__(self, is_train: bool) -> None:
+        super().__init__()
         self._is_train = is_train
 
     def __enter__(self) -> None:
-        self._mode = set_mode(False, self._is_train)
+        thread, mode = local.state, TRAINING if self._is_train else 0
         super().__enter__()
-
-    def __exit__(self, *raised: object) -> None:
-        super().__exit__(*raised)
-        local.state.mode = self._mode
+        thread.mode = mode

@@ -5,19 +5,19 @@ Source: AttrScope, python/mxnet/attribute.py.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from operad.errors import GraphError
 from operad.graph import KNOWN_ATTRIBUTES, hidden_key
+from operad.scopes import Exit, Levels
 
 
 class _Current:
     """The attribute of the class that holds what the thread's scopes give."""
 
     def __get__(self, instance: object, owner: type) -> AttrScope:
-        return _stack.scopes[-1]
+        return _scopes.top[0]
 
 
 @final
@@ -38,11 +38,10 @@ class AttrScope:
         return {**self._own, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
-        _stack.scopes.append(AttrScope(**self.current.get(self._own)))
+        _scopes.top = AttrScope(**self.current.get(self._own)), _scopes.top
         return self
 
-    def __exit__(self, *_: object) -> None:
-        _stack.scopes.pop()
+    __exit__ = Exit(lambda _: _scopes.ending)
 
 
 def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
@@ -73,11 +72,5 @@ def check_of_operator(what: str, attrs: Mapping[str, object]) -> None:
             raise GraphError(f"{what}: an operator's attribute is called {key!r}; call it '__{key}__'")
 
 
-class _Stack(threading.local):
-    """What the scopes that the thread is in give, the inner ones with the outer ones' attributes."""
-
-    def __init__(self) -> None:
-        self.scopes = [AttrScope()]
-
-
-_stack = _Stack()
+_scopes: Final[Levels[AttrScope]] = Levels(AttrScope)
+"""What the scopes that the thread is in give, the inner ones with the outer ones' attributes."""

@@ -5,15 +5,16 @@ Source: NameManager and Prefix, python/mxnet/name.py.
 
 from __future__ import annotations
 
-import threading
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
+
+from operad.scopes import Exit, Levels
 
 
 class _Current:
     """The attribute of the class that is the thread's innermost manager."""
 
     def __get__(self, instance: object, owner: type) -> NameManager:
-        return _stack.managers[-1]
+        return _managers.top[0]
 
 
 class NameManager:
@@ -37,11 +38,10 @@ class NameManager:
         return f"{hint}{number}"
 
     def __enter__(self) -> NameManager:
-        _stack.managers.append(self)
+        _managers.top = self, _managers.top
         return self
 
-    def __exit__(self, *_: object) -> None:
-        _stack.managers.pop()
+    __exit__ = Exit(lambda _: _managers.ending)
 
 
 @final
@@ -57,9 +57,4 @@ class Prefix(NameManager):
         return self._prefix + super().get(name, hint)
 
 
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.managers: list[NameManager] = [NameManager()]
-
-
-_stack = _Stack()
+_managers: Final[Levels[NameManager]] = Levels(NameManager)

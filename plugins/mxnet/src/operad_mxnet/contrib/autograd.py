@@ -6,8 +6,8 @@ Source: python/mxnet/contrib/autograd.py.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from operad import NDArray, autograd
@@ -28,14 +28,9 @@ def set_is_training(is_train: bool) -> bool:
     return before
 
 
-@contextmanager
-def TrainingStateScope(enter_state: bool) -> Iterator[None]:  # noqa: N802 - MXNet's name
+def TrainingStateScope(enter_state: bool) -> AbstractContextManager[None]:  # noqa: N802 - MXNet's name
     """`set_is_training(enter_state)` inside `with`."""
-    before = set_is_training(enter_state)
-    try:
-        yield
-    finally:
-        set_is_training(before)
+    return autograd.record() if enter_state else autograd.pause()
 
 
 def train_section() -> AbstractContextManager[None]:
