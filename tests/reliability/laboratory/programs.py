@@ -444,6 +444,53 @@ def nested_calls() -> Parts:
     return [push, work], lambda: expect(cell.ran, [str([2.0] * 4)])
 
 
+class _Dying:
+    """What pushes when it dies: its finalizer is a function of Python, where threads may be switched."""
+
+    def __init__(self, cell: Cell, tag: str) -> None:
+        self._cell, self._tag = cell, tag
+
+    def __del__(self) -> None:
+        self._cell.push(self._tag)
+
+
+def _finalizers() -> Parts:
+    current, log, one, other = engine.get(), Cell("log"), Cell("one"), Cell("other")
+
+    def push(cell: Cell, tag: str) -> None:
+        dying = _Dying(log, tag)
+
+        def run(_: object) -> None:
+            dying  # noqa: B018 - the operation alone keeps it
+            cell.ran.append(tag)
+
+        current.push_sync(run, CTX, (), (cell.var,), name=tag)
+
+    def work(cell: Cell, tags: str) -> None:
+        for tag in tags:
+            push(cell, tag)
+        cell.wait(*tags)
+
+    def check() -> None:
+        current.wait_for_all()
+        expect(one.ran, ["a", "b"])
+        expect(other.ran, ["c", "d"])
+
+    return [lambda: work(one, "ab"), lambda: work(other, "cd")], check
+
+
+@program(num_threads=2)
+def finalizers() -> Parts:
+    """Operations that alone keep objects whose finalizers push, on two workers."""
+    return _finalizers()
+
+
+@program(engine="naive")
+def naive_finalizers() -> Parts:
+    """The same on the naive engine, whose operations run where they are pushed."""
+    return _finalizers()
+
+
 @program()
 def asynchronous() -> Parts:
     """An asynchronous operation that another thread completes."""

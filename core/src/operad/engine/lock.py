@@ -14,7 +14,8 @@ straight stretch of code without a call, a loop or an allocation is one step, wh
 Everything that must hold together is written in one, between `# commit: begin` and `# commit: end`, or on
 one line marked `# commit`. Only its first instruction may fail. What needs an allocation, such as a count, is
 computed before. One call of C code may be the last thing in it, since checks come behind calls:
-`# commit: end with a call`. A `finally` that must happen has no call before its commit. Directly inside a
+`# commit: end with a call`. No store in it lets go of the last reference to what a program made, since a
+finalizer would run there. A `finally` that must happen has no call before its commit. Directly inside a
 `try`, loops are `for` loops: since Python 3.12 the jump back of a `while` stands outside of the `try`, and
 what comes there would pass the `finally` by.
 

@@ -62,10 +62,11 @@ class NaiveRunner(Runner):
         self._run_all(self._backlog.blocks)
 
     def _run_all(self, blocks: deque[OprBlock]) -> None:
-        thread, is_mine = local.state, False
+        thread = local.state
         if thread.inside != OUTSIDE:
             return
         while blocks:
+            is_mine = False
             try:
                 try:
                     # commit: begin
@@ -87,6 +88,7 @@ class NaiveRunner(Runner):
                     block.state = OFFERED
                     blocks.appendleft(block)
                 # commit: end with a call
+            del block  # here, lest the next commit lets go of what has a finalizer
 
     def _run(self, block: OprBlock) -> None:
         run_ctx = RunContext(block.ctx, None, self._budget)

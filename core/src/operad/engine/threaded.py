@@ -45,7 +45,7 @@ class _Worker:
 
     Attributes:
         block: What it has taken.
-        is_serving: Whether a thread that waits uses it, where it is a helper's.
+        is_serving: Whether a thread that waits uses it or puts it down, where it is a helper's.
         has_slot: Whether it counts against the budget now.
         was_broken_off: Whether an exception ended what it did.
     """
@@ -249,6 +249,7 @@ class ThreadedRunner(Runner):
         if block is not None and block.state == TAKEN:
             worker.run_ctx.ctx = block.ctx
             return block
+        block = worker.block = None  # here, lest the commit below lets go of what has a finalizer
         ready = pool.ready
         if not ready:
             return None
@@ -332,9 +333,11 @@ class ThreadedRunner(Runner):
             # commit: begin
             thread.inside = OUTSIDE
             thread.worker = None
-            worker.is_serving = False
             # commit: end
-            self._put_down(worker)
+            try:
+                self._put_down(worker)
+            finally:
+                worker.is_serving = False  # commit
         self._wake_next(pool)
 
     def _helper(self) -> _Worker:
@@ -352,8 +355,15 @@ class ThreadedRunner(Runner):
     def heal(self) -> None:
         """See `Runner`."""
         for helper in tuple(self._helpers):
-            if not helper.is_serving:
+            # commit: begin
+            if helper.is_serving:
+                continue
+            helper.is_serving = True  # or two threads would put down one block twice
+            # commit: end
+            try:
                 self._put_down(helper)
+            finally:
+                helper.is_serving = False  # commit
         if self._hires:
             self.after()
         for pool in (self._cpu, *self._gpus.values()):
