@@ -209,9 +209,10 @@ class Engine:
 
     def _push(self, block: OprBlock) -> None:
         block.site = push_site()
-        lock, opr = self.lock, block.opr
+        lock, opr, queue = self.lock, block.opr, self._queue
         if lock.blockers or self._is_stopped:
             self._admit(block)
+        deletion: object = queue.last_deletion
         for var in opr.const_vars:
             if var.deleted:
                 raise opr.after_deletion_of(var)
@@ -219,17 +220,36 @@ class Engine:
             if var.deleted:
                 raise opr.after_deletion_of(var)
             var.version += 1
-        queue = self._queue
         if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
             wait_for_room(self._dispatcher, self._max_pending, self._max_bytes, block.size_bytes)
-        # `Dispatcher.submit`, without further frames.
+        # `Dispatcher.submit`, without further frames, unless a variable was deleted since it was looked at.
         # commit: begin
         block.step = self._dispatcher.enter
-        lock.tail.next = lock.tail = block
+        if queue.last_deletion is deletion:
+            lock.tail.next = lock.tail = block
+            deletion = None
         # commit: end
+        if deletion is not None:
+            self._submit_unless_deleted(block)
         lock.catch_up()
         if not block.seq:
             wait_until_entered(self._dispatcher, block, self._max_bytes)
+
+    def _submit_unless_deleted(self, block: OprBlock) -> None:
+        """Link a block that a deletion has come between."""
+        lock, opr, queue = self.lock, block.opr, self._queue
+        deletion: object = queue.last_deletion
+        while deletion is not None:
+            for var in (*opr.const_vars, *opr.mutable_vars):
+                if var.deleted:
+                    raise opr.after_deletion_of(var)
+            # commit: begin
+            last = queue.last_deletion
+            if last is deletion:
+                lock.tail.next = lock.tail = block
+                last = None
+            # commit: end
+            deletion = last
 
     def _admit(self, block: OprBlock) -> None:
         """See to what stands in the way of a push."""
@@ -271,7 +291,11 @@ class Engine:
         block = OprBlock(
             Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx, size_bytes=size_bytes
         )
+        queue, deletion = self._queue, object()
+        # commit: begin
+        queue.last_deletion = deletion
         var.deleted = True
+        # commit: end
         self.submit(block)
 
     # Waiting.

@@ -83,13 +83,15 @@ class DependencyQueue:
         ready: Blocks that were granted all their variables, and were not handed out; a block that still
             waits is none of them.
         failures: What went wrong.
+        last_deletion: Another object whenever a variable is deleted; any thread may ask.
     """
 
-    __slots__ = ("failures", "pending", "pending_bytes", "ready", "running", "seq")
+    __slots__ = ("failures", "last_deletion", "pending", "pending_bytes", "ready", "running", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
         self.failures = FailureLog()
+        self.last_deletion = object()
         self.forget()
 
     def forget(self) -> None:
