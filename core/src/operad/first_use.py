@@ -13,6 +13,7 @@ does not wait for this lock, and no thread waits long: it goes on without, as it
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import threading
 import time
@@ -27,12 +28,15 @@ T = TypeVar("T")
 _POLL_S: Final = 0.001
 _MOST_POLLS: Final = 2000
 _MOST_TRIES: Final = 10
-_FORKING: Final = -1
 
 
 @final
 class _Lock:
-    """Free while the slot `token` is there, else `owner`'s, which is a thread; see `engine.lock`."""
+    """Free while the slot `token` is there, else `owner`'s; see `engine.lock`.
+
+    Attributes:
+        owner: A thread, or minus a thread that forks.
+    """
 
     __slots__ = ("owner", "token")
 
@@ -119,32 +123,40 @@ def parse_source(text: str, mode: str = "exec") -> Any:
     return ast.parse(text, mode=mode)
 
 
-# Before a fork, no other thread is to be in the midst of something here; see `engine.lifetime`.
+# Before a fork, no other thread is to be in the midst of something here: not even of the first import of the
+# engine, which has handlers of its own.
 
 
 def hold_for_fork() -> None:
-    """Take the lock; a thread that never gives it back is not waited for."""
+    """Take the lock, if the fork has not yet; a thread that never gives it back is not waited for."""
+    me = threading.get_ident()
     for _ in range(_MOST_POLLS):
         try:
             # commit: begin
             del _lock.token
-            _lock.owner = _FORKING
+            _lock.owner = -me
             # commit: end
         except AttributeError:
-            if _lock.owner == threading.get_ident():
+            if _lock.owner in (me, -me):
                 return  # it goes on in both processes
             time.sleep(_POLL_S)
         else:
             return
 
 
-def release_after_fork() -> None:
+def _release_after_fork() -> None:
     """The parent goes on."""
-    if _lock.owner == _FORKING:
+    if _lock.owner == -threading.get_ident():
         _lock.owner = _lock.token = None  # commit
 
 
-def renew_after_fork() -> None:
+def _renew_after_fork() -> None:
     """The child finds the lock free, unless it forked under it."""
     if _lock.owner != threading.get_ident():
         _lock.owner = _lock.token = None  # commit
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=hold_for_fork, after_in_parent=_release_after_fork, after_in_child=_renew_after_fork
+    )

@@ -33,7 +33,7 @@ def watch(engine: StandStill) -> None:
 
 
 def _before_fork() -> None:
-    # First, since what another thread does under it may be held back by an engine at rest.
+    # Before its own handler, since what another thread does under it may be held back by an engine at rest.
     first_use.hold_for_fork()
     _forking.acquire()
     for engine in list(_engines):
@@ -45,13 +45,11 @@ def _in_parent() -> None:
     while _held:
         _held.pop().release_after_fork()
     _forking.release()
-    first_use.release_after_fork()
 
 
 def _in_child() -> None:
     global _forking
     _forking = threading.Lock()
-    first_use.renew_after_fork()
     while _held:
         _held.pop().renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
