@@ -130,6 +130,17 @@ def test_a_step_that_always_raises_is_given_up_after_three_times(log: list) -> N
     assert (log, lock.is_busy) == (["begun"] * 3 + [(failing, error)], False)
 
 
+def test_steps_that_raise_now_and_then_are_never_given_up(log: list) -> None:
+    lock = CombiningLock(lambda: None, lambda request, error: log.append("given up"))
+    for _ in range(4):
+        with pytest.raises(ZeroDivisionError):
+            lock.do(Failing(log, ZeroDivisionError(), 2))
+        with pytest.raises(ZeroDivisionError):
+            lock.catch_up()
+        lock.catch_up()
+    assert log == ["begun", "begun", "begun", "done"] * 4
+
+
 def test_a_lock_whose_owner_has_left_its_step_is_freed_by_who_waits(lock: CombiningLock, log: list) -> None:
     """An exception can only leave it so where a trace function raises it."""
     lock.take()

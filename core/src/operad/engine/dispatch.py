@@ -16,7 +16,7 @@ from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on
 from operad.engine.interrupts import is_from_outside
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import CALLED, DELETE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
+from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
@@ -225,7 +225,7 @@ class Dispatcher:
 
     def _give_up(self, request: Request, error: BaseException) -> None:
         """A step always raises, a mistake of the engine: nothing is to wait for it. Under the lock."""
-        if isinstance(request, OprBlock):
+        if isinstance(request, OprBlock) and request.state != DONE:
             made = EngineError(f"{request.opr.title}: a step of the engine failed; please report this")
             made.__cause__ = error
             self.queue.give_up(

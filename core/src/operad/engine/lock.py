@@ -245,7 +245,10 @@ class CombiningLock:
                 if not (is_retry and self._is_hopeless(error)):
                     raise
                 self._give_up_on(request, error)
+            # commit: begin
+            self._retries = 0
             self.current = None
+            # commit: end
 
     def _is_hopeless(self, error: Exception) -> bool:
         """Whether the current step has now raised three times by itself: a mistake of the engine."""
@@ -255,7 +258,6 @@ class CombiningLock:
         return self._retries >= _MOST_RETRIES
 
     def _give_up_on(self, request: Request, error: Exception) -> None:
-        self._retries = 0
         if self._give_up is not None:
             self._give_up(request, error)
 

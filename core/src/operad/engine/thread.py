@@ -36,8 +36,8 @@ class ThreadState:
             that a call reads one thread-local value.
         scopes: The scopes of modes that it is in, the innermost first: the mode around it, and the next.
         ending: Leaves the innermost one; both belong to `imperative.state`, too.
-        num_deferred: Pushes that it left to the lock's holder since it last waited for one of them, heavy ones
-            counted as several.
+        num_deferred: Pushes that it left to the lock's holder since it last waited for one of them; a heavy
+            one counts as several.
         run: `run(function, *args)` calls a function with NumPy's error state of operators: IEEE
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
