@@ -138,7 +138,8 @@ def test_steps_that_raise_now_and_then_are_never_given_up(log: list) -> None:
         with pytest.raises(ZeroDivisionError):
             lock.catch_up()
         lock.catch_up()
-    assert log == ["begun", "begun", "begun", "done"] * 4
+        assert log == ["begun", "begun", "begun", "done"]
+        log.clear()
 
 
 def test_a_lock_whose_owner_has_left_its_step_is_freed_by_who_waits(lock: CombiningLock, log: list) -> None:
