@@ -316,3 +316,27 @@ def test_the_state_of_another_rank_is_refused() -> None:
     state = {"rank": 1, "num_workers": 2, "residuals": []}
     with pytest.raises(FormatError, match="of rank 1 of 2 workers, and this is rank 0 of 1; give each"):
         store.load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "compression"),
+    [("dist_sync", None), ("device", {"type": "2bit"}), ("device", None)],
+)
+def test_what_compression_holds_back_is_refused_where_it_would_be_dropped(
+    kind: str, compression: dict[str, str] | None
+) -> None:
+    saved, _ = made()
+    saved.init("w", od.nd.zeros(2))
+    saved.set_gradient_compression({"type": "2bit", "threshold": 1.0})
+    saved.push("w", od.nd.array([0.75, 0]))
+    store = made()[0] if kind == "dist_sync" else od.kv.create(kind)
+    if compression is not None:
+        store.set_gradient_compression(compression)
+    with pytest.raises(FormatError, match="gradients of 1 keys that compression has held back"):
+        store.load_state_dict(saved.state_dict())
+
+
+def test_the_state_of_a_store_of_one_process_is_taken_over_by_one_worker() -> None:
+    store, _ = made()
+    store.load_state_dict(od.kv.create("device").state_dict())
+    assert store.state_dict()["residuals"] == []
