@@ -123,13 +123,23 @@ def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
 
 
 @slow
-@pytest.mark.parametrize("kills", [("1:13", "0:25"), ("server:5", "server:20"), ("0:3", "server:19", "1:30")])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        ("1:13", "0:25"),
+        ("server:5", "server:20"),
+        ("0:3", "server:19", "1:30"),
+        ("0@2", "1@7", "server@20"),
+        ("server@1", "0@31", "server@52"),
+    ],
+)
 def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
     run_ray: Run, tmp_path: Path, kills: tuple[str, ...]
 ) -> None:
     undisturbed = run_ray(2, "training", str(tmp_path / "undisturbed"))
     ended = run_ray(2, "training", str(tmp_path / "killed"), *kills, options=("--restart", "2"))
     assert (ended.code, undisturbed.code) == (0, 0), ended.output
+    assert sorted(line.partition("killing ")[2] for line in ended.lines("killing")) == sorted(kills)
     lost = [kill for kill in kills if not kill.startswith("server")]
     assert len(ended.lines("starting the job again")) == len(lost)
     assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
@@ -173,3 +183,9 @@ def test_values_are_exact_after_the_server_was_killed_at_certain_messages(
 ) -> None:
     ended = run_ray(2, "failures", "killed_at_message", "dist_sync", *numbers)
     assert (ended.code, len(ended.lines("exact; not reached: []"))) == (0, 2), ended.output
+
+
+@slow
+def test_training_goes_on_with_another_kind_of_store(run_ray: Run, tmp_path: Path) -> None:
+    ended = run_ray(1, "kinds", str(tmp_path))
+    assert (ended.code, len(ended.lines("passed"))) == (0, 1), ended.output
