@@ -3,12 +3,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
+import operad_kvstore_ray.launch as launching
+from operad_kvstore_ray import session
 from operad_kvstore_ray.launch import Workers, launch
 
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
@@ -71,3 +75,51 @@ def test_a_lost_worker_is_a_line_before_anybody_else_is_told() -> None:
     workers.run(0.0, lambda rank, why: said.append(f"told of {rank}"))
     workers.end()
     assert said == ["operad launch: rank 1 exited with 7", "told of 1", "operad launch: ending rank 0"]
+
+
+def test_a_launcher_says_what_it_waits_for_before_it_waits_and_again_while_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    is_reminded = threading.Event()
+
+    def echo(line: str) -> None:
+        said.append(line)
+        if "still" in line:
+            is_reminded.set()
+
+    def start(*_: object) -> str:
+        assert said == ["operad launch: starting Ray on this machine"]
+        assert is_reminded.wait(60)
+        return "127.0.0.1:1"
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(launching, "start_cluster", start)
+    monkeypatch.setattr(launching, "imported_ray", lambda: None)
+    monkeypatch.setattr(launching, "_REMIND_S", 0.001)
+    launching.Cluster(1 << 20, 1, echo)
+    assert said[1] == "operad launch: still starting Ray on this machine, 0 s"
+
+
+def test_a_launcher_says_to_which_cluster_it_connects_before_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setattr(launching, "check_password", lambda address: said.append(f"asked {address}"))
+    monkeypatch.setattr(launching, "imported_ray", lambda: None)
+    launching.Cluster(1 << 20, 1, said.append)
+    assert said == ["operad launch: connecting to Ray at 127.0.0.1:1", "asked 127.0.0.1:1"]
+
+
+def test_ray_that_does_not_start_in_time_is_started_again_and_a_line_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    ray = Mock()
+    ray.init.side_effect = [TimeoutError, TimeoutError, None]
+    ray.get_runtime_context().gcs_address = "127.0.0.1:1"
+    monkeypatch.setattr(session, "imported_ray", lambda: ray)
+    for name in (*session._ALONE, "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))  # put back after the test
+    assert session.start_cluster(1 << 20, 1, said.append) == "127.0.0.1:1"
+    again = "operad launch: Ray did not start in time; trying again, "
+    assert said == [f"{again}1 of 2", f"{again}2 of 2"]
