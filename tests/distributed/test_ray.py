@@ -106,6 +106,14 @@ def test_a_worker_that_does_not_push_is_named_when_the_time_is_over(run_ray: Run
 
 
 @slow
+def test_a_job_is_complete_though_the_server_is_killed_after_a_worker_has_left(
+    run_ray: Run, tmp_path: Path
+) -> None:
+    ended = run_ray(2, "failures", "left_before_a_kill", "dist_sync", str(tmp_path / "left"))
+    assert (ended.code, ended.lines("exact")) == (0, ["[0] exact"]), ended.output
+
+
+@slow
 def test_the_loss_of_a_server_for_good_is_raised(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "lost_server", "dist_sync")
     assert len(ended.lines("server 0 has ended and does not come back")) == 2, ended.output

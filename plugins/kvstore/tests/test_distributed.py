@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, DTypeError, FormatError, ShapeError
+from operad_kvstore import distributed
 from operad_kvstore.distributed import DistStore
 from operad_kvstore.placement import Placement
 from operad_kvstore.rounds import KeyRounds
@@ -96,8 +98,8 @@ class Alone:
     def lost(self) -> Sequence[int]:
         return []
 
-    def close(self) -> None:
-        self.is_closed = True
+    def close(self, *, is_idle: bool) -> None:
+        self.is_closed, self.was_idle = True, is_idle
 
 
 def made(kind: str = "dist_sync", num_servers: int = 1) -> tuple[DistStore, Alone]:
@@ -294,9 +296,20 @@ def test_a_closed_store_takes_leave_once() -> None:
     store, transport = made()
     store.close()
     assert transport.is_closed
+    assert transport.was_idle
     transport.is_closed = False
     store.close()
     assert not transport.is_closed
+
+
+def test_a_store_that_is_closed_while_it_sends_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed, "_REST_S", 0.001)
+    store, transport = made()
+    may_end = threading.Event()
+    store._courier.send(may_end.wait)
+    store.close()
+    assert not transport.was_idle
+    may_end.set()
 
 
 def test_what_compression_holds_back_is_part_of_a_checkpoint() -> None:

@@ -174,6 +174,38 @@ def killed_at_message() -> None:
     print(f"exact; not reached: {sorted(numbers) if rank == 0 else []}", flush=True)
 
 
+def left_before_a_kill() -> None:
+    """The last rank leaves after a barrier; the server is killed before rank 0 has heard of the barrier."""
+    left = Path(sys.argv[3])
+    kv.init("w", od.nd.zeros(3))
+    kv.push("w", od.nd.ones(3))
+    if rank == last:
+        kv.barrier()
+        kv.close()
+        left.touch()
+        return
+    from operad_kvstore_ray.link import _LOST as lost_answer  # noqa: N811 - a value here
+
+    (link,) = kv._transport._links
+    answer = link._answer
+
+    def answer_lost(reference: Any) -> Any:
+        found = answer(reference)
+        if isinstance(found, tuple) and len(found) == 3 and not left.with_suffix(".killed").exists():
+            while not left.exists():
+                time.sleep(0.01)
+            left.with_suffix(".killed").touch()
+            os.kill(server_process(kv), signal.SIGKILL)
+            return lost_answer
+        return found
+
+    kv._courier.ask(lambda: setattr(link, "_answer", answer_lost))
+    kv.barrier()
+    assert left.with_suffix(".killed").exists()
+    assert (pulled("w") == workers).all()
+    print("exact", flush=True)
+
+
 def lost_server() -> None:
     """A server ends for good."""
     import ray

@@ -17,7 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from operad_kvstore.packets import Array, Packet, as_ndarray, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
+
+_REST_S: Final = 1.0
 
 
 @final
@@ -184,7 +186,7 @@ class DistStore(KVStore):
         if self._is_open:
             self._is_open = False
             atexit.unregister(self.close)
-            self._transport.close()
+            self._transport.close(is_idle=self._courier.is_idle(_REST_S))
 
     def _add(self, call: str, key: Any, value: Any) -> None:
         values_of = {name: array.asnumpy() for name, array in self._new_values(call, key, value).items()}

@@ -190,11 +190,18 @@ class Server:
             self._drop(rank)
 
     def leave(self, rank: int) -> bool:
-        """A worker has done all it has to; whether that ends the job."""
+        """A worker has done all it has to; whether that ends the job.
+
+        What it has sent outlasts a crash from now on, since it will not send it again.
+        """
         with self._changed:
             self._members.leave(rank)
             self._drop(rank)
-            return self._members.is_over
+            is_over = self._members.is_over
+            seen, durable = self._inbox.receipt(rank)
+            if durable < seen and not is_over:
+                self._keep()
+            return is_over
 
     def states(self, dump_optimizer: bool) -> bytes:
         """The optimizer's states."""
