@@ -68,6 +68,29 @@ def test_every_call_that_opens_a_file_is_in_the_door_or_listed_with_a_reason() -
     assert all(len(why) > 10 for why in listed().values())
 
 
+WRITES = {"write_text", "write_bytes", "tofile", "savez", "savetxt", "imwrite"}
+"""What writes a file in place; by the last name of the call."""
+IN_PLACE = {
+    "core/src/operad/cli/group.py": "a formatter of help, which writes no file",
+    "operator_sdk/src/operad_sdk/new/update.py": "files of the author's own package",
+    "plugins/module/src/operad_module/state_file.py": "an archive in memory",
+    "plugins/module/src/operad_module/updates.py": "a temporary file, which a store reads at once",
+}
+
+
+def test_every_file_that_is_written_in_place_has_a_reason() -> None:
+    there = {
+        str(file.relative_to(ROOT))
+        for distribution in distributions()
+        for file in (distribution.folder / "src").rglob("*.py")
+        if DOOR not in file.parents and "templates" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in WRITES
+    }
+    assert there - IN_PLACE.keys() == set(), "use operad.files.write_atomically"
+    assert IN_PLACE.keys() - there == set(), "is not in the code"
+
+
 def test_the_table_of_limits_has_every_setting_with_its_default() -> None:
     limits = {option.variable for option in OPTIONS if option.field.startswith("max_")}
     limits -= {"OPERAD_MAX_PENDING", "OPERAD_MAX_PENDING_BYTES"}  # of the engine

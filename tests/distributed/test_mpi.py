@@ -90,7 +90,7 @@ def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
     assert (ended.code, undisturbed.code) == (0, 0), ended.output
     for number in range(1, len(kills) + 1):
         assert len(ended.lines(f"the job exited with 137; starting it again, {number} of 2")) == 1
-    assert sorted(line.partition("killing ")[2] for line in ended.lines("killing")) == sorted(kills)
+    assert [kill for kill in kills if f"killing {kill}" not in ended.output] == []
     assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
 
 

@@ -138,7 +138,7 @@ def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
         ("server:5", "server:20"),
         ("0:3", "server:19", "1:30"),
         ("0@2", "1@7", "server@20"),
-        ("server@1", "0@31", "server@52"),
+        ("server@1", "server@20", "0@31"),
     ],
 )
 def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
@@ -147,7 +147,7 @@ def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
     undisturbed = run_ray(2, "training", str(tmp_path / "undisturbed"))
     ended = run_ray(2, "training", str(tmp_path / "killed"), *kills, options=("--restart", "2"))
     assert (ended.code, undisturbed.code) == (0, 0), ended.output
-    assert sorted(line.partition("killing ")[2] for line in ended.lines("killing")) == sorted(kills)
+    assert [kill for kill in kills if f"killing {kill}" not in ended.output] == []
     lost = [kill for kill in kills if not kill.startswith("server")]
     assert len(ended.lines("starting the job again")) == len(lost)
     assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
@@ -166,7 +166,7 @@ def test_fit_in_the_place_of_a_worker_of_a_job_that_goes_on_is_refused(run_ray: 
 def test_the_first_line_of_a_lost_worker_is_its_own(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "killed_worker", "dist_sync")
     assert ended.code == 128 + signal.SIGKILL
-    said = [line for line in ended.output.splitlines() if "starting" not in line]
+    said = [line for line in ended.output.splitlines() if not re.search("starting|connecting", line)]
     assert said[0] == "operad launch: rank 1 was killed by signal 9", ended.output
 
 

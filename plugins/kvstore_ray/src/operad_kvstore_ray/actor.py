@@ -107,7 +107,7 @@ class ServerActor:
         if what == "values":
             return seen, durable, self._reply(*arguments)
         if what == "leave":
-            return seen, durable, self.leave(rank)
+            return seen, durable, self._leave(rank)
         assert what in _ANSWERS, what
         return seen, durable, getattr(self._server, what)(*arguments)
 
@@ -124,16 +124,19 @@ class ServerActor:
 
     @ray.method(concurrency_group=BEATS)
     def leave(self, rank: int) -> bool:
-        """See `Server.leave`."""
-        is_last: bool = self._server.leave(rank)
-        if is_last:
-            self._file.unlink(missing_ok=True)
-        return is_last
+        """See `Server.leave`; for who cannot `ask`, since a call is under way."""
+        return self._leave(rank)
 
     @ray.method(concurrency_group=BEATS)
     def process_id(self) -> int:
         """Of the actor's process."""
         return os.getpid()
+
+    def _leave(self, rank: int) -> bool:
+        is_last: bool = self._server.leave(rank)
+        if is_last:
+            self._file.unlink(missing_ok=True)
+        return is_last
 
     def _reply(self, keys: tuple[Any, ...]) -> Any:
         """Values of keys: themselves, or a list of one reference.
