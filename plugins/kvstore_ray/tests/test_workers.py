@@ -18,6 +18,11 @@ from operad_kvstore_ray.launch import Workers, launch
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
 
 
+@pytest.fixture(autouse=True)
+def _no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "_REMIND_S", 3600)
+
+
 def run(body: str, grace_s: float = 20.0, restarts: int = 0, **env: str) -> tuple[int, list[str], list[Any]]:
     lines: list[str] = []
     lost: list[Any] = []
@@ -123,3 +128,24 @@ def test_ray_that_does_not_start_in_time_is_started_again_and_a_line_says_so(
     assert session.start_cluster(1 << 20, 1, said.append) == "127.0.0.1:1"
     again = "operad launch: Ray did not start in time; trying again, "
     assert said == [f"{again}1 of 2", f"{again}2 of 2"]
+
+
+def test_a_launcher_names_the_workers_that_have_printed_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "_REMIND_S", 0.0)
+    said: list[str] = []
+    is_over = threading.Event()
+
+    def echo(line: str) -> None:
+        said.append(line)
+        if line == "operad launch: waiting for a first line of rank 0, 0 s":
+            is_over.set()
+
+    body = PROGRAM + "print('here', flush=True) if rank else None; time.sleep(600)"
+    workers = Workers([sys.executable, "-c", body], os.environ, 2, echo)
+    runner = threading.Thread(target=workers.run, args=(0.0,))
+    runner.start()
+    assert is_over.wait(60)
+    workers.end()
+    runner.join()
+    assert "[1] here" in said[: said.index("operad launch: waiting for a first line of rank 0, 0 s")]
+    assert said[0] == "operad launch: waiting for a first line of rank 0, 1, 0 s"

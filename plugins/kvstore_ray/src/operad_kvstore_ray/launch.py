@@ -205,6 +205,7 @@ class Workers:
         self._restarts, self._left = restarts, [restarts] * count
         self._readers: list[threading.Thread] = []
         self._processes: list[subprocess.Popen[str]] = []
+        self._silent = set(range(count))
 
     def run(self, grace_s: float, on_loss: Callable[[int, str], None] | None = None) -> int:
         """Start them, and wait until all have ended.
@@ -219,7 +220,12 @@ class Workers:
             self._processes.append(self._started(rank))
         running = set(range(self._count))
         code, end, is_ending = 0, float("inf"), False
+        begun, remind_s = time.monotonic(), _REMIND_S
         while running:
+            if (silent := sorted(self._silent & running)) and time.monotonic() > begun + remind_s:
+                names = ", ".join(map(str, silent))
+                self._echo(f"operad launch: waiting for a first line of rank {names}, {remind_s:.0f} s")
+                remind_s *= 2  # a program may have nothing to say
             for rank in sorted(running):
                 ended = self._processes[rank].poll()
                 if ended is None:
@@ -275,6 +281,7 @@ class Workers:
     def _show(self, rank: int, lines: IO[str]) -> None:
         with lines:
             for line in lines:
+                self._silent.discard(rank)
                 self._echo(f"[{rank}] {line.rstrip()}")
 
 
