@@ -166,7 +166,11 @@ def test_fit_in_the_place_of_a_worker_of_a_job_that_goes_on_is_refused(run_ray: 
 def test_the_first_line_of_a_lost_worker_is_its_own(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "killed_worker", "dist_sync")
     assert ended.code == 128 + signal.SIGKILL
-    said = [line for line in ended.output.splitlines() if not re.search("starting|connecting|waiting for a first", line)]
+    said = [
+        line
+        for line in ended.output.splitlines()
+        if not re.search("starting|connecting|waiting for a first", line)
+    ]
     assert said[0] == "operad launch: rank 1 was killed by signal 9", ended.output
 
 

@@ -160,14 +160,17 @@ class RayTransport:
         """Tell the servers that this worker has finished; whoever leaves last ends them."""
         for link in self._links if ray.is_initialized() else ():
             with suppress(Exception):  # a server that has ended for good
-                if (
-                    link.leave()
-                    if is_idle
-                    else ray.get(link.server.leave.remote(self.rank), timeout=_LEAVE_S)
-                ):
+                if self._left(link, is_idle):
                     ray.kill(link.server)
         self._is_closed.set()
         self._pool.shutdown(wait=False)
+
+    def _left(self, link: Link, is_idle: bool) -> bool:
+        """Take leave of a server; whether nobody is left."""
+        if is_idle:
+            with suppress(Exception):  # a worker that was given up can send nothing again
+                return link.leave()
+        return bool(ray.get(link.server.leave.remote(self.rank), timeout=_LEAVE_S))
 
     def _check(self, keys: Iterable[Any]) -> None:
         """Compare what this worker takes keys for with what the servers have."""
