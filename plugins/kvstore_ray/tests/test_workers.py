@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import operad_kvstore_ray.launch as launching
-from operad_kvstore_ray import session
+from operad_kvstore_ray import reminders, session
 from operad_kvstore_ray.launch import Workers, launch
 
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
@@ -20,7 +20,7 @@ PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
 
 @pytest.fixture(autouse=True)
 def _no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "_REMIND_S", 3600)
+    monkeypatch.setattr(reminders, "REMIND_S", 3600)
 
 
 def run(body: str, grace_s: float = 20.0, restarts: int = 0, **env: str) -> tuple[int, list[str], list[Any]]:
@@ -101,7 +101,7 @@ def test_a_launcher_says_what_it_waits_for_before_it_waits_and_again_while_it_do
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(launching, "start_cluster", start)
     monkeypatch.setattr(launching, "imported_ray", lambda: None)
-    monkeypatch.setattr(launching, "_REMIND_S", 0.001)
+    monkeypatch.setattr(reminders, "REMIND_S", 0.001)
     launching.Cluster(1 << 20, 1, echo)
     assert said[1] == "operad launch: still starting Ray on this machine, 0 s"
 
@@ -131,7 +131,7 @@ def test_ray_that_does_not_start_in_time_is_started_again_and_a_line_says_so(
 
 
 def test_a_launcher_names_the_workers_that_have_printed_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "_REMIND_S", 0.0)
+    monkeypatch.setattr(reminders, "REMIND_S", 0.0)
     said: list[str] = []
     is_over = threading.Event()
 

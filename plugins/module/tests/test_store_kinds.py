@@ -115,9 +115,9 @@ def test_states_in_a_file_of_their_own_go_on_with_every_kind_of_store(
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        (lambda: OneOf(2), "no store", "is of one of 2 workers, and there are 1; start 2"),
-        ("no store", lambda: OneOf(2), "is of one of 1 workers, and there are 2; start 1"),
-        (lambda: OneOf(2), "local", "is of one of 2 workers, and there are 1; start 2"),
+        (lambda: OneOf(2), "no store", "was written by one of 2 workers, and this job has 1; start 2"),
+        ("no store", lambda: OneOf(2), "was written by one of 1 workers, and this job has 2; start 1"),
+        (lambda: OneOf(2), "local", "was written by one of 2 workers, and this job has 1; start 2"),
     ],
 )
 def test_another_number_of_workers_is_refused(

@@ -262,11 +262,7 @@ class DeviceStore(KVStore):
         return {"residuals": [[key, place, array.asnumpy()] for (key, place), array in kept]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Hold back what a store held back when `state_dict` was called, with the values of then.
-
-        Raises:
-            FormatError: It was a store of another kind, or one that compressed, which this one does not.
-        """
+        """Hold back what a store held back when `state_dict` was called; FormatError: see `residuals_of`."""
         kept = residuals_of(state, 3, compresses=self._codec is not None)
         self._residuals = {(key, place): nd.array(values) for key, place, values in kept}
 

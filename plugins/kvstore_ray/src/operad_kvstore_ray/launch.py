@@ -17,12 +17,12 @@ from typing import IO, Any, Final, final
 
 import click
 
+from operad_kvstore_ray import reminders
 from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
 
 _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 2.0
 _TELL_S: Final = 5.0
-_REMIND_S: Final = 5.0
 _OF_SIGNAL: Final = 128
 _ON_LOSS, _RAISE = "OPERAD_KV_ON_LOSS", "raise"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -101,25 +101,6 @@ def launch(
     raise SystemExit(code)
 
 
-@contextmanager
-def progress(echo: Callable[[str], None], what: str) -> Iterator[None]:
-    """Say at once what is done, and every few seconds that it is not done yet."""
-    begun, is_done = time.monotonic(), threading.Event()
-
-    def remind() -> None:
-        while not is_done.wait(_REMIND_S):
-            echo(f"operad launch: still {what}, {time.monotonic() - begun:.0f} s")
-
-    echo(f"operad launch: {what}")
-    reminder = threading.Thread(target=remind, daemon=True)
-    reminder.start()
-    try:
-        yield
-    finally:
-        is_done.set()
-        reminder.join()
-
-
 @final
 class Cluster:
     """Ray, as a launcher uses it: one of its own, or that which `RAY_ADDRESS` names.
@@ -136,10 +117,10 @@ class Cluster:
     def __init__(self, object_store_bytes: int, num_servers: int, echo: Callable[[str], None]) -> None:
         address = os.environ.get("RAY_ADDRESS")
         if address is None:
-            with progress(echo, "starting Ray on this machine"):
+            with reminders.reminding(echo, "starting Ray on this machine"):
                 address = start_cluster(object_store_bytes, num_servers, echo)
         else:
-            with progress(echo, f"connecting to Ray at {address}"):
+            with reminders.reminding(echo, f"connecting to Ray at {address}"):
                 check_password(address)
         self._address, self._ray = address, imported_ray()
         self.variables = {"RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
@@ -220,7 +201,7 @@ class Workers:
             self._processes.append(self._started(rank))
         running = set(range(self._count))
         code, end, is_ending = 0, float("inf"), False
-        begun, remind_s = time.monotonic(), _REMIND_S
+        begun, remind_s = time.monotonic(), reminders.REMIND_S
         while running:
             if (silent := sorted(self._silent & running)) and time.monotonic() > begun + remind_s:
                 names = ", ".join(map(str, silent))

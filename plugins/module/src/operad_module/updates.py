@@ -183,7 +183,9 @@ class Updates:
     def _load_store(self, kept: Mapping[str, Any]) -> None:
         theirs, ours = kept.get("num_workers", 1), getattr(self.store, "num_workers", 1)
         if theirs != ours:
-            raise FormatError(f"it is of one of {theirs} workers, and there are {ours}; start {theirs}")
+            raise FormatError(
+                f"it was written by one of {theirs} workers, and this job has {ours}; start {theirs}"
+            )
         if kept and hasattr(self.store, "load_state_dict"):
             self.store.load_state_dict(kept)
         elif kept.get("residuals") or kept.keys() - {"rank", "num_workers", "residuals"}:

@@ -12,6 +12,7 @@ from abc import ABCMeta
 from collections.abc import Iterable
 from typing import Any
 
+from operad.errors import FormatError
 from operad_sdk import ParamError
 
 
@@ -69,3 +70,17 @@ def closest(given: str, names: Iterable[str]) -> str | None:
 
 def _initials(name: str) -> str:
     return "".join(word[:1] for word in name.split("_")) if "_" in name else ""
+
+
+def number_of(text: str, what: str) -> float:
+    """The number that a symbol's text says.
+
+    Raises:
+        FormatError: It says none.
+    """
+    try:
+        return float(text)
+    except (TypeError, ValueError) as error:
+        raise FormatError(
+            f"variable {what} is {text!r:.80}, expected a number; it comes from the symbol"
+        ) from error

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from operad import NDArray, Symbol, nd
-from operad.errors import FormatError, UnsupportedError
-from operad_optimizer.arguments import Suggesting
+from operad.errors import UnsupportedError
+from operad_optimizer.arguments import Suggesting, number_of
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -278,8 +278,9 @@ class Optimizer(metaclass=Suggesting):
         return multipliers.get(self.idx2name.get(index, ""), 1.0)
 
     def _from_attributes(self, key: str) -> dict[Index, float]:
-        texts = {name: own[key] for name, own in self.sym_attributes.items() if key in own}
-        return {name: _number(text, f"variable {name!r}: {key}") for name, text in texts.items()}
+        return {
+            n: number_of(own[key], f"{n!r}: {key}") for n, own in self.sym_attributes.items() if key in own
+        }
 
     def _is_mixed(self, weight: NDArray) -> bool:
         return self.multi_precision and weight.dtype == np.float16
@@ -288,13 +289,6 @@ class Optimizer(metaclass=Suggesting):
 def register(klass: C) -> C:
     """Make an optimizer known to `create` by its class's name; for use as a decorator."""
     return Optimizer.register(klass)
-
-
-def _number(text: str, what: str) -> float:
-    try:
-        return float(text)
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"{what} is {text!r:.80}, expected a number; it comes from the symbol") from error
 
 
 def create(name: str | Optimizer, **arguments: Any) -> Optimizer:
