@@ -94,7 +94,7 @@ def test_a_launcher_says_what_it_waits_for_before_it_waits_and_again_while_it_do
             is_reminded.set()
 
     def start(*_: object) -> str:
-        assert said == ["operad launch: starting Ray on this machine"]
+        assert said[0] == "operad launch: starting Ray on this machine"
         assert is_reminded.wait(60)
         return "127.0.0.1:1"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from abc import ABCMeta
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from operad.errors import FormatError
@@ -72,15 +72,17 @@ def _initials(name: str) -> str:
     return "".join(word[:1] for word in name.split("_")) if "_" in name else ""
 
 
-def number_of(text: str, what: str) -> float:
-    """The number that a symbol's text says.
+def numbers_of(attributes: Mapping[str, Mapping[str, str]], key: str) -> Iterator[tuple[str, float]]:
+    """The numbers that variables of a symbol have in an attribute, by name.
 
     Raises:
-        FormatError: It says none.
+        FormatError: A text is no number.
     """
-    try:
-        return float(text)
-    except (TypeError, ValueError) as error:
-        raise FormatError(
-            f"variable {what} is {text!r:.80}, expected a number; it comes from the symbol"
-        ) from error
+    for name, own in attributes.items():
+        if key in own:
+            try:
+                yield name, float(own[key])
+            except (TypeError, ValueError) as error:
+                raise FormatError(
+                    f"variable {name!r}: {key} is {own[key]!r:.80}, expected a number; mend the symbol"
+                ) from error
