@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,11 +69,47 @@ def test_every_call_that_opens_a_file_is_in_the_door_or_listed_with_a_reason() -
     assert all(len(why) > 10 for why in listed().values())
 
 
+WRITES = {"write_text", "write_bytes", "tofile", "savez", "savetxt", "imwrite"}
+"""What writes a file in place; by the last name of the call."""
+IN_PLACE = {
+    "core/src/operad/cli/group.py": "a formatter of help, which writes no file",
+    "operator_sdk/src/operad_sdk/new/update.py": "files of the author's own package",
+    "plugins/module/src/operad_module/state_file.py": "an archive in memory",
+    "plugins/module/src/operad_module/updates.py": "a temporary file, which a store reads at once",
+}
+
+
+def test_every_file_that_is_written_in_place_has_a_reason() -> None:
+    there = {
+        str(file.relative_to(ROOT))
+        for distribution in distributions()
+        for file in (distribution.folder / "src").rglob("*.py")
+        if DOOR not in file.parents and "templates" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in WRITES
+    }
+    assert there - IN_PLACE.keys() == set(), "use operad.files.write_atomically"
+    assert IN_PLACE.keys() - there == set(), "is not in the code"
+
+
 def test_the_table_of_limits_has_every_setting_with_its_default() -> None:
-    limits = {option.variable for option in OPTIONS if option.field.startswith("max_")}
-    limits -= {"OPERAD_MAX_PENDING", "OPERAD_MAX_PENDING_BYTES"}  # of the engine
+    limits = {option.variable: option.default for option in OPTIONS if option.field.startswith("max_")}
+    limits = {
+        name: limit for name, limit in limits.items() if "PENDING" not in name
+    }  # those are the engine's
     section = PAGE.read_text().partition("## Limits")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `(OPERAD_\w+)`", section, re.MULTILINE)) == limits
+    rows = dict(re.findall(r"^\| `(OPERAD_\w+)` \| ([^|]+?) \|", section, re.MULTILINE))
+    sizes = {"2^": lambda text: 2 ** int(text[2:]), " GiB": lambda text: int(text[:-4]) << 30}
+    sizes |= {" MiB": lambda text: int(text[:-4]) << 20}
+    assert rows.pop("OPERAD_MAX_FILE_BYTES") == "half of the machine's memory"
+    assert (
+        limits.pop("OPERAD_MAX_FILE_BYTES")() == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    )
+    read = {
+        name: next((size for mark, size in sizes.items() if mark in text), int)(text)
+        for name, text in rows.items()
+    }
+    assert read == limits
 
 
 @pytest.mark.parametrize("path", re.findall(r"\]\(([^)#:]+)\)", PAGE.read_text()))

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tools.workspace import distributions
 
 # What operad or its tools use somewhere, and `import operad` must not pay for.
@@ -46,3 +48,17 @@ def test_using_an_operator_loads_its_plugin_alone() -> None:
 def _an_operator() -> tuple[str, str]:
     """The name of some plugin's operator, and the package that provides it."""
     return next((name, d.package) for d in distributions() for name in d.entry_points("operad.operators"))
+
+
+@pytest.mark.parametrize("words", [["ops"], ["plugins"], ["doctor", "--help"]])
+def test_commands_that_only_list_load_no_plugin_with_operators(words: list[str]) -> None:
+    plugins = {d.package for d in distributions() if d.entry_points("operad.operators")}
+    run = f"""
+import contextlib, io, sys
+from operad.__main__ import main
+sys.argv = ["operad", *{words!r}]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as said:
+    main()
+assert said.getvalue()
+"""
+    assert _modules_after(run).isdisjoint(plugins)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -64,6 +65,13 @@ def cluster() -> Iterator[dict[str, str]]:
     """The variables of a running Ray; it is started for the tests unless `RAY_ADDRESS` names one."""
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed")
+    with running_cluster() as variables:
+        yield variables
+
+
+@contextmanager
+def running_cluster() -> Iterator[dict[str, str]]:
+    """See `cluster`."""
     if "RAY_ADDRESS" in os.environ:
         yield {}
         return
@@ -96,9 +104,9 @@ def mpi_command(workers: int, program: str, *words: str, options: tuple[str, ...
     return [SCRIPTS / "mpirun", *allowed, *options, "-n", str(workers), *python, *words]
 
 
-def restarted_mpi_command(workers: int, program: str, *words: str) -> list[Any]:
-    """The command that runs a program under MPI, and starts it again twice."""
-    options = ["--restart", "2", "--mpi", "--allow-run-as-root", "--mpi", "--oversubscribe"]
+def restarted_mpi_command(workers: int, program: str, *words: str, restarts: int = 2) -> list[Any]:
+    """The command that runs a program under MPI, and starts it again so often."""
+    options = ["--restart", str(restarts), "--mpi", "--allow-run-as-root", "--mpi", "--oversubscribe"]
     return [SCRIPTS / "operad", "mpirun", "-n", str(workers), *options, PROGRAMS / f"{program}.py", *words]
 
 

@@ -78,15 +78,19 @@ def test_ctrl_c_ends_all_workers_within_seconds(run_mpi: Run) -> None:
     assert seconds < ENDED_S
 
 
+@pytest.mark.parametrize(
+    "kills", [("1:13",), *(pytest.param(kills, marks=slow) for kills in [("0@1", "1@2"), ("1@12", "0@29")])]
+)
 def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
-    run_mpi: Run, tmp_path: Path
+    run_mpi: Run, tmp_path: Path, kills: tuple[str, ...]
 ) -> None:
     undisturbed = run_mpi(2, "training", str(tmp_path / "undisturbed"))
-    command = restarted_mpi_command(2, "training", str(tmp_path / "killed"), "1:13")
+    command = restarted_mpi_command(2, "training", str(tmp_path / "killed"), *kills)
     ended = _ended(command, _environment({}))
     assert (ended.code, undisturbed.code) == (0, 0), ended.output
-    assert len(ended.lines("the job exited with 137; starting it again, 1 of 2")) == 1
-    assert len(ended.lines("Resumed from")) == 2
+    for number in range(1, len(kills) + 1):
+        assert len(ended.lines(f"the job exited with 137; starting it again, {number} of 2")) == 1
+    assert [kill for kill in kills if f"killing {kill}" not in ended.output] == []
     assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
 
 
@@ -96,3 +100,20 @@ def test_sigterm_to_the_launcher_ends_all_workers_within_seconds(run_mpi: Run) -
     seconds, code = interrupted_after(command, _environment({}), "waiting", signal.SIGTERM)
     assert code == 128 + signal.SIGTERM
     assert seconds < ENDED_S
+
+
+@slow
+def test_training_goes_on_with_another_kind_of_store(run_mpi: Run, tmp_path: Path) -> None:
+    ended = run_mpi(1, "kinds", str(tmp_path))
+    assert (ended.code, len(ended.lines("passed"))) == (0, 1), ended.output
+
+
+@slow
+def test_a_job_that_ended_under_ray_goes_on_under_mpi_to_the_same_bits(
+    run_ray: Run, run_mpi: Run, tmp_path: Path
+) -> None:
+    undisturbed = run_mpi(2, "training", str(tmp_path / "undisturbed"))
+    assert run_ray(2, "training", str(tmp_path / "killed"), "1:13", options=("--grace", "0")).code == 137
+    ended = run_mpi(2, "training", str(tmp_path / "killed"), "1:13")
+    assert (ended.code, len(ended.lines("Resumed from"))) == (0, 2), ended.output
+    assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))

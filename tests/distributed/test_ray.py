@@ -106,6 +106,14 @@ def test_a_worker_that_does_not_push_is_named_when_the_time_is_over(run_ray: Run
 
 
 @slow
+def test_a_job_is_complete_though_the_server_is_killed_after_a_worker_has_left(
+    run_ray: Run, tmp_path: Path
+) -> None:
+    ended = run_ray(2, "failures", "left_before_a_kill", "dist_sync", str(tmp_path / "left"))
+    assert (ended.code, ended.lines("exact")) == (0, ["[0] exact"]), ended.output
+
+
+@slow
 def test_the_loss_of_a_server_for_good_is_raised(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "lost_server", "dist_sync")
     assert len(ended.lines("server 0 has ended and does not come back")) == 2, ended.output
@@ -123,13 +131,23 @@ def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
 
 
 @slow
-@pytest.mark.parametrize("kills", [("1:13", "0:25"), ("server:5", "server:20"), ("0:3", "server:19", "1:30")])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        ("1:13", "0:25"),
+        ("server:5", "server:20"),
+        ("0:3", "server:19", "1:30"),
+        ("0@2", "1@7", "server@20"),
+        ("server@1", "server@20", "0@31"),
+    ],
+)
 def test_a_job_that_is_started_again_trains_what_an_undisturbed_one_does(
     run_ray: Run, tmp_path: Path, kills: tuple[str, ...]
 ) -> None:
     undisturbed = run_ray(2, "training", str(tmp_path / "undisturbed"))
     ended = run_ray(2, "training", str(tmp_path / "killed"), *kills, options=("--restart", "2"))
     assert (ended.code, undisturbed.code) == (0, 0), ended.output
+    assert [kill for kill in kills if f"killing {kill}" not in ended.output] == []
     lost = [kill for kill in kills if not kill.startswith("server")]
     assert len(ended.lines("starting the job again")) == len(lost)
     assert sorted(ended.lines("trained")) == sorted(undisturbed.lines("trained"))
@@ -148,7 +166,11 @@ def test_fit_in_the_place_of_a_worker_of_a_job_that_goes_on_is_refused(run_ray: 
 def test_the_first_line_of_a_lost_worker_is_its_own(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "killed_worker", "dist_sync")
     assert ended.code == 128 + signal.SIGKILL
-    said = [line for line in ended.output.splitlines() if "starting" not in line]
+    said = [
+        line
+        for line in ended.output.splitlines()
+        if not re.search("starting|connecting|waiting for a first", line)
+    ]
     assert said[0] == "operad launch: rank 1 was killed by signal 9", ended.output
 
 
@@ -173,3 +195,9 @@ def test_values_are_exact_after_the_server_was_killed_at_certain_messages(
 ) -> None:
     ended = run_ray(2, "failures", "killed_at_message", "dist_sync", *numbers)
     assert (ended.code, len(ended.lines("exact; not reached: []"))) == (0, 2), ended.output
+
+
+@slow
+def test_training_goes_on_with_another_kind_of_store(run_ray: Run, tmp_path: Path) -> None:
+    ended = run_ray(1, "kinds", str(tmp_path))
+    assert (ended.code, len(ended.lines("passed"))) == (0, 1), ended.output

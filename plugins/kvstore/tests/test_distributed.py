@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, DTypeError, FormatError, ShapeError
+from operad_kvstore import distributed
 from operad_kvstore.distributed import DistStore
 from operad_kvstore.placement import Placement
 from operad_kvstore.rounds import KeyRounds
@@ -96,8 +98,8 @@ class Alone:
     def lost(self) -> Sequence[int]:
         return []
 
-    def close(self) -> None:
-        self.is_closed = True
+    def close(self, *, is_idle: bool) -> None:
+        self.is_closed, self.was_idle = True, is_idle
 
 
 def made(kind: str = "dist_sync", num_servers: int = 1) -> tuple[DistStore, Alone]:
@@ -294,9 +296,20 @@ def test_a_closed_store_takes_leave_once() -> None:
     store, transport = made()
     store.close()
     assert transport.is_closed
+    assert transport.was_idle
     transport.is_closed = False
     store.close()
     assert not transport.is_closed
+
+
+def test_a_store_that_is_closed_while_it_sends_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed, "_REST_S", 0.001)
+    store, transport = made()
+    may_end = threading.Event()
+    store._courier.send(may_end.wait)
+    store.close()
+    assert not transport.was_idle
+    may_end.set()
 
 
 def test_what_compression_holds_back_is_part_of_a_checkpoint() -> None:
@@ -316,3 +329,27 @@ def test_the_state_of_another_rank_is_refused() -> None:
     state = {"rank": 1, "num_workers": 2, "residuals": []}
     with pytest.raises(FormatError, match="of rank 1 of 2 workers, and this is rank 0 of 1; give each"):
         store.load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "compression"),
+    [("dist_sync", None), ("device", {"type": "2bit"}), ("device", None)],
+)
+def test_what_compression_holds_back_is_refused_where_it_would_be_dropped(
+    kind: str, compression: dict[str, str] | None
+) -> None:
+    saved, _ = made()
+    saved.init("w", od.nd.zeros(2))
+    saved.set_gradient_compression({"type": "2bit", "threshold": 1.0})
+    saved.push("w", od.nd.array([0.75, 0]))
+    store = made()[0] if kind == "dist_sync" else od.kv.create(kind)
+    if compression is not None:
+        store.set_gradient_compression(compression)
+    with pytest.raises(FormatError, match="gradients of 1 keys that compression has held back"):
+        store.load_state_dict(saved.state_dict())
+
+
+def test_the_state_of_a_store_of_one_process_is_taken_over_by_one_worker() -> None:
+    store, _ = made()
+    store.load_state_dict(od.kv.create("device").state_dict())
+    assert store.state_dict()["residuals"] == []

@@ -334,3 +334,28 @@ def test_a_wait_may_overtake_the_message_that_it_is_for() -> None:
         waiting = pool.submit(server.wait, 0, 2, {"w": 1}, arrival_s=60)
         server.handle(0, 2, push(1, 1))
         assert waiting.result().seen == 2
+
+
+def test_what_a_worker_sent_before_it_left_outlasts_a_crash() -> None:
+    pictures: list[bytes] = []
+    server = serving(write=lambda state: pictures.append(to_bytes(state)))
+    server.handle(0, 2, push(1, 2))
+    server.handle(0, 3, ("barrier", 2))
+    server.handle(1, 2, push(10, 20))
+    server.handle(1, 3, ("barrier", 2))
+    assert not server.leave(1)
+    back = Server(TWO, is_async=False)
+    back.restore(from_bytes(pictures[-1], "a picture"))
+    assert back.wait(0, 3, {"w": 1}, barrier=2).seen == 3
+    assert stored(back) == [11, 22]
+    assert back.leave(0)
+
+
+def test_the_last_worker_that_leaves_leaves_no_picture() -> None:
+    pictures: list[Any] = []
+    server = serving(write=pictures.append)
+    server.leave(1)
+    server.handle(0, 2, ("note", 1))
+    count = len(pictures)
+    assert server.leave(0)
+    assert len(pictures) == count

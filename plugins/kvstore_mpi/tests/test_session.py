@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import ast
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import operad as od
+import operad_kvstore_mpi
 from operad.errors import PluginError, UnsupportedError
 from operad_kvstore_mpi.session import _end_all_with_this_process
 
@@ -39,3 +42,12 @@ def test_a_lost_worker_is_the_first_line_of_what_is_shown(
     sys.excepthook(type(error), error, None)
     assert capsys.readouterr().err == "operad: rank 1 has ended; lost in barrier\nTraceback\n"
     assert ended == [1]
+
+
+def test_nothing_is_pickled_on_its_way() -> None:
+    # mpi4py's methods in lower case pickle what they send; those that begin with a capital send memory.
+    for file in Path(operad_kvstore_mpi.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith(("comm", "COMM_WORLD")):
+                assert node.attr[0].isupper(), (file.name, ast.unparse(node))
+            assert not (isinstance(node, ast.Name) and "pickle" in node.id), file.name

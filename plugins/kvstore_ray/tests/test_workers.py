@@ -3,15 +3,24 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
+import operad_kvstore_ray.launch as launching
+from operad_kvstore_ray import reminders, session
 from operad_kvstore_ray.launch import Workers, launch
 
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
+
+
+@pytest.fixture(autouse=True)
+def _no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reminders, "REMIND_S", 3600)
 
 
 def run(body: str, grace_s: float = 20.0, restarts: int = 0, **env: str) -> tuple[int, list[str], list[Any]]:
@@ -71,3 +80,72 @@ def test_a_lost_worker_is_a_line_before_anybody_else_is_told() -> None:
     workers.run(0.0, lambda rank, why: said.append(f"told of {rank}"))
     workers.end()
     assert said == ["operad launch: rank 1 exited with 7", "told of 1", "operad launch: ending rank 0"]
+
+
+def test_a_launcher_says_what_it_waits_for_before_it_waits_and_again_while_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    is_reminded = threading.Event()
+
+    def echo(line: str) -> None:
+        said.append(line)
+        if "still" in line:
+            is_reminded.set()
+
+    def start(*_: object) -> str:
+        assert said[0] == "operad launch: starting Ray on this machine"
+        assert is_reminded.wait(60)
+        return "127.0.0.1:1"
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(launching, "start_cluster", start)
+    monkeypatch.setattr(launching, "imported_ray", lambda: None)
+    monkeypatch.setattr(reminders, "REMIND_S", 0.001)
+    launching.Cluster(1 << 20, 1, echo)
+    assert said[1] == "operad launch: still starting Ray on this machine, 0 s"
+
+
+def test_a_launcher_says_to_which_cluster_it_connects_before_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setattr(launching, "check_password", lambda address: said.append(f"asked {address}"))
+    monkeypatch.setattr(launching, "imported_ray", lambda: None)
+    launching.Cluster(1 << 20, 1, said.append)
+    assert said == ["operad launch: connecting to Ray at 127.0.0.1:1", "asked 127.0.0.1:1"]
+
+
+def test_ray_that_does_not_start_in_time_is_started_again_and_a_line_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    ray = Mock()
+    ray.init.side_effect = [TimeoutError, TimeoutError, None]
+    ray.get_runtime_context().gcs_address = "127.0.0.1:1"
+    monkeypatch.setattr(session, "imported_ray", lambda: ray)
+    for name in (*session._ALONE, "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))  # put back after the test
+    assert session.start_cluster(1 << 20, 1, said.append) == "127.0.0.1:1"
+    again = "operad launch: Ray did not start in time; trying again, "
+    assert said == [f"{again}1 of 2", f"{again}2 of 2"]
+
+
+def test_a_launcher_names_the_workers_that_have_printed_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reminders, "REMIND_S", 0.0)
+    said: list[str] = []
+    is_over = threading.Event()
+
+    def echo(line: str) -> None:
+        said.append(line)
+        if line == "operad launch: waiting for a first line of rank 0, 0 s":
+            is_over.set()
+
+    body = PROGRAM + "print('here', flush=True) if rank else None; time.sleep(600)"
+    workers = Workers([sys.executable, "-c", body], os.environ, 2, echo)
+    runner = threading.Thread(target=workers.run, args=(0.0,))
+    runner.start()
+    assert is_over.wait(60)
+    workers.end()
+    runner.join()
+    assert "[1] here" in said[: said.index("operad launch: waiting for a first line of rank 0, 0 s")]
+    assert said[0] == "operad launch: waiting for a first line of rank 0, 1, 0 s"

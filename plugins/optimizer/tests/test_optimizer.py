@@ -247,3 +247,16 @@ def test_flipped_bits_are_refused_or_change_numbers_alone(seed: int) -> None:
         update.set_states(bytes(content))
         assert type(update.optimizer.num_update) is int
         update(next(iter(update.states)), od.nd.ones((3,)), od.nd.ones((3,)))
+
+
+def test_states_whose_weights_go_by_other_indices_are_the_same_states() -> None:
+    by_number, by_name = (od.optimizer.get_updater(od.optimizer.Adam()) for _ in range(2))
+    weights = [od.nd.ones(3), od.nd.ones(3)]
+    for number in (0, 1, 1):
+        by_number(number, od.nd.ones(3), weights[0].copy())
+    states = by_number.get_states(dump_optimizer=True)
+    by_name.set_states(od.optimizer.rename_states(states, {0: "a", 1: "b"}.__getitem__))
+    for number, name in enumerate("ab"):
+        by_number(number, od.nd.ones(3), weights[0])
+        by_name(name, od.nd.ones(3), weights[1])
+        assert np.array_equal(weights[0].asnumpy(), weights[1].asnumpy())

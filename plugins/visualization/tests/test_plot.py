@@ -84,6 +84,12 @@ def test_names_are_escaped() -> None:
     assert '"a<b&\\"c\\""' in plot.source
 
 
+def test_a_picture_loads_nothing_from_elsewhere() -> None:
+    text = od.viz.plot_network(branched())._repr_svg_().replace("http://www.w3.org/2000/svg", "")
+    for word in ("href", "src=", "url(", "//", "@import", "<script"):
+        assert word not in text
+
+
 def test_svg_is_written_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "graphviz", None)
     plot = od.viz.plot_network(branched(), save_format="svg")

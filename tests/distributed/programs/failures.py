@@ -12,11 +12,11 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 
 import operad as od
+from tests.distributed.programs.killing import server_process, watch_messages
 
 kv = od.kv.create(sys.argv[2])
 rank, workers = kv.rank, kv.num_workers
@@ -131,8 +131,6 @@ def other_key() -> None:
 
 def killed_server() -> None:
     """A server is killed after half of the steps, with the others under way; the values end up exact."""
-    import ray
-
     keys = [f"w{i}" for i in range(6)]
     size = 2000
     kv.init(keys, [od.nd.zeros(size) for _ in keys])
@@ -143,8 +141,7 @@ def killed_server() -> None:
     for step in range(20):
         gradient = np.full(size, step % 3 - 1, np.float32)
         if rank == 0 and step in {7, 13}:
-            servers = [link.server for link in kv._transport._links]
-            os.kill(ray.get(servers[step % len(servers)].process_id.remote()), signal.SIGKILL)
+            os.kill(server_process(kv, step % len(kv._transport._links)), signal.SIGKILL)
         start = time.monotonic()
         kv.pushpull(keys, [od.nd.array(gradient) for _ in keys], out=outs)
         seconds = max(seconds, time.monotonic() - start)
@@ -157,19 +154,14 @@ def killed_server() -> None:
 
 def killed_at_message() -> None:
     """The server is killed when rank 0 sends messages of given numbers; the values end up exact."""
-    (link,) = kv._transport._links
-    outbox, take, numbers = link._outbox, link._outbox.take, {int(word) for word in sys.argv[3:]}
+    numbers = {int(word) for word in sys.argv[3:]}
 
-    def take_and_kill() -> Any:
-        sent = take()
-        if rank == 0 and sent is not None and sent.number in numbers:
-            numbers.discard(sent.number)
-            while not isinstance(process := link._answer(link.server.process_id.remote()), int):
-                pass  # it is coming back
-            os.kill(process, signal.SIGKILL)
-        return sent
+    def kill(number: int) -> None:
+        if rank == 0 and number in numbers:
+            numbers.discard(number)
+            os.kill(server_process(kv), signal.SIGKILL)
 
-    link._outbox = Mock(wraps=outbox, take=take_and_kill)
+    watch_messages(kv, kill)
     kv.init("w", od.nd.zeros(3))
     kv.set_optimizer(od.optimizer.SGD(learning_rate=0.5, momentum=0.5))
     expected, momentum = 0.0, 0.0
@@ -180,6 +172,38 @@ def killed_at_message() -> None:
         assert (pulled("w") == expected).all(), (step, pulled("w"), expected)
     kv.barrier()
     print(f"exact; not reached: {sorted(numbers) if rank == 0 else []}", flush=True)
+
+
+def left_before_a_kill() -> None:
+    """The last rank leaves after a barrier; the server is killed before rank 0 has heard of the barrier."""
+    left = Path(sys.argv[3])
+    kv.init("w", od.nd.zeros(3))
+    kv.push("w", od.nd.ones(3))
+    if rank == last:
+        kv.barrier()
+        kv.close()
+        left.touch()
+        return
+    from operad_kvstore_ray.link import _LOST as lost_answer  # noqa: N811 - a value here
+
+    (link,) = kv._transport._links
+    answer = link._answer
+
+    def answer_lost(reference: Any) -> Any:
+        found = answer(reference)
+        if isinstance(found, tuple) and len(found) == 3 and not left.with_suffix(".killed").exists():
+            while not left.exists():
+                time.sleep(0.01)
+            left.with_suffix(".killed").touch()
+            os.kill(server_process(kv), signal.SIGKILL)
+            return lost_answer
+        return found
+
+    kv._courier.ask(lambda: setattr(link, "_answer", answer_lost))
+    kv.barrier()
+    assert left.with_suffix(".killed").exists()
+    assert (pulled("w") == workers).all()
+    print("exact", flush=True)
 
 
 def lost_server() -> None:

@@ -1,22 +1,21 @@
 """Every worker runs this: `fit` with checkpoints. Prints a digest of what was trained.
 
-Usage: training.py FOLDER [RANK:BATCH...]. A worker kills itself once after so many batches of all epochs, and
-the server instead where RANK is `server`.
+Usage: training.py FOLDER [WORD...]. The words say which processes are killed, and when: see
+`tests.distributed.programs.killing`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import signal
 import sys
+import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import operad as od
+from tests.distributed.programs.killing import Kills
 
 folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
@@ -32,24 +31,8 @@ def network() -> od.Symbol:
     return od.sym.SoftmaxOutput(od.sym.FullyConnected(net, num_hidden=2, name="fc2"), name="softmax")
 
 
-def kill_as_told(param: Any) -> None:
-    """Kill a process, unless that was done."""
-    done = param.epoch * 8 + param.nbatch + 1
-    for word in sys.argv[2:]:
-        whom, _, batch = word.partition(":")
-        mark = folder / word.replace(":", "-")
-        is_here = rank == (0 if whom == "server" else int(whom))
-        if is_here and done == int(batch) and not mark.exists():
-            mark.touch()
-            os.kill(os.getpid() if whom != "server" else server_process(), signal.SIGKILL)
-
-
-def server_process() -> int:
-    import ray
-
-    return int(ray.get(kv._transport._links[0].server.process_id.remote()))
-
-
+begun = time.monotonic()
+kills = Kills(kv, sys.argv[2:], folder)
 numbers = np.random.RandomState(0)
 data = numbers.randn(8 * 16 * workers, 10).astype("float32")
 labels = (data[:, :3].sum(1) > 0).astype("float32")
@@ -62,10 +45,11 @@ module.fit(
     kvstore=kv,
     optimizer="sgd",
     optimizer_params={"learning_rate": 0.1, "momentum": 0.9},
-    batch_end_callback=kill_as_told,
+    batch_end_callback=lambda param: kills.at_batch(param.epoch * 8 + param.nbatch + 1),
     checkpoint=od.callback.Checkpoint(folder / f"rank-{rank}" / "net", every_epochs=1, keep=1),
     resume=True,
 )
 arguments, auxiliary = module.get_params()
 values = b"".join(value.asnumpy().tobytes() for _, value in sorted({**arguments, **auxiliary}.items()))
 print(f"rank {rank} trained {hashlib.sha256(values).hexdigest()[:16]}", flush=True)
+print(f"rank {rank} sent {kills.num_messages} messages in {time.monotonic() - begun:.1f} s", flush=True)

@@ -16,13 +16,13 @@ Source: src/kvstore/gradient_compression-inl.h, whose words these are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self, final
 
 import numpy as np
 
 from operad import NDArray
-from operad.errors import ArgumentError, ParamError, ShapeError
+from operad.errors import ArgumentError, FormatError, ParamError, ShapeError
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Words = np.ndarray[Any, np.dtype[np.uint32]]
@@ -125,3 +125,23 @@ class TwoBit:
 def num_words(count: int) -> int:
     """How many words `count` values need."""
     return -(-count // VALUES_PER_WORD)
+
+
+def residuals_of(state: Mapping[str, Any], length: int, *, compresses: bool) -> Sequence[Any]:
+    """The residuals in what a store's `state_dict` gave.
+
+    Args:
+        state: It.
+        length: Of each entry: a key, what else this kind of store goes by, and the residual.
+        compresses: Whether the store that gets them has any use for them.
+    Raises:
+        FormatError: It has not, or they are of another kind of store.
+    """
+    kept: Sequence[Any] = state["residuals"]
+    if kept and (not compresses or len(kept[0]) != length):
+        held = "another kind of store compresses" if compresses else "this store compresses nothing"
+        raise FormatError(
+            f"it has gradients of {len(kept)} keys that compression has held back, and {held}; "
+            "give the same kvstore and compression_params"
+        )
+    return kept

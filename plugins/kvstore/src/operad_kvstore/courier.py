@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar, final
 
 T = TypeVar("T")
@@ -37,6 +37,12 @@ class Courier:
         answer: Future[T] = Future()
         self._jobs.put((job, answer))
         return answer.result()
+
+    def is_idle(self, within_s: float) -> bool:
+        """Whether all jobs are done, those that failed too; waits for so many seconds at most."""
+        answer: Future[None] = Future()
+        self._jobs.put((lambda: None, answer))
+        return bool(wait([answer], within_s).done)
 
     def _run(self) -> None:
         while True:

@@ -17,7 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -25,13 +25,15 @@ from operad import NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import read_bytes, write_atomically
 from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
-from operad_kvstore.compression import TwoBit
+from operad_kvstore.compression import TwoBit, residuals_of
 from operad_kvstore.courier import Courier
 from operad_kvstore.keys import Key, Remote
 from operad_kvstore.packets import Array, Packet, as_ndarray, compressed
 from operad_kvstore.store import Groups, KVStore
 from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
+
+_REST_S: Final = 1.0
 
 
 @final
@@ -147,15 +149,18 @@ class DistStore(KVStore):
         """Hold back what this worker's store held back when `state_dict` was called.
 
         Raises:
-            FormatError: It is another worker's, or of another number of workers.
+            FormatError: It is another worker's, or of another number of workers; or this store has no use for
+                what compression held back.
         """
-        theirs, ours = (state["rank"], state["num_workers"]), (self.rank, self.num_workers)
+        theirs = state.get("rank", 0), state.get("num_workers", 1)
+        ours = self.rank, self.num_workers
         if theirs != ours:
             raise FormatError(
                 f"it is of rank {theirs[0]} of {theirs[1]} workers, and this is rank {ours[0]} of {ours[1]}; "
                 "give each worker a prefix of its own"
             )
-        self._courier.ask(lambda: self._residuals.update(dict(state["residuals"])))
+        kept = residuals_of(state, 2, compresses=self._codec is not None)
+        self._courier.ask(lambda: self._residuals.update(dict(kept)))
 
     def resume(self, key: Any = None) -> int:
         """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.
@@ -181,7 +186,7 @@ class DistStore(KVStore):
         if self._is_open:
             self._is_open = False
             atexit.unregister(self.close)
-            self._transport.close()
+            self._transport.close(is_idle=self._courier.is_idle(_REST_S))
 
     def _add(self, call: str, key: Any, value: Any) -> None:
         values_of = {name: array.asnumpy() for name, array in self._new_values(call, key, value).items()}

@@ -105,6 +105,10 @@ class Inbox:
         """What is here of a rank's messages."""
         return Receipt(self._seen[rank], self._durable.get(rank, 0))
 
+    def is_durable(self, rank: int) -> bool:
+        """Whether all that is here of a rank's messages outlasts a crash."""
+        return self._durable.get(rank, 0) >= self._seen[rank]
+
     def state(self) -> dict[str, Any]:
         """All of it, for `restore`."""
         return {

@@ -190,10 +190,12 @@ class Server:
             self._drop(rank)
 
     def leave(self, rank: int) -> bool:
-        """A worker has done all it has to; whether that ends the job."""
+        """A worker has done all it has to, and sends nothing again; whether that ends the job."""
         with self._changed:
             self._members.leave(rank)
             self._drop(rank)
+            if not (self._members.is_over or self._inbox.is_durable(rank)):
+                self._keep()
             return self._members.is_over
 
     def states(self, dump_optimizer: bool) -> bytes:
@@ -211,12 +213,7 @@ class Server:
         }
 
     def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
-        """Become what `state` gave.
-
-        Args:
-            state: It.
-            code: The function of `set_updater`, or the optimizer, that `state` cannot hold.
-        """
+        """Become what `state` gave; `code` is the function, or the optimizer, that it cannot hold."""
         with self._changed:
             self._shard.restore(state["shard"], code)
             self._rounds = {key: KeyRounds.restored(one) for key, one in state["rounds"].items()}

@@ -21,7 +21,7 @@ import numpy as np
 from operad import Context, NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError, ParamError
 from operad_kvstore.base import KVStoreBase
-from operad_kvstore.compression import TwoBit
+from operad_kvstore.compression import TwoBit, residuals_of
 from operad_kvstore.keys import Key, KeyTable, check_shapes
 from operad_kvstore.updates import Update, Updates
 
@@ -262,8 +262,9 @@ class DeviceStore(KVStore):
         return {"residuals": [[key, place, array.asnumpy()] for (key, place), array in kept]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Hold back what a store held back when `state_dict` was called, with the values of then."""
-        self._residuals = {(key, place): nd.array(values) for key, place, values in state["residuals"]}
+        """Hold back what a store held back when `state_dict` was called; FormatError: see `residuals_of`."""
+        kept = residuals_of(state, 3, compresses=self._codec is not None)
+        self._residuals = {(key, place): nd.array(values) for key, place, values in kept}
 
     def _sent(self, key: Key, values: Sequence[NDArray]) -> Sequence[NDArray]:
         if self._codec is None:

@@ -92,5 +92,10 @@ class Transport(Protocol):
     def lost(self) -> Sequence[int]:
         """The workers that are known to have ended."""
 
-    def close(self) -> None:
-        """Take leave; soon, and without waiting for other workers."""
+    def close(self, *, is_idle: bool) -> None:
+        """Take leave; soon, and without waiting for other workers.
+
+        Args:
+            is_idle: Whether no other call is under way, so that messages may be sent again where a server
+                lacks some; once this worker has gone nobody has them.
+        """

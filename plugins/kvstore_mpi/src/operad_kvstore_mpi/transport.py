@@ -149,7 +149,7 @@ class MpiTransport:
         """Those whose end was noticed."""
         return self._lost
 
-    def close(self) -> None:
+    def close(self, *, is_idle: bool) -> None:
         """Nothing: the others learn of this worker's end from MPI."""
 
     def _summed(self, packet: Any, what: str) -> list[tuple[Any, Array]]:

@@ -90,7 +90,7 @@ class ServerActor:
             number: Of the worker's last message.
             waits_for: Rounds, a barrier, and how long messages may be on their way; see `Server.wait`.
             message: The last message, or nothing.
-            what: "values" of keys, or the name of a method of the server in `_ANSWERS`.
+            what: "values" of keys, "leave", or the name of a method of the server in `_ANSWERS`.
             arguments: Its arguments.
         Returns:
             Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
@@ -106,6 +106,8 @@ class ServerActor:
             return seen, durable, None
         if what == "values":
             return seen, durable, self._reply(*arguments)
+        if what == "leave":
+            return seen, durable, self._leave(rank)
         assert what in _ANSWERS, what
         return seen, durable, getattr(self._server, what)(*arguments)
 
@@ -122,16 +124,19 @@ class ServerActor:
 
     @ray.method(concurrency_group=BEATS)
     def leave(self, rank: int) -> bool:
-        """See `Server.leave`."""
-        is_last: bool = self._server.leave(rank)
-        if is_last:
-            self._file.unlink(missing_ok=True)
-        return is_last
+        """See `Server.leave`; for who cannot `ask`, since a call is under way."""
+        return self._leave(rank)
 
     @ray.method(concurrency_group=BEATS)
     def process_id(self) -> int:
         """Of the actor's process."""
         return os.getpid()
+
+    def _leave(self, rank: int) -> bool:
+        is_last: bool = self._server.leave(rank)
+        if is_last:
+            self._file.unlink(missing_ok=True)
+        return is_last
 
     def _reply(self, keys: tuple[Any, ...]) -> Any:
         """Values of keys: themselves, or a list of one reference.

@@ -17,6 +17,7 @@ from typing import IO, Any, Final, final
 
 import click
 
+from operad_kvstore_ray import reminders
 from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
 
 _POLL_S: Final = 0.05
@@ -116,10 +117,11 @@ class Cluster:
     def __init__(self, object_store_bytes: int, num_servers: int, echo: Callable[[str], None]) -> None:
         address = os.environ.get("RAY_ADDRESS")
         if address is None:
-            echo("operad launch: starting Ray on this machine")
-            address = start_cluster(object_store_bytes, num_servers)
+            with reminders.reminding(echo, "starting Ray on this machine"):
+                address = start_cluster(object_store_bytes, num_servers, echo)
         else:
-            check_password(address)
+            with reminders.reminding(echo, f"connecting to Ray at {address}"):
+                check_password(address)
         self._address, self._ray = address, imported_ray()
         self.variables = {"RAY_ADDRESS": address, "OPERAD_KV_ENGINE": "ray"}
 
@@ -184,6 +186,7 @@ class Workers:
         self._restarts, self._left = restarts, [restarts] * count
         self._readers: list[threading.Thread] = []
         self._processes: list[subprocess.Popen[str]] = []
+        self._silent = set(range(count))
 
     def run(self, grace_s: float, on_loss: Callable[[int, str], None] | None = None) -> int:
         """Start them, and wait until all have ended.
@@ -198,7 +201,12 @@ class Workers:
             self._processes.append(self._started(rank))
         running = set(range(self._count))
         code, end, is_ending = 0, float("inf"), False
+        begun, remind_s = time.monotonic(), reminders.REMIND_S
         while running:
+            if (silent := sorted(self._silent & running)) and time.monotonic() > begun + remind_s:
+                names = ", ".join(map(str, silent))
+                self._echo(f"operad launch: waiting for a first line of rank {names}, {remind_s:.0f} s")
+                remind_s *= 2  # a program may have nothing to say
             for rank in sorted(running):
                 ended = self._processes[rank].poll()
                 if ended is None:
@@ -254,6 +262,7 @@ class Workers:
     def _show(self, rank: int, lines: IO[str]) -> None:
         with lines:
             for line in lines:
+                self._silent.discard(rank)
                 self._echo(f"[{rank}] {line.rstrip()}")
 
 

@@ -126,6 +126,11 @@ class Link:
                 return answer[0]
             self._send_what_is_due()
 
+    def leave(self) -> bool:
+        """Take leave once the server has all messages, for good; whether this worker is the last one."""
+        self._limit_s = _GRACE_S
+        return bool(self.ask("leave"))
+
     def _send_what_is_due(self) -> None:
         while (sent := self._outbox.take()) is not None:
             message = self._outbox.message(sent.number)

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import tempfile
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -106,7 +107,9 @@ def check_password(address: str) -> None:
         return
 
 
-def start_cluster(object_store_bytes: int, num_servers: int = 1) -> str:
+def start_cluster(
+    object_store_bytes: int, num_servers: int = 1, echo: Callable[[str], object] | None = None
+) -> str:
     """Start Ray on this machine alone, for as long as this process lives; its address.
 
     Processes that are to use it need the variables of this one, with what Ray is told by them: an address of
@@ -116,6 +119,7 @@ def start_cluster(object_store_bytes: int, num_servers: int = 1) -> str:
         object_store_bytes: Memory for arrays under way.
         num_servers: So many processes are ready for servers, and one more in which a killed one comes back.
             To start a process takes 1.4 s of processor time for Ray's imports, and 0.4 s for operad's.
+        echo: Is told in a line that Ray has to be started again.
     """
     for name, value in _ALONE.items():
         os.environ.setdefault(name, value)
@@ -132,6 +136,9 @@ def start_cluster(object_store_bytes: int, num_servers: int = 1) -> str:
             ray.shutdown()
             if not tries_left:
                 raise
+            if echo is not None:
+                again = f"{_TRIES - tries_left} of {_TRIES - 1}"
+                echo(f"operad launch: Ray did not start in time; trying again, {again}")
         else:
             break
     return str(ray.get_runtime_context().gcs_address)

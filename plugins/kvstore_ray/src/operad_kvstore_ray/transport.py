@@ -156,16 +156,21 @@ class RayTransport:
         """The workers that the first server knew to be lost a second ago."""
         return self._lost
 
-    def close(self) -> None:
+    def close(self, *, is_idle: bool) -> None:
         """Tell the servers that this worker has finished; whoever leaves last ends them."""
+        for link in self._links if ray.is_initialized() else ():
+            with suppress(Exception):  # a server that has ended for good
+                if self._left(link, is_idle):
+                    ray.kill(link.server)
         self._is_closed.set()
-        if ray.is_initialized():
-            leaves = {link.server.leave.remote(self.rank): link for link in self._links}
-            for left in ray.wait(list(leaves), num_returns=len(leaves), timeout=_LEAVE_S)[0]:
-                with suppress(Exception):  # a server that has ended already
-                    if ray.get(left):
-                        ray.kill(leaves[left].server)
         self._pool.shutdown(wait=False)
+
+    def _left(self, link: Link, is_idle: bool) -> bool:
+        """Take leave of a server; whether nobody is left."""
+        if is_idle:
+            with suppress(Exception):  # a worker that was given up can send nothing again
+                return link.leave()
+        return bool(ray.get(link.server.leave.remote(self.rank), timeout=_LEAVE_S))
 
     def _check(self, keys: Iterable[Any]) -> None:
         """Compare what this worker takes keys for with what the servers have."""

@@ -41,6 +41,7 @@ class Updates:
         compression_params: Mapping[str, Any] | None,
     ) -> None:
         self.optimizer, self.store, self.is_on_store = optimizer, store, _runs_optimizer(store)
+        self._names = list(group.param_names)
         self.updater: Any = None
         if store is not None and compression_params:
             store.set_gradient_compression(compression_params)
@@ -112,11 +113,47 @@ class Updates:
             write_atomically(fname, self.updater.get_states())
 
     def load_states(self, fname: str) -> None:
-        """Read what `save_states` wrote."""
-        if self.is_on_store:
+        """Read what `save_states` wrote, with this kind of store or another.
+
+        Raises:
+            FormatError: The file holds something else, or states of what is no parameter.
+        """
+        if self.is_on_store and not self._is_read_here:
             self.store.load_optimizer_states(fname)
         else:
-            self.updater.set_states(read_bytes(fname, f"optimizer states {str(fname)!r}"))
+            self._take(read_bytes(fname, f"optimizer states {str(fname)!r}"))
+
+    @property
+    def _is_read_here(self) -> bool:
+        """Whether states have operad's format, and are this worker's to read."""
+        stores = getattr(od, "kvstore", None)
+        return stores is not None and isinstance(self.store, stores.KVStore) and not self.store.rank
+
+    def _take(self, states: bytes) -> None:
+        if not self.is_on_store:
+            self.updater.set_states(od.optimizer.rename_states(states, self._index))
+            return
+        if self._is_read_here:
+            states = od.optimizer.rename_states(states, self._name)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "states"
+            path.write_bytes(states)
+            self.store.load_optimizer_states(str(path))
+
+    def _index(self, key: int | str) -> int:
+        """A parameter's number, by which a local updater knows it, of its name too."""
+        return key if isinstance(key, int) else self._names.index(self._name(key))
+
+    def _name(self, key: int | str) -> str:
+        """A parameter's name, by which a store knows it, of its number too."""
+        if isinstance(key, int) and 0 <= key < len(self._names):
+            return self._names[key]
+        if key not in self._names:
+            raise FormatError(
+                f"it has the optimizer's state of {key!r}, expected the {len(self._names)} parameters "
+                f"{', '.join(self._names):.80} or their numbers; load states of the same symbol"
+            )
+        return str(key)
 
     def state_dict(self) -> dict[str, Any]:
         """States, counts and settings of the optimizer, and what its schedule and the store keep."""
@@ -135,17 +172,27 @@ class Updates:
         Raises:
             FormatError: It is the state of an optimizer of another kind, or of another store.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "states"
-            path.write_bytes(state["states"])
-            self.load_states(str(path))
+        self._take(state["states"])
         schedule = getattr(self.optimizer, "lr_scheduler", None)
         if (schedule is None) != (state["schedule"] is None):
             raise FormatError(f"it has {'no' if schedule else 'a'} schedule of the learning rate")
         if schedule is not None:
             vars(schedule).update(state["schedule"])
-        if (kept := state["store"]) is not None:
+        self._load_store(state["store"] or {})
+
+    def _load_store(self, kept: Mapping[str, Any]) -> None:
+        theirs, ours = kept.get("num_workers", 1), getattr(self.store, "num_workers", 1)
+        if theirs != ours:
+            raise FormatError(
+                f"it was written by one of {theirs} workers, and this job has {ours}; start {theirs}"
+            )
+        if kept and hasattr(self.store, "load_state_dict"):
             self.store.load_state_dict(kept)
+        elif kept.get("residuals") or kept.keys() - {"rank", "num_workers", "residuals"}:
+            raise FormatError(
+                f"it has what its store held back, {sorted(kept)}, and this store keeps nothing; "
+                "give the same kvstore and compression_params"
+            )
 
     def _states(self) -> bytes:
         """What `save_states` writes, with the optimizer's settings."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from operad_optimizer.gradient_descent import ccSGD as ccSGD
     from operad_optimizer.large_batch import LARS as LARS
     from operad_optimizer.large_batch import LBSGD as LBSGD
+    from operad_optimizer.state import rename_states as rename_states
     from operad_optimizer.updater import Updater as Updater
     from operad_optimizer.updater import get_updater as get_updater
 
@@ -39,6 +40,7 @@ _LAZY_NAMES = (
     "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
     "LBSGD", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test", "Updater", "ccSGD",
     "create", "declare", "from_declared", "get_updater", "is_declarable", "register",
+    "rename_states",
 )  # fmt: skip
 _LAZY_MODULES = ("contrib", "optimizer")
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import difflib
 import inspect
 from abc import ABCMeta
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from operad.errors import FormatError
 from operad_sdk import ParamError
 
 
@@ -69,3 +70,19 @@ def closest(given: str, names: Iterable[str]) -> str | None:
 
 def _initials(name: str) -> str:
     return "".join(word[:1] for word in name.split("_")) if "_" in name else ""
+
+
+def numbers_of(attributes: Mapping[str, Mapping[str, str]], key: str) -> Iterator[tuple[str, float]]:
+    """The numbers that variables of a symbol have in an attribute, by name.
+
+    Raises:
+        FormatError: A text is no number.
+    """
+    for name, own in attributes.items():
+        if key in own:
+            try:
+                yield name, float(own[key])
+            except (TypeError, ValueError) as error:
+                raise FormatError(
+                    f"variable {name!r}: {key} is {own[key]!r:.80}, expected a number; mend the symbol"
+                ) from error

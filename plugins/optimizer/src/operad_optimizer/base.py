@@ -15,7 +15,7 @@ import numpy as np
 
 from operad import NDArray, Symbol, nd
 from operad.errors import UnsupportedError
-from operad_optimizer.arguments import Suggesting
+from operad_optimizer.arguments import Suggesting, numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -278,7 +278,7 @@ class Optimizer(metaclass=Suggesting):
         return multipliers.get(self.idx2name.get(index, ""), 1.0)
 
     def _from_attributes(self, key: str) -> dict[Index, float]:
-        return {name: float(own[key]) for name, own in self.sym_attributes.items() if key in own}
+        return dict(numbers_of(self.sym_attributes, key))
 
     def _is_mixed(self, weight: NDArray) -> bool:
         return self.multi_precision and weight.dtype == np.float16

@@ -11,6 +11,7 @@ from operad_optimizer.base import Optimizer, create, register
 from operad_optimizer.declared import declare, from_declared, is_declarable
 from operad_optimizer.gradient_descent import NAG, SGD, Signum, ccSGD
 from operad_optimizer.large_batch import LARS, LBSGD
+from operad_optimizer.state import rename_states
 from operad_optimizer.updater import Updater, get_updater
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "get_updater",
     "is_declarable",
     "register",
+    "rename_states",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -58,6 +58,21 @@ def load_states(content: bytes) -> tuple[dict[Any, Any], dict[str, Any]]:
         if next(arrays, None) is not None:
             raise FormatError("set_states: there are more arrays than states, expected each in one state")
         return states, dict(described["counts"])
+
+
+def rename_states(states: bytes, name: Callable[[Any], Any]) -> bytes:
+    """States in which a weight goes by another index.
+
+    Args:
+        states: What `Updater.get_states` gave.
+        name: Gives the new index of an old one. A store has names, a local updater has numbers.
+    Raises:
+        FormatError: `states` is something else.
+    """
+    loaded, counts = load_states(states)
+    _, of_indices = checked_counts(counts)
+    counts["index_update_count"] = [[name(index), count] for index, count in of_indices.items()]
+    return dump_states({name(index): state for index, state in loaded.items()}, counts)
 
 
 def checked_counts(counts: Mapping[str, Any]) -> tuple[int, dict[Any, int]]:

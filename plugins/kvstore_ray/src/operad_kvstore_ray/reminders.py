@@ -1,0 +1,31 @@
+"""Lines of a launcher about what it waits for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+REMIND_S: Final = 5.0
+"""From one line to the next, in seconds."""
+
+
+@contextmanager
+def reminding(echo: Callable[[str], None], what: str) -> Iterator[None]:
+    """Say at once what is done, and every few seconds that it is not done yet."""
+    begun, is_done = time.monotonic(), threading.Event()
+
+    def remind() -> None:
+        while not is_done.wait(REMIND_S):
+            echo(f"operad launch: still {what}, {time.monotonic() - begun:.0f} s")
+
+    echo(f"operad launch: {what}")
+    reminder = threading.Thread(target=remind, daemon=True)
+    reminder.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        reminder.join()
