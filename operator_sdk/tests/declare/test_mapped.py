@@ -84,7 +84,7 @@ def test_mapper_with_parameters():
     ids=["output", "nothing", "input", "inputs"],
 )
 def test_gradient_reads_only_what_its_formula_needs(function, expected):
-    names = function.program.inputs[2 if function is length else 1 :]
+    names = function.form.inputs[2 if function is length else 1 :]
     op = from_mapper(function, params={name: param(float, 1.5) for name in names})
     assert reads(op) == expected
 

@@ -31,7 +31,7 @@ def third(x):
     return x / 3
 
 
-two_meanings = from_mapper(Mapper(quarter.program, third), name="zoo_two_meanings")
+two_meanings = from_mapper(Mapper(quarter.form, third), name="zoo_two_meanings")
 
 
 @mapper

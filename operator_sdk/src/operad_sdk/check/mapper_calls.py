@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from operad_sdk.mapper import Mapper
-from operad_sdk.mapper.ir import Program
+from operad.operator import ScalarForm
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 Array = npt.NDArray[Any]
 
 _RUNS: Final = 7
 _NOISE: Final = 4.0
-"""Roundings by which each step of a program is perturbed."""
+"""Roundings by which each step of a form is perturbed."""
 
 _ABSOLUTE: Final = {"lgamma": 8.0}
 """Functions that libraries compute to so many digits after the point, not of the value, near their zeros,
@@ -46,7 +46,7 @@ def recorded_calls() -> Iterator[list[MapperCall]]:
 
     def record(self: Mapper, *args: Any, out: Any = None, **named: Any) -> Any:
         result = original(self, *args, out=out, **named)
-        rest = self.program.inputs[len(args) :]
+        rest = self.form.inputs[len(args) :]
         values = (*args, *[named[name] if name in named else self.defaults[name] for name in rest])
         calls.append(MapperCall(self, values, result))
         return result
@@ -58,16 +58,16 @@ def recorded_calls() -> Iterator[list[MapperCall]]:
         type.__setattr__(Mapper, "map", original)
 
 
-def rounding_limit(program: Program, args: Sequence[Any], dtype: np.dtype[Any]) -> Array:
-    """How far two careful computations of a program in `dtype` may be apart, for each element.
+def rounding_limit(form: ScalarForm, args: Sequence[Any], dtype: np.dtype[Any]) -> Array:
+    """How far two careful computations of a form in `dtype` may be apart, for each element.
 
-    The program is run in float64 as it is, and several times with each step of it off by a few roundings of
+    The form is run in float64 as it is, and several times with each step of it off by a few roundings of
     `dtype`, up or down at random. How far the results are apart is what rounding costs at this point;
     infinity, where a comparison goes one way and the other, or a step leaves the range of the type.
     """
     precision = float(np.finfo(dtype).eps)
     with np.errstate(all="ignore"):
-        runs = [_perturbed(program, args, precision * min(salt, 1), dtype, salt) for salt in range(_RUNS)]
+        runs = [_perturbed(form, args, precision * min(salt, 1), dtype, salt) for salt in range(_RUNS)]
     values = np.stack([value for value, _, _ in runs])
     decisions = np.stack([decided for _, decided, _ in runs])
     unstable = (decisions != decisions[0]).any(axis=(0, 1)) | np.stack([bad for _, _, bad in runs]).any(
@@ -81,7 +81,7 @@ def rounding_limit(program: Program, args: Sequence[Any], dtype: np.dtype[Any]) 
 
 
 def _perturbed(
-    program: Program, args: Sequence[Any], precision: float, dtype: np.dtype[Any], salt: int
+    form: ScalarForm, args: Sequence[Any], precision: float, dtype: np.dtype[Any], salt: int
 ) -> tuple[Array, Array, Array]:
     """The result, every decision made (one row each), and where a step is out of the type's range."""
     rng = np.random.default_rng(salt)
@@ -90,7 +90,7 @@ def _perturbed(
     values: list[Array] = [np.broadcast_to(np.asarray(arg, np.float64), shape) for arg in args]
     decisions: list[Array] = [np.zeros(shape, bool)]
     is_out = np.zeros(shape, bool)
-    for step in program.instructions[len(args) :]:
+    for step in form.instructions[len(args) :]:
         if step.op == "constant":
             kind = bool if step.kind == "bool" else np.float64
             values.append(np.full(shape, step.value, kind))
@@ -105,5 +105,5 @@ def _perturbed(
                 size = np.maximum(size, 1) * _ABSOLUTE[step.op]
             value = value + size * rng.choice([-1.0, 1.0], shape) * _NOISE * precision
         values.append(value)
-    result = np.asarray(values[program.result], np.float64)
+    result = np.asarray(values[form.result], np.float64)
     return result, np.stack(decisions), is_out

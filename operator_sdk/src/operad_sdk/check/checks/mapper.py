@@ -17,7 +17,7 @@ from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
 from operad_sdk.mapper.apply import has_numba
-from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.builder import Builder
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OFF_LATTICE: Final = 0.7390851332151607
@@ -58,7 +58,7 @@ def _as(arg: Any, dtype: np.dtype[Any], factor: float) -> Any:
 
 def _expect_agreement(mapper: Mapper, args: Sequence[Any], dtype: np.dtype[Any]) -> int:
     expected = mapper.backend("python").map(*args)
-    limit = rounding_limit(mapper.program, _typed(args, dtype), dtype)
+    limit = rounding_limit(mapper.form, _typed(args, dtype), dtype)
     for name in ("numpy", "numba") if has_numba() else ("numpy",):
         found = mapper.backend(name).map(*args)
         place = _first_beyond(found, expected, limit)
@@ -166,7 +166,7 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
         # a formula such as sign(x) * sqrt(x * x) has no slope of its own where the function has one
         is_smooth = np.ptp([*nearby, expected], axis=0) <= 1e-3 * (1 + np.abs(expected))
         is_smooth &= np.isfinite(call.result)
-    limit = 64 * rounding_limit(slope.program, call.args, np.dtype(np.float64)) + 1e-12
+    limit = 64 * rounding_limit(slope.form, call.args, np.dtype(np.float64)) + 1e-12
     place = _first_beyond(gradient, expected, np.where(is_smooth, limit, np.inf))
     if place is not None:
         point = ", ".join(repr(_element(arg, place)) for arg in call.args)
@@ -204,11 +204,11 @@ def _mapper_of(prop: Any, trial: Trial) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _composed(mapper: Mapper) -> Mapper:
-    """The mapper of its own result in place of its first input, as one program."""
-    builder = Builder(f"{mapper.__name__}_twice", mapper.program.inputs)
-    places = range(len(mapper.program.inputs))
-    inner = builder.inline(mapper.program, places)
-    return Mapper(builder.finish(builder.inline(mapper.program, [inner, *places[1:]])))
+    """The mapper of its own result in place of its first input, as one form."""
+    builder = Builder(f"{mapper.__name__}_twice", mapper.form.inputs)
+    places = range(len(mapper.form.inputs))
+    inner = builder.inline(mapper.form, places)
+    return Mapper(builder.finish(builder.inline(mapper.form, [inner, *places[1:]])))
 
 
 def _expect_fused(
@@ -222,7 +222,7 @@ def _expect_fused(
 ) -> int:
     dtype = expected.dtype if expected.dtype in _TYPES else np.dtype(np.float32)
     args = _typed([*inputs, *params], dtype)
-    limit = rounding_limit(mapper.program, args, expected.dtype)
+    limit = rounding_limit(mapper.form, args, expected.dtype)
     place = _first_beyond(found, expected, limit)
     if place is not None:
         raise Violation(
