@@ -10,8 +10,8 @@ import pytest
 
 from core.tests.devices.arrays import Array, host_of
 from core.tests.devices.stand_in import installed
-from operad_sdk.mapper.backends import with_cuda, with_numpy
 from operad.operator import ScalarForm
+from operad_sdk.mapper.backends import with_cuda, with_numpy
 
 
 def _prepare(form: ScalarForm, dtype: np.dtype[Any], values: Sequence[Any], out: Array) -> Callable[[], None]:

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from operad_sdk.mapper import Mapper
-from operad_sdk.mapper.expansions import expanded
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.expansions import expanded
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 # Bounds, float32 and float64: measured maxima on these samples, rounded up to the next half.

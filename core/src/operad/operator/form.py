@@ -1,14 +1,15 @@
 """What an operator computes for each element, as data: its scalar form.
 
 A form is a list of instructions in which each value is computed once, from values before it (static single
-assignment). Branches are `select` instructions that compute both sides, which is what SIMD units, NumPy and GPUs
-do anyway and is allowed because no instruction has a side effect. One flat list serves every consumer: back ends
-print it, slopes, fusion and recomputation walk it, equal forms are compiled once. Refused: an expression tree (a
-shared value would be printed, and differentiated, once for each use) and structured statements (each consumer
-would have to handle scopes again).
+assignment). Branches are `select` instructions that compute both sides, which is what SIMD units, NumPy and
+GPUs do anyway and is allowed because no instruction has a side effect. One flat list serves every consumer:
+back ends print it, slopes, fusion and recomputation walk it, equal forms are compiled once. Refused: an
+expression tree (a shared value would be printed, and differentiated, once for each use) and structured
+statements (each consumer would have to handle scopes again).
 
-Every value lives in one *iteration space*, the largest shape among what is read and computed, and has either all
-its elements or, behind a reduction, one for each row: `sum`, `max` and `min` go over the last axis.
+Every value lives in one *iteration space*, the largest shape among what is read and computed, and has
+either all its elements or, behind a reduction, one for each row: `sum`, `max` and `min` go over the last
+axis.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from operad.dtypes import DType
 from operad.operator.shapes import Shape
 
 Axes = tuple[int | None, ...] | None
-"""For each axis of an array the axis of the space along which it runs, None where it has length 1; None instead
-of all: the array broadcasts to the space as in NumPy."""
+"""For each axis of an array the axis of the space along which it runs, None where it has length 1; None
+instead of all: the array broadcasts to the space as in NumPy."""
 
 
 @final
@@ -34,8 +35,8 @@ class Instruction:
     """One value of a form.
 
     Attributes:
-        op: `input`, `constant`, `length` (that of an axis of the space), `cast`, `sum`, `max`, `min`, or the name
-            of a function of elements.
+        op: `input`, `constant`, `length` (that of an axis of the space), `cast`, `sum`, `max`, `min`, or
+            the name of a function of elements.
         args: Positions of the operands, all smaller than the instruction's own.
         kind: What the value is: `real` has the element type for which the form is used, `bool` is a truth
             value, anything else is the name of a type.
@@ -115,29 +116,33 @@ class ScalarForm:
         self,
         arrays: Sequence[Any],
         space: Shape,
-        dtype: DType,
-        adjust: Callable[[Instruction, Any], Any] = lambda step, value: value,
+        adjust: Callable[[Instruction, Sequence[Any], Any], Any] = lambda step, args, value: value,
     ) -> list[Any]:
         """The results as NumPy computes them: what every other way to compute the form is judged by.
 
         Args:
-            arrays: One for each input.
+            arrays: One for each input; the first of kind `real` says what `real` is.
             space: The iteration space; see `iteration_space`.
-            dtype: What `real` is.
-            adjust: Called with each instruction and its value; gives what counts instead.
+            adjust: Called with each instruction, its operands and its value; gives what counts instead.
         """
         steps = self.instructions
+        dtype = next(
+            (a.dtype for a, step in zip(arrays, steps, strict=False) if step.kind == "real"), _SINGLE
+        )
         values = [_placed(array, step.axes, len(space)) for array, step in zip(arrays, steps, strict=False)]
         with np.errstate(all="ignore"):
             for step in steps[len(values) :]:
-                value = _value(step, [values[i] for i in step.args], space, dtype)
-                values.append(adjust(step, value))
+                args = [values[i] for i in step.args]
+                values.append(adjust(step, args, _value(step, args, space, dtype)))
         return [_lifted(values[one.position], one.axes, space) for one in self.results]
 
 
+_SINGLE: Final = np.dtype(np.float32)
+
+
 def iteration_space(shapes: Sequence[Shape]) -> Shape:
-    """The space of a form, from the shapes of what it reads and computes."""
-    return max(shapes, key=lambda shape: (len(shape), math.prod(shape)))
+    """The space of a form, from the shapes of its results and then of the inputs that they depend on."""
+    return max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), math.prod(shape)))
 
 
 def _along(axes: Axes) -> str:
@@ -168,20 +173,29 @@ def _placed(array: Any, axes: Axes, rank: int) -> Any:
     shape = [1] * rank
     for axis, place in own:
         shape[axis] = array.shape[place]
-    return array.transpose([*(i for i, axis in enumerate(axes) if axis is None), *(i for _, i in own)]).reshape(shape)
+    return array.transpose(
+        [*(i for i, axis in enumerate(axes) if axis is None), *(i for _, i in own)]
+    ).reshape(shape)
 
 
 def _lifted(value: Any, axes: Axes, space: Shape) -> Any:
     """A result of its own shape out of the space."""
     if axes is None:
         return np.broadcast_to(value, space)
-    whole = np.broadcast_to(value, space)[tuple(slice(None) if i in axes else 0 for i in range(len(space)))]
-    return whole[tuple(None if axis is None else slice(None) for axis in axes)]
+    own = [axis for axis in axes if axis is not None]
+    gone = [axis for axis in range(len(space)) if axis not in own]
+    value = np.reshape(value, (1,) * (len(space) - np.ndim(value)) + np.shape(value))
+    first = value[tuple(slice(0, 1) if axis in gone else slice(None) for axis in range(len(space)))]
+    whole = np.broadcast_to(first, [1 if axis in gone else n for axis, n in enumerate(space)])
+    shape = [1 if axis is None else space[axis] for axis in axes]
+    return whole.transpose([*own, *gone]).reshape(shape)
 
 
 def function_of_elements(op: str) -> Callable[..., Any]:
     """NumPy's function for an instruction; four that NumPy lacks are Python's."""
-    found: Callable[..., Any] = _SPECIAL[op] if op in _SPECIAL else getattr(np, "where" if op == "select" else op)
+    found: Callable[..., Any] = (
+        _SPECIAL[op] if op in _SPECIAL else getattr(np, "where" if op == "select" else op)
+    )
     return found
 
 

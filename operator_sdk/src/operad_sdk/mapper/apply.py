@@ -17,9 +17,9 @@ from operad.config import settings
 from operad.context import Context
 from operad.errors import DTypeError, ShapeError
 from operad.first_use import import_module
+from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
-from operad.operator import ScalarForm
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
 NUMBA_FROM_SIZE: Final = 2048
@@ -185,9 +185,7 @@ def _element_type(form: ScalarForm, arrays: Sequence[Any]) -> np.dtype[Any]:
     for dtype in _FLOATS:
         if found == dtype:
             return dtype
-    raise DTypeError(
-        f"mapper {form.name!r}: got an array of {found}, expected float16, float32 or float64"
-    )
+    raise DTypeError(f"mapper {form.name!r}: got an array of {found}, expected float16, float32 or float64")
 
 
 def _operand(form: ScalarForm, index: int, arg: Any, dtype: np.dtype[Any], compute: np.dtype[Any]) -> Any:
@@ -202,8 +200,7 @@ def _operand(form: ScalarForm, index: int, arg: Any, dtype: np.dtype[Any], compu
         return compute.type(arg)
     except (TypeError, ValueError) as error:
         raise DTypeError(
-            f"mapper {form.name!r}: argument {form.inputs[index]!r} is {arg!r}, "
-            "expected an array or a number"
+            f"mapper {form.name!r}: argument {form.inputs[index]!r} is {arg!r}, expected an array or a number"
         ) from error
 
 

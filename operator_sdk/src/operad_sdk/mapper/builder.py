@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from types import MappingProxyType
@@ -131,7 +132,9 @@ class Builder:
         if op == "negative" and self._steps[args[0]].op == "negative":
             return self._steps[args[0]].args[0]
         gives = PRIMITIVES[op].gives
-        return self._append((op, *args), Instruction(op, args, self.kind(args[0]) if gives == "real" else gives))
+        return self._append(
+            (op, *args), Instruction(op, args, self.kind(args[0]) if gives == "real" else gives)
+        )
 
     def _small_power(self, base: int, exponent: int) -> int:
         if exponent < 0:  # the reciprocal first: the power of a large base would overflow
@@ -140,6 +143,16 @@ class Builder:
             return base
         square = self.apply("multiply", base, base)
         return square if exponent == 2 else self.apply("multiply", square, base)
+
+    def copy(self, step: Instruction, args: Sequence[int]) -> int:
+        """An instruction of another form, on values of this one."""
+        if step.op == "constant":
+            return self.constant(bool(step.value) if step.kind == "bool" else step.value, step.kind)  # type: ignore[arg-type]
+        if step.op in PRIMITIVES:
+            with suppress(ArithmeticError):  # a division by zero, say, which has a value in every type
+                return self.apply(step.op, *args)
+        key = (step.op, *args, step.kind, step.value)
+        return self._append(key, Instruction(step.op, tuple(args), step.kind, step.value))
 
     def select(self, condition: int, then: int, other: int) -> int:
         """`then` where `condition` holds, else `other`; both of one kind."""
@@ -174,12 +187,7 @@ class Builder:
         """Every value of `form` for earlier values in place of its inputs."""
         positions = list(args)
         for step in form.instructions[len(form.inputs) :]:
-            if step.op == "constant":
-                assert isinstance(step.value, float)
-                number = bool(step.value) if step.kind == "bool" else step.value
-                positions.append(self.constant(number, step.kind))
-            else:
-                positions.append(self.apply(step.op, *(positions[i] for i in step.args)))
+            positions.append(self.copy(step, [positions[i] for i in step.args]))
         return positions
 
     def finish(self, *results: int | Result, axes: Mapping[int, Axes] = MappingProxyType({})) -> ScalarForm:

@@ -9,13 +9,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper import scope
 from operad_sdk.mapper.apply import BACKENDS, prepare
 from operad_sdk.mapper.arguments import arrange
 from operad_sdk.mapper.backends import with_python
 from operad_sdk.mapper.emit import python_source
 from operad_sdk.mapper.errors import MapperError
-from operad.operator import ScalarForm
 from operad_sdk.mapper.parse import parse
 from operad_sdk.mapper.slope import slope_form
 

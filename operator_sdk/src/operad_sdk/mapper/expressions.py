@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, Final, NoReturn, Protocol, final, runtime_checkable
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper import scope
 from operad_sdk.mapper.arguments import arrange
-from operad_sdk.mapper.errors import MapperError
-from operad.operator import ScalarForm
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 ALLOWED: Final = (

@@ -16,9 +16,9 @@ from types import FunctionType
 from typing import Any, Final, final
 
 from operad.first_use import parse_source
+from operad.operator import ScalarForm
 from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.expressions import Environment, Expressions, described, refusal
-from operad.operator import ScalarForm
 
 MAX_BLOCKS: Final = 5_000
 """Blocks that may be translated: an `if` that only sometimes returns doubles what follows it."""

@@ -16,9 +16,9 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from operad_sdk.mapper.errors import MapperError
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.special import digamma_form
 from operad_sdk.mapper.values import Value, call, select
 

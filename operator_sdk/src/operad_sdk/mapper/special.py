@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from operad_sdk.mapper.functions import floor, log, tan
 from operad.operator import ScalarForm
+from operad_sdk.mapper.functions import floor, log, tan
 from operad_sdk.mapper.parse import parse
 
 

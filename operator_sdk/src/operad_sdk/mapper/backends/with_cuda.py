@@ -15,8 +15,8 @@ from typing import Any, final
 import numpy as np
 
 from operad.context import Context
-from operad_sdk.mapper.expansions import remainders_replaced
 from operad.operator import Instruction, ScalarForm
+from operad_sdk.mapper.expansions import remainders_replaced
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 

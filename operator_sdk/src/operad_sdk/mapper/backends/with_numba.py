@@ -28,12 +28,12 @@ import numpy as np
 
 from operad.config import settings
 from operad.locks import new_lock
+from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
-from operad.operator import Instruction, ScalarForm
 
 keep_numba_quiet()
 

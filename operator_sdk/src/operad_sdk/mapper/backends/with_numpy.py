@@ -18,8 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.mapper.backends.flat import is_flat
 from operad.operator import Instruction, ScalarForm
+from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.primitives import PRIMITIVES, Primitive
 
 Kernel = Callable[..., None]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper.emit import python_source
 from operad_sdk.mapper.functions import FUNCTIONS
-from operad.operator import ScalarForm
 
 
 def prepare(
