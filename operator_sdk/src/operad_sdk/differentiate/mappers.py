@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from operad.operator import ScalarForm
 from operad_sdk.differentiate.dispatch import METHODS
 from operad_sdk.differentiate.tracing import Primitive, Traced
 from operad_sdk.mapper.core import Mapper
-from operad.operator import ScalarForm
 from operad_sdk.mapper.slope import slope_form
 
 
@@ -20,7 +20,7 @@ def _primitive(form: ScalarForm) -> Primitive:
         lambda g, y, *values, place=place: g * _slope(form, place).map(*values)
         for place in range(len(form.inputs))
     ]
-    return Primitive(Mapper(form).map, *slopes, fits=True)
+    return Primitive(Mapper(form).map, *slopes, fits=True, form=form)
 
 
 @lru_cache(maxsize=4096)
