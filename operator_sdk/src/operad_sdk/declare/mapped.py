@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, final
 
-from operad.operator import Param
+from operad.operator import Param, ScalarForm
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.decorators import BINARY, UNARY, from_function
 from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.declare.scalar import Scalar
 from operad_sdk.errors import DeclarationError
-from operad_sdk.mapper.core import Mapper
-from operad.operator import ScalarForm
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.core import Mapper
 from operad_sdk.mapper.slope import slope_form
 
 Slope = Literal["auto"] | Mapper | Sequence[Mapper] | None
@@ -22,7 +21,7 @@ _ARITHMETIC: Final = frozenset(("add", "subtract", "multiply", "negative", "abs"
 
 @final
 class MappedFunction:
-    """A mapper in the place of an operator's function; graph passes find the mapper here.
+    """A mapper in the place of an operator's function.
 
     Attributes:
         mapper: Its inputs are the arrays, then the operator's parameters in declared order.
