@@ -67,6 +67,7 @@ tables: setup
 	$(RUN) -m tools.cli_reference --check
 	$(RUN) -m tools.second_order --check
 	$(RUN) -m tools.operator_pages --check
+	$(RUN) -m tools.scalar_forms --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
@@ -76,6 +77,7 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.cli_reference
 	$(RUN) -m tools.second_order
 	$(RUN) -m tools.operator_pages
+	$(RUN) -m tools.scalar_forms
 
 clean:  ## remove everything that make made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,11 +10,11 @@ import pytest
 
 from core.tests.devices.arrays import Array, host_of
 from core.tests.devices.stand_in import installed
+from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy
-from operad_sdk.mapper.ir import Program
 
 
-def _prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: Array) -> Callable[[], None]:
+def _prepare(form: ScalarForm, dtype: np.dtype[Any], values: Sequence[Any], out: Array) -> Callable[[], None]:
     """In place of a kernel of CUDA text, which the SDK's tests compile: the mapper by NumPy."""
     is_array = tuple(isinstance(value, Array) for value in values)
     wide = np.dtype(np.float32) if dtype == np.float16 else dtype
@@ -23,7 +23,7 @@ def _prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out:
         for value, flag in zip(values, is_array, strict=True)
     ]
     result = np.empty(out.shape, wide)
-    compute = with_numpy.prepare(program, wide, is_array, operands, result)
+    compute = with_numpy.prepare(form, wide, is_array, operands, result)
 
     def run() -> None:
         compute()

@@ -47,7 +47,16 @@ def test_a_kernel_of_another_distribution_names_it(acme, run_json):
 def test_no_kernel_at_all_is_a_finding(acme, run):
     done = run("why", "Many")
     assert done.exit_code == 1
-    assert done.stdout.endswith("Kernels\nnone\n")
+    assert "Kernels\nnone\n" in done.stdout
+
+
+def test_an_operator_without_a_scalar_form_says_why(acme, run, run_json):
+    assert run_json("why", "Many")["forms"][0] == {
+        "part": "forward",
+        "form": None,
+        "reason": "the operator does not say what it computes for each element",
+    }
+    assert "Scalar form of forward\nnone: the operator does not say" in run("why", "Many").stdout
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,6 @@ def reads(op):
 def test_mapper_with_a_scalar_is_called_as_mxnet_does():
     op = from_mapper(huber, name="smooth_l1", scalar=Scalar("sigma", default=1.0, above=0.0))
     assert (op.name, op().list_arguments(), op.__doc__) == ("smooth_l1", ["data"], huber.__doc__)
-    assert op().mapper is huber
     check_forward(op, [X], lambda x: huber.map(x, 1.3), scalar=1.3)
     gradient_check(op, [X], scalar=1.3)
     with pytest.raises(ParamError):
@@ -84,7 +83,7 @@ def test_mapper_with_parameters():
     ids=["output", "nothing", "input", "inputs"],
 )
 def test_gradient_reads_only_what_its_formula_needs(function, expected):
-    names = function.program.inputs[2 if function is length else 1 :]
+    names = function.form.inputs[2 if function is length else 1 :]
     op = from_mapper(function, params={name: param(float, 1.5) for name in names})
     assert reads(op) == expected
 

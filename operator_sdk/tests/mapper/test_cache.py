@@ -26,9 +26,9 @@ print(value, with_numba.statistics.compiled, with_numba.statistics.loaded)
 """
 
 
-def run(folder, inner="x + 1", cache=None, program=AUTHOR):
+def run(folder, inner="x + 1", cache=None, form=AUTHOR):
     path = folder / "author.py"
-    path.write_text(program.format(inner=inner))
+    path.write_text(form.format(inner=inner))
     environment = {**os.environ, "OPERAD_CACHE_DIR": str(cache or folder / "cache")}
     result = subprocess.run(
         [sys.executable, str(path)], capture_output=True, text=True, check=True, env=environment

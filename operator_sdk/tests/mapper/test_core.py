@@ -219,7 +219,7 @@ def test_setting_chooses_the_back_end(monkeypatch):
         calls.append(x)
         return x
 
-    same = Mapper(slope_of(huber).program, lambda a, sigma: spy(a), defaults={"sigma": 1})
+    same = Mapper(slope_of(huber).form, lambda a, sigma: spy(a), defaults={"sigma": 1})
     monkeypatch.setenv("OPERAD_MAPPER", "python")
     config.reload()
     try:

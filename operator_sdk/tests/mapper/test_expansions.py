@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from operad_sdk.mapper import Mapper
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
-from operad_sdk.mapper.ir import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 # Bounds, float32 and float64: measured maxima on these samples, rounded up to the next half.
@@ -111,10 +111,10 @@ def test_expansion_itself_is_accurate_without_the_compiler(op, dtype):
     # The same formulas on NumPy: what fails here is the formula, not machine code.
     kind = DTYPES[dtype]
     builder = Builder(f"only_{op}", ["x"])
-    program = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
+    form = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
     is_own = kind is np.float32 or op != "erf"
-    assert (op not in [step.op for step in program.instructions]) is is_own
+    assert (op not in [step.op for step in form.instructions]) is is_own
     x = np.linspace(0.05, 3.0, 2001).astype(kind)
     np.testing.assert_allclose(
-        Mapper(program).backend("numpy").map(x), reference(op, x), rtol=8 * np.finfo(kind).eps
+        Mapper(form).backend("numpy").map(x), reference(op, x), rtol=8 * np.finfo(kind).eps
     )

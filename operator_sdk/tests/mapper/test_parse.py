@@ -120,7 +120,7 @@ def truth_or_number(x):
     ],
     ids=lambda function: function.__name__,
 )
-def test_program_means_what_the_python_function_does(function):
+def test_form_means_what_the_python_function_does(function):
     expected = [float(function(x)) for x in POINTS]
     found = function.backend("numpy").map(np.array(POINTS))
     np.testing.assert_allclose(found, expected, rtol=4e-16)
@@ -143,7 +143,7 @@ def test_constants_are_computed_as_python_does_before_they_are_rounded_to_the_ty
         return x + 7 // 2 / 3
 
     assert third.map(np.zeros(1, np.float32))[0] == np.float32(1.0)
-    assert [step.value for step in third.program.instructions if step.op == "constant"] == [1.0]
+    assert [step.value for step in third.form.instructions if step.op == "constant"] == [1.0]
 
 
 def test_shared_expressions_are_computed_once():
@@ -151,7 +151,7 @@ def test_shared_expressions_are_computed_once():
     def repeated(x):
         return exp(x) * exp(x) + exp(x)
 
-    assert [step.op for step in repeated.program.instructions].count("exp") == 1
+    assert [step.op for step in repeated.form.instructions].count("exp") == 1
 
 
 def test_small_whole_powers_are_products():
@@ -159,7 +159,7 @@ def test_small_whole_powers_are_products():
     def cube(x):
         return x**3 + x**-2
 
-    assert "power" not in [step.op for step in cube.program.instructions]
+    assert "power" not in [step.op for step in cube.form.instructions]
     assert cube(2.0) == cube.map(np.array([2.0]))[0] == 8.25
 
 

@@ -19,7 +19,7 @@ from operad_sdk.mapper import (
     sqrt,
     where,
 )
-from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 DOMAIN = {
@@ -195,9 +195,9 @@ def test_slope_of_a_slope_is_the_second_derivative():
 
 
 def test_slope_needs_no_more_functions_than_the_value():
-    steps = [step.op for step in slope_of(alone("tanh")).program.instructions]
+    steps = [step.op for step in slope_of(alone("tanh")).form.instructions]
     assert steps.count("tanh") == 1
-    assert "tanh" not in [step.op for step in slope_of(alone("sin")).program.instructions]
+    assert "tanh" not in [step.op for step in slope_of(alone("sin")).form.instructions]
 
 
 def test_slope_of_a_constant_is_zero():

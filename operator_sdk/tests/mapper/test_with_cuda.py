@@ -22,7 +22,7 @@ from operad_sdk.mapper import (
     tanh,
 )
 from operad_sdk.mapper.backends.with_cuda import kernel_text
-from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 COMPILER = shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
@@ -45,7 +45,7 @@ def mixture(a, b):
 
 
 def test_text_is_that_of_an_elementwise_kernel_with_typed_constants():
-    text = kernel_text(huber.program, np.dtype(np.float32))
+    text = kernel_text(huber.form, np.dtype(np.float32))
     assert (text.in_params, text.out_params) == ("float32 x0, float32 x1", "float32 out")
     assert text.name == "operad_huber_float32"
     assert text.operation.splitlines() == [
@@ -66,13 +66,13 @@ def test_text_is_that_of_an_elementwise_kernel_with_typed_constants():
 
 
 def test_float16_is_computed_in_float():
-    text = kernel_text(huber.program, np.dtype(np.float16))
+    text = kernel_text(huber.form, np.dtype(np.float16))
     assert text.in_params == "float16 x0, float16 x1"
     assert "const float v0 = (float)x0;" in text.operation
 
 
 def test_double_has_no_float_functions_or_literals():
-    operation = kernel_text(mixture.program, np.dtype(np.float64)).operation
+    operation = kernel_text(mixture.form, np.dtype(np.float64)).operation
     assert "float" not in operation
     assert "tanh(" in operation
     assert "tanhf" not in operation
@@ -80,9 +80,9 @@ def test_double_has_no_float_functions_or_literals():
 
 def on_cpu(function, dtype, folder):
     """The kernel's text as a C++ function: it uses nothing that C++ does not have."""
-    text = kernel_text(function.program, np.dtype(dtype))
+    text = kernel_text(function.form, np.dtype(dtype))
     real = "float" if dtype is np.float32 else "double"
-    count = len(function.program.inputs)
+    count = len(function.form.inputs)
     parameters = ", ".join(f"const {real} *p{i}" for i in range(count))
     loads = " ".join(f"const {real} x{i} = p{i}[i];" for i in range(count))
     source = folder / f"{text.name}.cpp"

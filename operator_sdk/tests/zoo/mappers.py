@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Mapper, Scalar, from_mapper, mapper, maximum, tanh, unary
+from operad.operator import Result
+from operad_sdk import (
+    Mapper,
+    OperatorProperty,
+    Scalar,
+    from_mapper,
+    mapper,
+    maximum,
+    operator,
+    tanh,
+    unary,
+)
+from operad_sdk.mapper.builder import Builder
 from operator_sdk.tests.zoo.fault import Fault
 
 SLOPE = 0.125
@@ -31,7 +43,7 @@ def third(x):
     return x / 3
 
 
-two_meanings = from_mapper(Mapper(quarter.program, third), name="zoo_two_meanings")
+two_meanings = from_mapper(Mapper(quarter.form, third), name="zoo_two_meanings")
 
 
 @mapper
@@ -123,6 +135,37 @@ def magnitude(data):
     return np.abs(data)
 
 
+@unary("zoo_sine_by_length", accepts="floating")
+def sine_by_length(data):
+    """The sine, whose gradient is twice too large for three elements."""
+    return np.sin(data)
+
+
+@sine_by_length.gradient
+def _(output_grad, data):
+    return output_grad * np.cos(data) * (2 if data.shape[-1:] == (3,) else 1)
+
+
+@operator("zoo_said_form")
+class SaidForm(OperatorProperty):
+    """A power of e, that says to be one of 2."""
+
+    spec = "data:(...) -> output:(...)"
+    accepts = "floating"
+
+    def forward(data):
+        return np.exp(data)
+
+    def data_grad(output_grad, output):
+        return output_grad * output
+
+    def scalar_form(self, part, in_shapes, in_types):
+        if part != "forward":
+            return super().scalar_form(part, in_shapes, in_types)
+        builder = Builder("power", ["data"])
+        return builder.finish(Result(builder.apply("exp2", 0), "output"))
+
+
 ZOO = [
     Fault("A701", leaky, "a constant of the module changes after the mapper is made"),
     Fault("A701", two_meanings, "the Python function is another one"),
@@ -166,4 +209,11 @@ ZOO = [
             "D606",
         ),
     ),
+    Fault(
+        "A704",
+        sine_by_length,
+        "a gradient of some lengths is another one",
+        also=("B301", "B302"),
+    ),
+    Fault("A704", SaidForm, "a form is written, and is that of another function"),
 ]

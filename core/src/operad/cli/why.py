@@ -1,4 +1,4 @@
-"""`operad why`: which kernel an operator takes, and why it takes none of the others."""
+"""`operad why`: which kernel an operator takes and why it takes no other, and its scalar forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from operad.cli.samples import sample_property, sample_shapes
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ShapeError
-from operad.operator import OperatorProperty, Shape, candidates
+from operad.operator import OperatorProperty, ScalarForm, Shape, candidates
 
 
 @final
@@ -45,6 +45,22 @@ class KernelVerdict:
 
 @final
 @dataclass(frozen=True, slots=True)
+class PartForm:
+    """What one part of the operator computes for each element.
+
+    Attributes:
+        part: `forward`, or the gradient of an argument.
+        form: Its scalar form, line by line, or null.
+        reason: Why there is none, or null.
+    """
+
+    part: str
+    form: list[str] | None
+    reason: str | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class KernelChoice:
     """What `operad why` found.
 
@@ -55,6 +71,7 @@ class KernelChoice:
         dtypes: Element types of the arguments.
         context: The device it was asked for.
         candidates: Every kernel, best first.
+        forms: The scalar form of each part, or why there is none.
     """
 
     operator: str
@@ -63,6 +80,7 @@ class KernelChoice:
     dtypes: list[str]
     context: str
     candidates: list[KernelVerdict]
+    forms: list[PartForm]
 
     @property
     def exit_code(self) -> int:
@@ -88,6 +106,10 @@ class KernelChoice:
         )
         if not self.candidates:
             page.text("none")
+        for form in self.forms:
+            page.heading(f"Scalar form of {form.part}")
+            for line in form.form or [f"none: {form.reason}"]:
+                page.text(line)
 
 
 @click.command(cls=Listing, result=KernelChoice)
@@ -103,7 +125,9 @@ def why(
     context: Context,
     params: dict[str, str],
 ) -> KernelChoice:
-    """Show which kernel the operator OP takes, and why no other.
+    """Show which kernel the operator OP takes and why no other, and its scalar forms.
+
+    A scalar form is what a part of OP computes for each element; without one that part is never fused.
 
     Shapes and required parameters that are not given are made up, and shown.
     """
@@ -122,7 +146,7 @@ def why(
 def kernel_choice(
     prop: OperatorProperty, shapes: Sequence[Shape], dtypes: Sequence[DType], context: Context, own: str
 ) -> KernelChoice:
-    """The verdict on every kernel of `prop` for arguments of these shapes and types.
+    """The verdict on every kernel of `prop` for arguments of these shapes and types, and the scalar forms.
 
     Args:
         own: The distribution that provides the operator.
@@ -142,7 +166,14 @@ def kernel_choice(
             )
         )
     sizes, types = [list(shape) for shape in shapes], [dtype.name for dtype in dtypes]
-    return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts)
+    forms = [_part_form(part, prop.scalar_form(part, shapes, dtypes)) for part in prop.list_parts()]
+    return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts, forms)
+
+
+def _part_form(part: str, found: ScalarForm | str) -> PartForm:
+    if isinstance(found, str):
+        return PartForm(part, None, found)
+    return PartForm(part, found.text().splitlines()[1:], None)
 
 
 def _all_shapes(prop: OperatorProperty, given: Sequence[Shape]) -> list[Shape]:

@@ -8,6 +8,12 @@ from operad.operator.cost import Cost as Cost
 from operad.operator.cost import as_cost as as_cost
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
+from operad.operator.form import Axes as Axes
+from operad.operator.form import Instruction as Instruction
+from operad.operator.form import Result as Result
+from operad.operator.form import ScalarForm as ScalarForm
+from operad.operator.form import function_of_elements as function_of_elements
+from operad.operator.form import iteration_space as iteration_space
 from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
 from operad.operator.kernel import candidates as candidates

@@ -21,6 +21,7 @@ from operad.dtypes import DType
 from operad.errors import DTypeError, GradientError, ParamError
 from operad.operator.cost import Cost
 from operad.operator.counts import check_counts
+from operad.operator.form import ScalarForm
 from operad.operator.kernel import Kernel, select_kernel
 from operad.operator.operator import Arrays, Operator
 from operad.operator.params import Param, ParamSet
@@ -250,6 +251,26 @@ class OperatorProperty(ABC):
             GradientError: There is none; the message says why.
         """
         raise GradientError("the operator does not say how its gradient is differentiated")
+
+    def list_parts(self) -> list[str]:
+        """What can be computed apart: `forward`, and `<argument>_grad` where a gradient can flow."""
+        flags = zip(self.list_arguments(), self.differentiable_inputs(), strict=True)
+        return ["forward", *(f"{name}_grad" for name, flows in flags if flows)]
+
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """What a part computes for each element; or, as text, why that cannot be said.
+
+        It holds for all lengths of axes other than 1, for training and for prediction, and for these
+        parameters. The inputs of `forward` are the arguments and then the states, its results the outputs and
+        then the states that it changes; the inputs of a gradient are what `backward_dependency` names for it.
+
+        Args:
+            part: One of `list_parts`.
+            in_shapes: Shapes of the arguments of the operator; `in_types` likewise.
+        """
+        return "the operator does not say what it computes for each element"
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, final
 
-from operad.operator import Param
+from operad.operator import Param, ScalarForm
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.decorators import BINARY, UNARY, from_function
 from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.declare.scalar import Scalar
 from operad_sdk.errors import DeclarationError
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.core import Mapper
-from operad_sdk.mapper.ir import Builder, Program
-from operad_sdk.mapper.slope import slope_program
+from operad_sdk.mapper.slope import slope_form
 
 Slope = Literal["auto"] | Mapper | Sequence[Mapper] | None
 _ARITHMETIC: Final = frozenset(("add", "subtract", "multiply", "negative", "abs", "select"))
@@ -21,7 +21,7 @@ _ARITHMETIC: Final = frozenset(("add", "subtract", "multiply", "negative", "abs"
 
 @final
 class MappedFunction:
-    """A mapper in the place of an operator's function; graph passes find the mapper here.
+    """A mapper in the place of an operator's function.
 
     Attributes:
         mapper: Its inputs are the arrays, then the operator's parameters in declared order.
@@ -68,9 +68,9 @@ def from_mapper(
     """
     operator = name or mapper.__name__
     own_names = [scalar.name] if scalar else list(params or {})
-    program = mapper.program
-    count = len(program.inputs) - len(own_names)
-    if list(program.inputs[count:]) != own_names or count not in (1, 2) or (scalar and params):
+    form = mapper.form
+    count = len(form.inputs) - len(own_names)
+    if list(form.inputs[count:]) != own_names or count not in (1, 2) or (scalar and params):
         raise DeclarationError(
             f"from_mapper: operator {operator!r} from {mapper!r} with parameters ({', '.join(own_names)}): "
             "expected one or two arrays, then exactly those parameters, a scalar or others but not both"
@@ -86,7 +86,7 @@ def from_mapper(
         accepts="floating" if integers_as is None else "number",
         integers_as=integers_as,
         inplace=[f"{argument} -> output" for argument in arguments],
-        element_cost=_cost(program),
+        element_cost=_cost(form),
         doc=mapper.__doc__ or "",
         contract=contract or NO_DECLARATIONS,
     )
@@ -96,29 +96,29 @@ def from_mapper(
     return made
 
 
-def _slopes(operator: str, mapper: Mapper, count: int, slope: Slope) -> list[Program]:
+def _slopes(operator: str, mapper: Mapper, count: int, slope: Slope) -> list[ScalarForm]:
     if slope is None:
         return []
     if slope == "auto":
-        return [_shortest_slope(mapper.program, wrt, count) for wrt in range(count)]
+        return [_shortest_slope(mapper.form, wrt, count) for wrt in range(count)]
     written = [slope] if isinstance(slope, Mapper) else list(slope)
-    if [each.program.inputs for each in written] != [mapper.program.inputs] * count:
+    if [each.form.inputs for each in written] != [mapper.form.inputs] * count:
         raise DeclarationError(
             f"from_mapper: operator {operator!r} has slopes {written!r}, expected {count}, "
-            f"each of the inputs {', '.join(mapper.program.inputs)}"
+            f"each of the inputs {', '.join(mapper.form.inputs)}"
         )
-    return [each.program for each in written]
+    return [each.form for each in written]
 
 
-def _shortest_slope(program: Program, wrt: int, count: int) -> Program:
+def _shortest_slope(form: ScalarForm, wrt: int, count: int) -> ScalarForm:
     """The slope from the output alone where that is possible, else from the inputs alone."""
-    with_result = slope_program(program, wrt, result_name="output")
-    arrays = {"output", *program.inputs[:count]} & set(with_result.inputs_read)
-    return with_result if arrays == {"output"} else slope_program(program, wrt)
+    with_result = slope_form(form, wrt, result_name="output")
+    arrays = {"output", *form.inputs[:count]} & set(with_result.inputs_read)
+    return with_result if arrays == {"output"} else slope_form(form, wrt)
 
 
 def _gradient(
-    slope: Program, inputs: Sequence[str], arrays: int, argument: str
+    slope: ScalarForm, inputs: Sequence[str], arrays: int, argument: str
 ) -> tuple[MappedFunction, list[str]]:
     """`output_grad * slope` as one mapper of the arrays it reads and all parameters, and those arrays."""
     public = [*inputs, *slope.inputs[len(inputs) :]]
@@ -136,8 +136,8 @@ def _gradient(
     return function, reads
 
 
-def _cost(program: Program) -> float:
+def _cost(form: ScalarForm) -> float:
     """Rough number of scalar operations for an element: a mathematical function counts as ten."""
-    steps = [step for step in program.instructions if step.op not in ("input", "constant")]
+    steps = [step for step in form.instructions if step.op not in ("input", "constant")]
     cheap = [step for step in steps if step.kind == "bool" or step.op in _ARITHMETIC]
     return float(max(1, len(cheap) + 10 * (len(steps) - len(cheap))))

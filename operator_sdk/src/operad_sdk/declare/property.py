@@ -40,7 +40,7 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
 from operad.first_use import cached_property
-from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, Shape
+from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, ScalarForm, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
@@ -51,6 +51,7 @@ from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.scalar_form import scalar_form
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
 from operad_sdk.declare.traced_gradient import gradient_operator
@@ -101,6 +102,7 @@ class OperatorProperty(ShapedProperty):
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
     _bindings: ClassVar[dict[Any, Binding]] = {}
+    _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         lists_kernels = "kernels" in vars(cls)
@@ -110,6 +112,7 @@ class OperatorProperty(ShapedProperty):
                 # MXNet's convolutions have a parameter `kernel`; on the class the name is the decorator's.
                 delattr(base, "kernel")
         cls._bindings = {}
+        cls._forms = {}
         cls._read_functions()
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
@@ -206,6 +209,7 @@ class OperatorProperty(ShapedProperty):
                 f"{own}{len(cls._gradient_functions)}": declared,
             }
             cls._bindings = {}
+            cls._forms = {}
             cls.has_gradient = True
             if isinstance(cls.spec, str):
                 check_function(cls, declared, parse(cls.spec))
@@ -231,11 +235,6 @@ class OperatorProperty(ShapedProperty):
         functions = [self._forward_function, *self._gradient_functions.values()]
         pairs = [pair for declared in functions if declared is not None for pair in declared.inplace]
         return [tuple(name.strip() for name in pair.split("->")) for pair in pairs]
-
-    @property
-    def mapper(self) -> Any:
-        """The mapper that forward is, or None."""
-        return getattr(getattr(self._forward_function, "function", None), "mapper", None)
 
     def param_values(self) -> tuple[Any, ...]:
         """The parameters in declared order."""
@@ -303,6 +302,14 @@ class OperatorProperty(ShapedProperty):
         if not self._gradient_functions:
             return super().gradient_operator(ctx, in_shapes, in_types, wanted)
         return gradient_operator(self, ctx, in_shapes, in_types, wanted)
+
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """What a part computes for each element, found by tracing its function, once for each signature."""
+        if self._forward_function is None or (part != "forward" and not self._gradient_functions):
+            return super().scalar_form(part, in_shapes, in_types)
+        return scalar_form(self, part, in_shapes, in_types, self._forms)
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

@@ -11,8 +11,12 @@ from operad_sdk.differentiate import products as products
 from operad_sdk.differentiate import reductions as reductions
 from operad_sdk.differentiate import shaping as shaping
 from operad_sdk.differentiate.errors import TraceError as TraceError
+from operad_sdk.differentiate.form import form_of as form_of
+from operad_sdk.differentiate.form import merged as merged
 from operad_sdk.differentiate.namespace import Namespace as Namespace
 from operad_sdk.differentiate.reverse import vector_jacobian as vector_jacobian
+from operad_sdk.differentiate.tracing import FORM as FORM
+from operad_sdk.differentiate.tracing import Node as Node
 from operad_sdk.differentiate.tracing import Traced as Traced
 from operad_sdk.differentiate.tracing import constant as constant
 from operad_sdk.differentiate.tracing import plain as plain

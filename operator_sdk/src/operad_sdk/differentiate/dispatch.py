@@ -51,14 +51,17 @@ def call_ufunc(
     if method != "__call__" or not set(options) <= {"out", "casting", "dtype", "where"}:
         raise _no_rule(f"{ufunc.__name__}.{method}" if method != "__call__" else _with(ufunc, options))
     (out,) = options.get("out") or (None,)
+    dtype = options.get("dtype")
+    if dtype is not None and np.dtype(dtype).kind == "f" and ufunc not in FLAT:  # computed in it
+        inputs = [x.astype(dtype) if isinstance(x, traced) else x for x in inputs]
     if ufunc in FLAT or not any(isinstance(x, traced) for x in inputs):
-        result = ufunc(*[_value(traced, x) for x in inputs])
+        result = traced.without_derivative(ufunc, inputs, {})
     elif rule is None:
         raise _no_rule(ufunc.__name__)
     else:
         result = rule(*inputs)
-    if options.get("dtype") is not None and result.dtype != options["dtype"]:
-        result = result.astype(options["dtype"])
+    if dtype is not None and result.dtype != dtype:
+        result = result.astype(dtype)
     return _put(traced, result, out, options.get("where", True), ufunc.__name__)
 
 
@@ -68,9 +71,8 @@ def call_function(traced: type[Any], function: Any, args: Sequence[Any], options
     rule = FUNCTIONS.get(function)
     if rule is not None:
         result = rule(*args, **options)
-    elif function in FLAT or not any(x.node.leads for x in _all(traced, [*args, *options.values()])):
-        args, options = _values(traced, args), {name: _values(traced, x) for name, x in options.items()}
-        result = function(*args, **options)
+    elif function in FLAT or not any(x.node.leads for x in every(traced, [*args, *options.values()])):
+        result = traced.without_derivative(function, args, options)
     else:
         raise _no_rule(function.__name__)
     return _put(traced, result, out, True, function.__name__)
@@ -88,22 +90,13 @@ def _put(traced: type[Any], result: Any, out: Any, where: Any, name: str) -> Any
     return out
 
 
-def _value(traced: type[Any], x: Any) -> Any:
-    """What a traced array holds; it may be one of an outer trace."""
-    return x.node.value if isinstance(x, traced) else x
-
-
-def _values(traced: type[Any], x: Any) -> Any:
-    return type(x)(_values(traced, item) for item in x) if type(x) in (list, tuple) else _value(traced, x)
-
-
-def _all(traced: type[Any], found: Any) -> Iterator[Any]:
+def every(traced: type[Any], found: Any) -> Iterator[Any]:
     """The traced arrays among arguments, and inside lists of them."""
     if isinstance(found, traced):
         yield found
     elif isinstance(found, (list, tuple)):
         for item in found:
-            yield from _all(traced, item)
+            yield from every(traced, item)
 
 
 def _with(ufunc: np.ufunc, options: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FLAT, FUNCTIONS, UFUNCS
-from operad_sdk.differentiate.tracing import Primitive, plain
+from operad_sdk.differentiate.tracing import Primitive, Traced, plain, value_alone
 
 _UNARY: Final[dict[np.ufunc, Any]] = {
     np.negative: lambda g, y, x: -g,
@@ -75,7 +75,7 @@ FLAT.update((
     np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor,
     np.logical_not, np.round, np.argmax, np.argmin, np.argsort, np.argpartition, np.searchsorted,
-    np.all, np.any, np.shape, np.ndim, np.size, np.allclose, np.array_equal, np.isclose, np.count_nonzero,
+    np.all, np.any, np.allclose, np.array_equal, np.isclose, np.count_nonzero,
     np.nonzero, np.flatnonzero, np.isneginf, np.isposinf,
 ))  # fmt: skip
 if hasattr(np, "fix"):  # deprecated in NumPy 2.5, so a later release of the range may lack it
@@ -87,14 +87,18 @@ _where = Primitive(
     lambda g, y, condition, a, b: np.where(condition, g, 0),
     lambda g, y, condition, a, b: np.where(condition, 0, g),
     fits=True,
+    form="where",
 )
-_converted = Primitive(lambda x, dtype: x.astype(dtype), lambda g, y, x, dtype: g.astype(plain(x).dtype))
+_converted = Primitive(
+    lambda x, dtype: x.astype(dtype), lambda g, y, x, dtype: g.astype(plain(x).dtype), form="cast"
+)
 
 
 def astype(x: Any, dtype: Any, *args: Any, **options: Any) -> Any:
-    """`x` as another type; as one that is not floating, a plain array."""
+    """`x` as another type; as one that is not floating, without a derivative."""
     if np.dtype(dtype).kind != "f":
-        return x.node.value.astype(dtype)
+        value = value_alone(x)
+        return _converted(value, dtype) if isinstance(value, Traced) else value.astype(dtype)
     return x if x.dtype == dtype and options.get("copy") is False else _converted(x, dtype)
 
 
@@ -104,8 +108,15 @@ def _clip(x: Any, a_min: Any = None, a_max: Any = None) -> Any:
 
 
 def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    value = np.nan_to_num(plain(x), nan=nan, posinf=posinf, neginf=neginf)
-    return np.where(np.isfinite(plain(x)), x, value)
+    largest, value = np.finfo(x.dtype).max.item(), value_alone(x)
+    above = largest if posinf is None else posinf
+    below = -largest if neginf is None else neginf
+    replaced = np.where(np.isnan(value), nan, np.where(value > 0, above, below)).astype(x.dtype)
+    return np.where(np.isfinite(value), x, replaced)
 
 
-FUNCTIONS.update({np.where: _where, np.clip: _clip, np.nan_to_num: _nan_to_num})
+FUNCTIONS.update({
+    np.where: _where, np.clip: _clip, np.nan_to_num: _nan_to_num,
+    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(plain(a), axis),
+})  # fmt: skip

@@ -31,13 +31,14 @@ def _with_part(whole: Any, part: Any, index: Index) -> Any:
 
 
 _taken: Primitive = Primitive(
-    lambda x, index: x[index], lambda g, y, x, index: _placed(g, index, plain(x).shape)
+    lambda x, index: x[index], lambda g, y, x, index: _placed(g, index, plain(x).shape), form="take"
 )
 _placed: Primitive = Primitive(_put, lambda g, y, part, index, shape: _taken(g, index))
 _replaced: Primitive = Primitive(
     _with_part,
     lambda g, y, whole, part, index: _replaced(g, 0, index),
     lambda g, y, whole, part, index: fitted(_taken(g, index), part),
+    form="replace",
 )
 
 

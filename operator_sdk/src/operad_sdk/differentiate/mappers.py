@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from operad.operator import ScalarForm
 from operad_sdk.differentiate.dispatch import METHODS
 from operad_sdk.differentiate.tracing import Primitive, Traced
 from operad_sdk.mapper.core import Mapper
-from operad_sdk.mapper.ir import Program
-from operad_sdk.mapper.slope import slope_program
+from operad_sdk.mapper.slope import slope_form
 
 
 @lru_cache(maxsize=1024)
-def _primitive(program: Program) -> Primitive:
+def _primitive(form: ScalarForm) -> Primitive:
     # dy/dx_i is a mapper of the same arguments.
     slopes = [
-        lambda g, y, *values, place=place: g * _slope(program, place).map(*values)
-        for place in range(len(program.inputs))
+        lambda g, y, *values, place=place: g * _slope(form, place).map(*values)
+        for place in range(len(form.inputs))
     ]
-    return Primitive(Mapper(program).map, *slopes, fits=True)
+    return Primitive(Mapper(form).map, *slopes, fits=True, form=form)
 
 
 @lru_cache(maxsize=4096)
-def _slope(program: Program, place: int) -> Mapper:
-    return Mapper(slope_program(program, place))
+def _slope(form: ScalarForm, place: int) -> Mapper:
+    return Mapper(slope_form(form, place))
 
 
-def _mapped(array: Any, program: Program, args: Sequence[Any], out: Any) -> Any:
-    """What a program gives of arrays, one of which is traced."""
-    result = _primitive(program)(*args)
+def _mapped(array: Any, form: ScalarForm, args: Sequence[Any], out: Any) -> Any:
+    """What a form gives of arrays, one of which is traced."""
+    result = _primitive(form)(*args)
     if out is None:
         return result
     assert isinstance(out, Traced), "targets of traced functions are traced"

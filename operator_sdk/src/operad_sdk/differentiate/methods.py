@@ -10,7 +10,7 @@ import numpy as np
 from operad_sdk.differentiate.dispatch import METHODS
 from operad_sdk.differentiate.elementwise import astype
 from operad_sdk.differentiate.shaping import reshape, transpose
-from operad_sdk.differentiate.tracing import Traced, constant
+from operad_sdk.differentiate.tracing import Traced, filled
 
 
 def _as_function(name: str) -> Callable[..., Any]:
@@ -36,5 +36,5 @@ METHODS.update({name: _as_function(name) for name in _SAME})
 METHODS.update({
     "astype": astype, "reshape": reshape, "transpose": transpose, "copy": _copy, "fill": _fill,
     "ravel": lambda array: reshape(array, -1), "flatten": lambda array: reshape(array, -1).copy(),
-    "constant": lambda array, value: constant(array.level, value),
+    "filled": lambda array, value: filled(array.level, value),
 })  # fmt: skip

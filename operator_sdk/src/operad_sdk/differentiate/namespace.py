@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk.differentiate.tracing import Traced, constant
+from operad_sdk.differentiate.tracing import FORM, Traced, filled
 
 
 def _contiguous(x: Traced) -> Traced:
@@ -46,7 +46,7 @@ class Namespace:
             if any(isinstance(arg, Traced) for arg in args):
                 return _CONVERSIONS.get(name, dispatching)(*args, **options)
             made = own(*args, **options)
-            is_place = name in _MAKES and made.dtype.kind == "f"
-            return constant(self._level, made) if is_place else made
+            is_place = name in _MAKES and (made.dtype.kind == "f" or self._level == FORM)
+            return filled(self._level, made) if is_place else made
 
         return call

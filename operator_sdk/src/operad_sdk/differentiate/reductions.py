@@ -27,27 +27,29 @@ def _repeated(g: Any, x: Any, axis: Axis) -> Any:
 _sum = Primitive(
     lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
     lambda g, y, x, axis, keepdims: _repeated(g, x, axis),
+    form="sum",
 )
 
 
-def _extremum(function: Any) -> Primitive:
+def _extremum(function: Any, name: str) -> Primitive:
     """All elements that equal the extremum have its gradient."""
     return Primitive(
         lambda x, axis, keepdims: function(x, axis=axis, keepdims=keepdims),
-        lambda g, y, x, axis, keepdims: (
-            _repeated(g, x, axis) * (plain(x) == kept(plain(y), plain(x).shape, axis))
-        ),
+        lambda g, y, x, axis, keepdims: _repeated(g, x, axis) * (x == kept(y, plain(x).shape, axis)),
+        form=name,
     )
 
 
-_max, _min = _extremum(np.max), _extremum(np.min)
+_max, _min = _extremum(np.max, "max"), _extremum(np.min, "min")
 _prod = Primitive(
     lambda x, axis, keepdims: np.prod(x, axis=axis, keepdims=keepdims),
     lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
+    form="prod",
 )
 _cumsum = Primitive(
     lambda x, axis: np.cumsum(x, axis=axis),
     lambda g, y, x, axis: np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis),
+    form="cumsum",
 )
 
 

@@ -13,13 +13,19 @@ from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import Primitive, Traced, View, plain
 
 _reshape = Primitive(
-    lambda x, shape: np.reshape(x, shape), lambda g, y, x, shape: np.reshape(g, plain(x).shape)
+    lambda x, shape: np.reshape(x, shape),
+    lambda g, y, x, shape: np.reshape(g, plain(x).shape),
+    form="reshape",
 )
 _transpose = Primitive(
-    lambda x, axes: np.transpose(x, axes), lambda g, y, x, axes: np.transpose(g, np.argsort(axes))
+    lambda x, axes: np.transpose(x, axes),
+    lambda g, y, x, axes: np.transpose(g, np.argsort(axes)),
+    form="transpose",
 )
-_broadcast = Primitive(lambda x, shape: np.broadcast_to(x, shape), lambda g, y, x, shape: g, fits=True)
-_flip = Primitive(lambda x, axis: np.flip(x, axis), lambda g, y, x, axis: np.flip(g, axis))
+_broadcast = Primitive(
+    lambda x, shape: np.broadcast_to(x, shape), lambda g, y, x, shape: g, fits=True, form="broadcast"
+)
+_flip = Primitive(lambda x, axis: np.flip(x, axis), lambda g, y, x, axis: np.flip(g, axis), form="flip")
 
 
 def reshape(x: Any, *shape: Any, order: str = "C", newshape: Any = None) -> Any:
@@ -105,7 +111,7 @@ def _new(function: Callable[..., Any]) -> Any:
         from_plain = function(plain(like), *args, **options)
         if from_plain.dtype.kind != "f":
             return from_plain
-        return like.constant(from_plain)
+        return like.filled(from_plain)
 
     return make
 

@@ -13,6 +13,10 @@ Levels. The value of a node may be a `Traced` of an outer trace: so derivatives 
 function once more. Every trace has a number, its level, and the inner one has the larger; a step belongs to
 the innermost trace among its arguments, for which values of outer traces are constants.
 
+Forms. Level 0, outside all others, is the trace of which scalar forms are made (`form`): every node there
+knows the step that it is, whatever is computed from one is traced, a comparison too, and nobody may look at
+a value.
+
 Source: Maclaurin, "Modeling, Inference and Optimization with Composable Differentiable Procedures", 2016,
 chapter 4, for tracing by levels. Differs: arrays can be written.
 """
@@ -27,11 +31,15 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import TraceError
 
 Pullback = Callable[[Any], Any]
 """Takes the gradient of a node's value to that of one of its parents."""
+
+FORM: Final = 0
+"""The level of traces that forms are made of."""
 
 _numbers: Final = count()
 
@@ -46,18 +54,33 @@ class Node:
         value: What came out: a plain array, or a `Traced` of an outer trace.
         parents: The nodes it was computed from, each with its pullback; empty for constants and inputs.
         leads: Whether an input of the trace stands behind it.
+        step: In a trace for forms what computed it, and from what: nodes, and values that nothing led to.
     """
 
-    __slots__ = ("leads", "level", "number", "parents", "value")
+    __slots__ = ("leads", "level", "number", "parents", "step", "value")
 
     def __init__(
-        self, level: int, value: Any, parents: Sequence[tuple[Node, Pullback]] = (), is_input: bool = False
+        self,
+        level: int,
+        value: Any,
+        parents: Sequence[tuple[Node, Pullback]] = (),
+        is_input: bool = False,
+        step: Step | None = None,
     ) -> None:
         self.number = next(_numbers)
         self.level = level
         self.value = value
         self.parents = parents
         self.leads = is_input or bool(parents)
+        self.step = step
+
+
+class Step(NamedTuple):
+    """A primitive as it was applied."""
+
+    primitive: Primitive
+    args: Sequence[Any]
+    options: dict[str, Any]
 
 
 class View(NamedTuple):
@@ -75,16 +98,22 @@ class Primitive:
         pullbacks: For each argument by position a function of (gradient, result, *arguments, **options) that
             gives the argument's gradient; None where there is none.
         fits: Whether the arguments broadcast, so that their gradients have to be summed back.
+        form: What it is in a scalar form: the name of a rule of `form`, or the form that it applies.
     """
 
-    __slots__ = ("fits", "function", "pullbacks")
+    __slots__ = ("fits", "form", "function", "pullbacks")
 
     def __init__(
-        self, function: Callable[..., Any], *pullbacks: Callable[..., Any] | None, fits: bool = False
+        self,
+        function: Callable[..., Any],
+        *pullbacks: Callable[..., Any] | None,
+        fits: bool = False,
+        form: str | ScalarForm | None = None,
     ) -> None:
         self.function = function
         self.pullbacks = pullbacks
         self.fits = fits
+        self.form = form
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result: traced where an argument is."""
@@ -94,6 +123,9 @@ class Primitive:
         nodes = [arg.node if isinstance(arg, Traced) and arg.level == level else None for arg in args]
         values = [arg if node is None else node.value for arg, node in zip(args, nodes, strict=True)]
         result = self(*values, **options)
+        if level == FORM:
+            known = [arg if node is None else node for arg, node in zip(args, nodes, strict=True)]
+            return Traced(Node(level, result, is_input=True, step=Step(self, known, options)))
         parents = [
             (node, _pullback(self, pull, place, result, values, options))
             for place, (node, pull) in enumerate(zip(nodes, self.pullbacks, strict=False))
@@ -136,9 +168,23 @@ def plain(value: Any) -> Any:
     return value
 
 
+def value_alone(x: Any) -> Any:
+    """What a value is where its derivative is of no interest: a plain array, or one in a trace for forms."""
+    while isinstance(x, Traced) and x.level != FORM:
+        x = x.node.value
+    return type(x)(map(value_alone, x)) if type(x) in (list, tuple) else x
+
+
 def constant(level: int, value: Any) -> Traced:
     """A place of a trace that holds a value which nothing in the trace led to."""
     return Traced(Node(level, value))
+
+
+def filled(level: int, value: Any) -> Traced:
+    """A place that holds one number everywhere, which `value` has; so a form knows that it is one."""
+    return constant(
+        level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level == FORM else value
+    )
 
 
 @final
@@ -204,6 +250,16 @@ class Traced(NDArrayOperatorsMixin):
         else:
             self._whole.write(self._view.replace(Traced(self._whole.node), Traced(node)))
 
+    @staticmethod
+    def without_derivative(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+        """What a function gives of arguments whose derivatives are of no interest."""
+        values = [value_alone(arg) for arg in args]
+        options = {name: value_alone(option) for name, option in options.items()}
+        inside = [x for x in values if not isinstance(x, Traced)]
+        if next(dispatch.every(Traced, [inside, *options.values()]), None) is not None:
+            raise TraceError(f"numpy.{function.__name__} of several arrays is no function of elements")
+        return Primitive(function)(*values, **options)
+
     # What NumPy asks for.
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -228,15 +284,15 @@ class Traced(NDArrayOperatorsMixin):
         return partial(found, self)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        raise _values_needed("made a plain array of")
+        raise _values_needed("made a plain array of", self.level)
 
     def __float__(self) -> float:
-        raise _values_needed("made a number of")
+        raise _values_needed("made a number of", self.level)
 
     __int__ = __index__ = __complex__ = __float__
 
     def __bool__(self) -> bool:
-        raise _values_needed("asked whether it is true")
+        raise _values_needed("asked whether it is true:", self.level)
 
     # What functions ask of an array.
 
@@ -283,7 +339,9 @@ class Traced(NDArrayOperatorsMixin):
         return (self[place] for place in range(len(self)))
 
 
-def _values_needed(what: str) -> TraceError:
+def _values_needed(what: str, level: int) -> TraceError:
+    if level == FORM:
+        return TraceError(f"the function {what} an array, whose values a form does not know")
     return TraceError(
         f"the function {what} an array that it computes derivatives of, which would be lost; "
         "use functions of NumPy from end to end"

@@ -1,4 +1,4 @@
-"""Applying a program to arrays: element types, shapes, and the choice of a back end.
+"""Applying a form to arrays: element types, shapes, and the choice of a back end.
 
 The choice depends on size, type and device, and on whether numba is installed, never on what is
 compiled already or on timing: in one environment the same call gives the same bits in every run.
@@ -17,9 +17,9 @@ from operad.config import settings
 from operad.context import Context
 from operad.errors import DTypeError, ShapeError
 from operad.first_use import import_module
+from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.mapper.ir import Program
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
 NUMBA_FROM_SIZE: Final = 2048
@@ -42,18 +42,18 @@ Prepared = tuple[np.dtype[Any], tuple[bool, ...], Sequence[Any], Any]
 
 
 def prepare(
-    program: Program, function: Callable[..., Any], args: Sequence[Any], out: Any, backend: str | None
+    form: ScalarForm, function: Callable[..., Any], args: Sequence[Any], out: Any, backend: str | None
 ) -> tuple[Callable[[], Any], Any]:
-    """A call that fills `out`, or a new array, with the program of the broadcast arguments.
+    """A call that fills `out`, or a new array, with the form of the broadcast arguments.
 
     Args:
-        program: What to compute.
-        function: Its plain-Python form.
-        args: Arrays and numbers, in the order of the program's inputs.
+        form: What to compute.
+        function: It as a plain Python function.
+        args: Arrays and numbers, in the order of the form's inputs.
         out: Array to fill, or None.
         backend: One of `BACKENDS`; None takes the setting `OPERAD_MAPPER`. GPU arrays have one
             back end of their own, whatever is said here, and so have arrays with a method
-            `__array_mapper__(program, args, out)`, which gives the result.
+            `__array_mapper__(form, args, out)`, which gives the result.
 
     Returns:
         The call, and the array it fills.
@@ -67,16 +67,16 @@ def prepare(
     if alike is None:
         for arg in (*args, out):
             if hasattr(arg, "__array_mapper__"):
-                return _done, arg.__array_mapper__(program, args, out)
-    dtype, is_array, values, out = alike or _checked(program, args, out)
+                return _done, arg.__array_mapper__(form, args, out)
+    dtype, is_array, values, out = alike or _checked(form, args, out)
     if not isinstance(out, np.ndarray):
-        return with_cuda.prepare(program, dtype, values, out), out
+        return with_cuda.prepare(form, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
     if chosen == "auto":
         chosen = "numba" if out.size >= NUMBA_FROM_SIZE and has_numba() else "numpy"
     if dtype is _FLOAT16:
-        return partial(_as_float32, chosen, program, function, is_array, values, out), out
-    return _on_cpu(chosen, program, function, dtype, is_array, values, out), out
+        return partial(_as_float32, chosen, form, function, is_array, values, out), out
+    return _on_cpu(chosen, form, function, dtype, is_array, values, out), out
 
 
 def _done() -> None:
@@ -91,7 +91,7 @@ def has_numba() -> bool:
 
 def _on_cpu(
     backend: str,
-    program: Program,
+    form: ScalarForm,
     function: Callable[..., Any],
     dtype: np.dtype[Any],
     is_array: tuple[bool, ...],
@@ -99,15 +99,15 @@ def _on_cpu(
     out: Any,
 ) -> Callable[[], Any]:
     if backend == "numba":
-        return _with_numba()(program, dtype, is_array, values, out)
+        return _with_numba()(form, dtype, is_array, values, out)
     if backend == "numpy":
-        return with_numpy.prepare(program, dtype, is_array, values, out)
+        return with_numpy.prepare(form, dtype, is_array, values, out)
     return with_python.prepare(function, values, out)
 
 
 def _as_float32(
     backend: str,
-    program: Program,
+    form: ScalarForm,
     function: Callable[..., Any],
     is_array: tuple[bool, ...],
     values: Sequence[Any],
@@ -115,7 +115,7 @@ def _as_float32(
 ) -> None:
     wide = [value.astype(_FLOAT32) if flag else value for flag, value in zip(is_array, values, strict=True)]
     result = np.empty(out.shape, _FLOAT32)
-    _on_cpu(backend, program, function, _FLOAT32, is_array, wide, result)()
+    _on_cpu(backend, form, function, _FLOAT32, is_array, wide, result)()
     with np.errstate(all="ignore"):
         out[...] = result
 
@@ -165,36 +165,34 @@ def _alike(args: Sequence[Any], out: Any) -> Prepared | None:
     return dtype, tuple(is_array), values, out
 
 
-def _checked(program: Program, args: Sequence[Any], out: Any) -> Prepared:
+def _checked(form: ScalarForm, args: Sequence[Any], out: Any) -> Prepared:
     """The general case, with every error."""
     arrays = [arg for arg in args if _is_array(arg)]
-    dtype = _element_type(program, arrays if out is None else [*arrays, out])
+    dtype = _element_type(form, arrays if out is None else [*arrays, out])
     compute = _FLOAT32 if dtype is _FLOAT16 else dtype
-    values = [_operand(program, i, arg, dtype, compute) for i, arg in enumerate(args)]
-    return dtype, tuple(map(_is_array, args)), values, _output(program, arrays, out, dtype)
+    values = [_operand(form, i, arg, dtype, compute) for i, arg in enumerate(args)]
+    return dtype, tuple(map(_is_array, args)), values, _output(form, arrays, out, dtype)
 
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or hasattr(value, "__cuda_array_interface__")
 
 
-def _element_type(program: Program, arrays: Sequence[Any]) -> np.dtype[Any]:
+def _element_type(form: ScalarForm, arrays: Sequence[Any]) -> np.dtype[Any]:
     if not arrays:
         return _FLOAT64
     found = arrays[0].dtype
     for dtype in _FLOATS:
         if found == dtype:
             return dtype
-    raise DTypeError(
-        f"mapper {program.name!r}: got an array of {found}, expected float16, float32 or float64"
-    )
+    raise DTypeError(f"mapper {form.name!r}: got an array of {found}, expected float16, float32 or float64")
 
 
-def _operand(program: Program, index: int, arg: Any, dtype: np.dtype[Any], compute: np.dtype[Any]) -> Any:
+def _operand(form: ScalarForm, index: int, arg: Any, dtype: np.dtype[Any], compute: np.dtype[Any]) -> Any:
     if _is_array(arg):
         if arg.dtype != dtype:
             raise DTypeError(
-                f"mapper {program.name!r}: argument {program.inputs[index]!r} is {arg.dtype}, "
+                f"mapper {form.name!r}: argument {form.inputs[index]!r} is {arg.dtype}, "
                 f"expected {dtype} as the first array; cast it with astype"
             )
         return arg
@@ -202,30 +200,29 @@ def _operand(program: Program, index: int, arg: Any, dtype: np.dtype[Any], compu
         return compute.type(arg)
     except (TypeError, ValueError) as error:
         raise DTypeError(
-            f"mapper {program.name!r}: argument {program.inputs[index]!r} is {arg!r}, "
-            "expected an array or a number"
+            f"mapper {form.name!r}: argument {form.inputs[index]!r} is {arg!r}, expected an array or a number"
         ) from error
 
 
-def _output(program: Program, arrays: Sequence[Any], out: Any, dtype: np.dtype[Any]) -> Any:
+def _output(form: ScalarForm, arrays: Sequence[Any], out: Any, dtype: np.dtype[Any]) -> Any:
     shape = arrays[0].shape if arrays else ()
     for array in arrays[1:]:
         if array.shape != shape:
-            shape = _broadcast(program, arrays)
+            shape = _broadcast(form, arrays)
             break
     if out is None:
         is_on_gpu = any(not isinstance(array, np.ndarray) for array in arrays)
         return (Context("gpu").xp if is_on_gpu else np).empty(shape, dtype)
     if out.dtype != dtype:
-        raise DTypeError(f"mapper {program.name!r}: out is {out.dtype}, expected {dtype}")
+        raise DTypeError(f"mapper {form.name!r}: out is {out.dtype}, expected {dtype}")
     if out.shape != shape:
-        raise ShapeError(f"mapper {program.name!r}: out has shape {out.shape}, expected {shape}")
+        raise ShapeError(f"mapper {form.name!r}: out has shape {out.shape}, expected {shape}")
     return out
 
 
-def _broadcast(program: Program, arrays: Sequence[Any]) -> tuple[int, ...]:
+def _broadcast(form: ScalarForm, arrays: Sequence[Any]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError as error:
         shapes = ", ".join(str(array.shape) for array in arrays)
-        raise ShapeError(f"mapper {program.name!r}: shapes {shapes} do not broadcast together") from error
+        raise ShapeError(f"mapper {form.name!r}: shapes {shapes} do not broadcast together") from error

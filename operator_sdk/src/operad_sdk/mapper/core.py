@@ -9,15 +9,15 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper import scope
 from operad_sdk.mapper.apply import BACKENDS, prepare
 from operad_sdk.mapper.arguments import arrange
 from operad_sdk.mapper.backends import with_python
 from operad_sdk.mapper.emit import python_source
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.mapper.ir import Program
 from operad_sdk.mapper.parse import parse
-from operad_sdk.mapper.slope import slope_program
+from operad_sdk.mapper.slope import slope_form
 
 
 @final
@@ -27,27 +27,27 @@ class Mapper:
     Called on numbers it is the function itself; `map` applies it to every element of arrays.
 
     Attributes:
-        program: What it means; what back ends, slopes and fusion work from.
+        form: What it means; what back ends, slopes and fusion work from.
         defaults: Arguments that a call may leave out.
-        function: The author's function, or one printed from the program where nobody wrote one.
+        function: The author's function, or one printed from the form where nobody wrote one.
     """
 
     def __init__(
         self,
-        program: Program,
+        form: ScalarForm,
         function: Callable[..., Any] | None = None,
         *,
         defaults: Mapping[str, float] = MappingProxyType({}),
         backend: str | None = None,
     ) -> None:
-        self.program: Final = program
+        self.form: Final = form
         self.defaults: Final = MappingProxyType(dict(defaults))
-        self.function: Final = function or with_python.function_of(program)
+        self.function: Final = function or with_python.function_of(form)
         self._backend: Final = backend
         self.__wrapped__ = self.function  # doctest and inspect look here
-        self.__name__ = program.name
+        self.__name__ = form.name
         self.__module__ = self.function.__module__ if function else __name__
-        self.__doc__ = self.function.__doc__ or f"Mapper of {', '.join(program.inputs)}."
+        self.__doc__ = self.function.__doc__ or f"Mapper of {', '.join(form.inputs)}."
 
     def __call__(self, *args: Any, **named: Any) -> float:
         """The value for numbers, computed by the plain Python function.
@@ -58,14 +58,14 @@ class Mapper:
         Raises:
             TypeError: Arguments are missing, unknown or no numbers.
         """
-        values = arrange(self.__name__, self.program.inputs, self.defaults, args, named)
+        values = arrange(self.__name__, self.form.inputs, self.defaults, args, named)
         own = type(values[0]) if isinstance(values[0], np.floating) else None
         compute = np.float32 if own is np.float16 else own or np.float64
         with np.errstate(all="ignore"):
             value: Any = self.function(*(compute(number) for number in values))
             if own is None:
-                return bool(value) if self.program.kind == "bool" else float(value)
-            typed: Any = np.bool_(value) if self.program.kind == "bool" else own(value)
+                return bool(value) if self.form.kind == "bool" else float(value)
+            typed: Any = np.bool_(value) if self.form.kind == "bool" else own(value)
             return typed  # type: ignore[no-any-return]  # a NumPy scalar, which mapper code calls a float
 
     def map(self, *args: Any, out: Any = None, **named: Any) -> Any:
@@ -90,10 +90,10 @@ class Mapper:
         """
         values = (
             args
-            if len(args) == len(self.program.inputs) and not named
-            else arrange(self.__name__, self.program.inputs, self.defaults, args, named)
+            if len(args) == len(self.form.inputs) and not named
+            else arrange(self.__name__, self.form.inputs, self.defaults, args, named)
         )
-        call, out = prepare(self.program, self.function, values, out, self._backend)
+        call, out = prepare(self.form, self.function, values, out, self._backend)
         call()
         return out
 
@@ -105,8 +105,8 @@ class Mapper:
         Raises:
             DTypeError: As for `map`; `ShapeError` and `TypeError` likewise.
         """
-        values = arrange(self.__name__, self.program.inputs, self.defaults, args, {})
-        return prepare(self.program, self.function, values, out, self._backend)[0]
+        values = arrange(self.__name__, self.form.inputs, self.defaults, args, {})
+        return prepare(self.form, self.function, values, out, self._backend)[0]
 
     def backend(self, name: str) -> Mapper:
         """The same mapper fixed to one back end: `python`, `numpy`, `numba`, or `auto`.
@@ -118,15 +118,15 @@ class Mapper:
             raise MapperError(
                 f"mapper {self.__name__!r}: no back end {name!r}; there are {', '.join(BACKENDS)}"
             )
-        return Mapper(self.program, self.function, defaults=self.defaults, backend=name)
+        return Mapper(self.form, self.function, defaults=self.defaults, backend=name)
 
     @property
     def source(self) -> str:
-        """The program printed as Python, one operation per line."""
-        return python_source(self.program)
+        """The form printed as Python, one operation per line."""
+        return python_source(self.form)
 
     def __repr__(self) -> str:
-        return f"<mapper {self.__name__}({', '.join(self.program.inputs)})>"
+        return f"<mapper {self.__name__}({', '.join(self.form.inputs)})>"
 
 
 def mapper(function: Callable[..., Any]) -> Mapper:
@@ -173,11 +173,11 @@ def slope_of(mapper: Mapper, wrt: int | str = 0) -> Mapper:
     Raises:
         MapperError: There is no such argument, or the mapper returns a truth value.
     """
-    inputs = mapper.program.inputs
+    inputs = mapper.form.inputs
     if isinstance(wrt, str):
         if wrt not in inputs:
             raise MapperError(
                 f"slope of {mapper.__name__!r}: no argument {wrt!r}; it takes {', '.join(inputs)}"
             )
         wrt = inputs.index(wrt)
-    return Mapper(slope_program(mapper.program, wrt), defaults=mapper.defaults)
+    return Mapper(slope_form(mapper.form, wrt), defaults=mapper.defaults)

@@ -1,10 +1,10 @@
-"""Printing programs as source text: Python for people and numba, one expression per line."""
+"""Printing forms as source text: Python for people and numba, one expression per line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from operad_sdk.mapper.ir import Instruction, Program
+from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 Constant = Callable[[Instruction], str]
@@ -20,28 +20,28 @@ def _operand(text: str) -> str:
 
 
 def python_lines(
-    program: Program, names: Sequence[str], constant: Constant = literal
+    form: ScalarForm, names: Sequence[str], constant: Constant = literal
 ) -> tuple[list[str], str]:
-    """Assignments that compute `program`, and the expression of its result.
+    """Assignments that compute `form`, and the expression of its result.
 
     Args:
-        program: What to print.
+        form: What to print.
         names: Expressions of the inputs, in order.
         constant: How constants are spelt.
     """
     texts: list[str] = list(names)
     lines = []
-    for position, step in enumerate(program.instructions[len(names) :], start=len(names)):
+    for position, step in enumerate(form.instructions[len(names) :], start=len(names)):
         if step.op == "constant":
             texts.append(_operand(constant(step)))
             continue
         lines.append(f"v{position} = {PRIMITIVES[step.op].python.format(*(texts[i] for i in step.args))}")
         texts.append(f"v{position}")
-    return lines, texts[program.result]
+    return lines, texts[form.result]
 
 
-def python_source(program: Program) -> str:
-    """A Python function that computes `program` on scalars."""
-    lines, result = python_lines(program, program.inputs)
+def python_source(form: ScalarForm) -> str:
+    """A Python function that computes `form` on scalars."""
+    lines, result = python_lines(form, form.inputs)
     body = [*lines, f"return {result}"]
-    return f"def {program.name}({', '.join(program.inputs)}):\n" + "".join(f"    {line}\n" for line in body)
+    return f"def {form.name}({', '.join(form.inputs)}):\n" + "".join(f"    {line}\n" for line in body)

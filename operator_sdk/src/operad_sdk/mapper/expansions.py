@@ -1,7 +1,7 @@
-"""Mathematical functions as short programs without branches, which compilers turn into SIMD code.
+"""Mathematical functions as short forms without branches, which compilers turn into SIMD code.
 
 A call of the C library's function keeps a loop scalar. Where a polynomial of stated error does the
-same, the primitive is replaced by one before numba sees the program. Every expansion handles NaN,
+same, the primitive is replaced by one before numba sees the form. Every expansion handles NaN,
 infinities, signed zeros and subnormal numbers as IEEE arithmetic would. Functions that have none
 here (sin, gamma, power, ...) stay calls of the C library.
 """
@@ -14,7 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from operad_sdk.mapper.ir import Builder, Program
+from operad.operator import ScalarForm
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.precision import (
     ERF_FLOAT32_LARGE,
     ERF_FLOAT32_LIMIT,
@@ -234,25 +235,25 @@ _MATHEMATICS: Final[dict[str, _Expansion]] = {
 }
 
 
-def expanded(program: Program, dtype: np.dtype[np.floating]) -> Program:
-    """An equal program in which every primitive that has an expansion for `dtype` is replaced."""
+def expanded(form: ScalarForm, dtype: np.dtype[np.floating]) -> ScalarForm:
+    """An equal form in which every primitive that has an expansion for `dtype` is replaced."""
     precision = FLOAT32 if dtype == np.float32 else FLOAT64
     rules = {**LOGIC, **_MATHEMATICS}
     if precision is FLOAT32:
         rules["erf"] = _erf
-    return replaced(program, rules, precision)
+    return replaced(form, rules, precision)
 
 
-def remainders_replaced(program: Program) -> Program:
-    """An equal program without `%` and `//`, for targets that have fmod only."""
-    return replaced(program, {name: LOGIC[name] for name in ("remainder", "floor_divide")}, FLOAT64)
+def remainders_replaced(form: ScalarForm) -> ScalarForm:
+    """An equal form without `%` and `//`, for targets that have fmod only."""
+    return replaced(form, {name: LOGIC[name] for name in ("remainder", "floor_divide")}, FLOAT64)
 
 
-def replaced(program: Program, rules: dict[str, _Expansion], precision: Precision) -> Program:
-    """An equal program in which every primitive named in `rules` is replaced."""
-    builder = Builder(program.name, program.inputs)
-    values = [Value(builder, position) for position in range(len(program.inputs))]
-    for step in program.instructions[len(values) :]:
+def replaced(form: ScalarForm, rules: dict[str, _Expansion], precision: Precision) -> ScalarForm:
+    """An equal form in which every primitive named in `rules` is replaced."""
+    builder = Builder(form.name, form.inputs)
+    values = [Value(builder, position) for position in range(len(form.inputs))]
+    for step in form.instructions[len(values) :]:
         args = [values[i] for i in step.args]
         if step.op == "constant":
             number = bool(step.value) if step.kind == "bool" else step.value
@@ -262,4 +263,4 @@ def replaced(program: Program, rules: dict[str, _Expansion], precision: Precisio
             values.append(rules[step.op](*args, precision))
         else:
             values.append(Value(builder, builder.apply(step.op, *(arg.position for arg in args))))
-    return builder.finish(values[program.result].position)
+    return builder.finish(values[form.result].position)

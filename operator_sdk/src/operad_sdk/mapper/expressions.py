@@ -1,4 +1,4 @@
-"""Expressions of mapper code: each becomes the position of a value in the program being built."""
+"""Expressions of mapper code: each becomes the position of a value in the form being built."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, Final, NoReturn, Protocol, final, runtime_checkable
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper import scope
 from operad_sdk.mapper.arguments import arrange
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.mapper.ir import Builder, Program
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 ALLOWED: Final = (
@@ -41,12 +42,12 @@ Environment = dict[str, int]
 
 
 @runtime_checkable
-class HasProgram(Protocol):
+class HasForm(Protocol):
     """What another mapper looks like to the parser."""
 
     @property
-    def program(self) -> Program:
-        """The program to inline."""
+    def form(self) -> ScalarForm:
+        """The form to inline."""
 
     @property
     def defaults(self) -> Mapping[str, float]:
@@ -58,7 +59,7 @@ class Expressions:
     """Translates the expressions of one function.
 
     Attributes:
-        builder: The program so far.
+        builder: The form so far.
         partial: Names that only some branches assigned.
     """
 
@@ -183,7 +184,7 @@ class Expressions:
             self.refuse(node, "unpacking arguments with * or **")
         args = [self.value(arg, env) for arg in node.args]
         named = {str(keyword.arg): self.value(keyword.value, env) for keyword in node.keywords}
-        if isinstance(target, HasProgram):
+        if isinstance(target, HasForm):
             return self._inline(node, target, args, named)
         if named:
             self.refuse(node, f"calling {ast.unparse(node.func)!r} with named arguments")
@@ -217,13 +218,13 @@ class Expressions:
             best = self.select(self._apply(node, comparison, value, best), value, best)
         return best
 
-    def _inline(self, node: ast.Call, target: HasProgram, args: list[int], named: dict[str, int]) -> int:
+    def _inline(self, node: ast.Call, target: HasForm, args: list[int], named: dict[str, int]) -> int:
         defaults = {name: self.builder.constant(number) for name, number in target.defaults.items()}
         try:
-            positions = arrange(target.program.name, target.program.inputs, defaults, args, named)
+            positions = arrange(target.form.name, target.form.inputs, defaults, args, named)
         except TypeError as error:
             self.refuse(node, f"the call {ast.unparse(node)!r} ({error})")
-        return self.builder.inline(target.program, [self._real(node, position) for position in positions])
+        return self.builder.inline(target.form, [self._real(node, position) for position in positions])
 
     def _apply(self, node: ast.AST, op: str, *args: int) -> int:
         try:

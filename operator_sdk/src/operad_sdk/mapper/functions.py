@@ -19,7 +19,7 @@ class Function:
     """A mathematical function of the mapper language.
 
     Attributes:
-        primitive: What programs do in its place.
+        primitive: What forms do in its place.
     """
 
     def __init__(self, name: str, primitive: Primitive, doc: str) -> None:

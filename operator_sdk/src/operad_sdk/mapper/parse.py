@@ -1,4 +1,4 @@
-"""From restricted Python to a program.
+"""From restricted Python to a form.
 
 The function's syntax tree is walked once, with an environment that maps each local name to the
 value it holds at that point. An `if` is translated by translating both sides from the same
@@ -16,16 +16,16 @@ from types import FunctionType
 from typing import Any, Final, final
 
 from operad.first_use import parse_source
+from operad.operator import ScalarForm
 from operad_sdk.mapper.errors import MapperError
 from operad_sdk.mapper.expressions import Environment, Expressions, described, refusal
-from operad_sdk.mapper.ir import Program
 
 MAX_BLOCKS: Final = 5_000
 """Blocks that may be translated: an `if` that only sometimes returns doubles what follows it."""
 
 
-def parse(function: Callable[..., Any]) -> Program:
-    """The program of a function written in restricted Python.
+def parse(function: Callable[..., Any]) -> ScalarForm:
+    """The form of a function written in restricted Python.
 
     Raises:
         MapperError: The function cannot be read, or uses something that mappers do not have; the
@@ -43,7 +43,7 @@ def parse(function: Callable[..., Any]) -> Program:
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
         raise MapperError(f"mapper {name!r} ({file}:{first}): expected a function defined with def")
-    return _Statements(function, definition, first).program()
+    return _Statements(function, definition, first).form()
 
 
 @final
@@ -56,7 +56,7 @@ class _Statements:
         local = frozenset(node.id for node in assigned if isinstance(node.ctx, ast.Store))
         self._on = Expressions(function, inputs, local, first_line)
 
-    def program(self) -> Program:
+    def form(self) -> ScalarForm:
         builder = self._on.builder
         result = self._block(
             self._definition.body, {name: position for position, name in enumerate(builder.inputs)}

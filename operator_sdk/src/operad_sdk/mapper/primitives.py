@@ -1,4 +1,4 @@
-"""The closed list of primitives that mapper programs are made of.
+"""The closed list of primitives that mapper forms are made of.
 
 One record a primitive says everything a back end needs: how NumPy evaluates it, and how Python (and
 with it numba) and CUDA spell it. Adding a primitive is one line here and, where it has a slope, one
@@ -15,10 +15,11 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad.operator import function_of_elements
 from operad_sdk.mapper import array_functions
 
 Kind = Literal["real", "bool"]
-"""What a value is: `real` has the element type of the arrays the program runs on."""
+"""What a value is: `real` has the element type of the arrays the form runs on."""
 
 
 @final
@@ -27,7 +28,7 @@ class Primitive:
     """One operation of the mapper language.
 
     Attributes:
-        name: Name in programs; for functions also the name in mapper code.
+        name: Name in forms; for functions also the name in mapper code.
         arity: Number of arguments.
         evaluate: NumPy's form of it, for arrays and scalars.
         python: Template of the Python expression, for numba and for reading; arguments by position.
@@ -49,35 +50,10 @@ _MANY: Final = 256
 """Elements from which the polynomials of `array_functions`, 50 us and 30 ns per element, cost less."""
 
 
-def _special(scalar: Callable[[float], float], arrays: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
-    """A NumPy form of a function that NumPy lacks: Python's `math` for few numbers, ours for many."""
-
-    def safe(value: float) -> float:
-        try:
-            return scalar(value)
-        except ValueError:  # a pole or a domain error, which IEEE arithmetic answers with NaN
-            return math.nan
-        except OverflowError:
-            return math.inf
-
-    def evaluate(x: Any) -> Any:
-        array: NDArray[Any] = np.asarray(x)
-        if array.size >= _MANY:
-            return arrays(array)
-        values = [safe(value) for value in array.ravel().tolist()]
-        result = np.array(values, dtype=array.dtype).reshape(array.shape)
-        return result if isinstance(x, np.ndarray) else result[()]
-
-    return evaluate
-
-
-def _gamma(value: float) -> float:
-    return math.copysign(math.inf, value) if value == 0.0 else math.gamma(value)
-
-
-def _lgamma(value: float) -> float:
-    is_pole = value <= 0.0 and value == math.floor(value)
-    return math.inf if is_pole else math.lgamma(value)
+def _for_many(name: str, arrays: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[Any], Any]:
+    """A function that NumPy lacks: Python's for few numbers, ours for many."""
+    numbers = function_of_elements(name)
+    return lambda x: arrays(x) if np.size(x) >= _MANY else numbers(x)
 
 
 def _infix(name: str, evaluate: np.ufunc, sign: str, gives: Kind = "real") -> Primitive:
@@ -147,10 +123,10 @@ _FUNCTIONS: Final = (
     _function("asinh", np.arcsinh),
     _function("acosh", np.arccosh),
     _function("atanh", np.arctanh),
-    _function("erf", _special(math.erf, array_functions.erf)),
-    _function("erfc", _special(math.erfc, array_functions.erfc)),
-    _function("gamma", _special(_gamma, array_functions.gamma), cuda="tgamma{f}({0})"),
-    _function("lgamma", _special(_lgamma, array_functions.lgamma)),
+    _function("erf", _for_many("erf", array_functions.erf)),
+    _function("erfc", _for_many("erfc", array_functions.erfc)),
+    _function("gamma", _for_many("gamma", array_functions.gamma), cuda="tgamma{f}({0})"),
+    _function("lgamma", _for_many("lgamma", array_functions.lgamma)),
     _function("floor", np.floor),
     _function("ceil", np.ceil),
     _function("trunc", np.trunc),

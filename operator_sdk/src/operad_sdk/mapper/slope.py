@@ -1,4 +1,4 @@
-"""Slopes: differentiating a program with respect to one of its inputs.
+"""Slopes: differentiating a form with respect to one of its inputs.
 
 Forward mode over the instruction list: each value gets the value of its slope, or none where it
 does not depend on the input, so that `0 * inf` never arises from a branch that was not taken. Rounding
@@ -16,9 +16,10 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from operad.operator import Instruction, ScalarForm
+from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.mapper.ir import Builder, Instruction, Program
-from operad_sdk.mapper.special import digamma_program
+from operad_sdk.mapper.special import digamma_form
 from operad_sdk.mapper.values import Value, call, select
 
 _FLAT: Final = frozenset(("input", "constant", "sign", "floor", "ceil", "trunc", "rint", "floor_divide"))
@@ -30,7 +31,7 @@ def _sqrt(x: Value) -> Value:
 
 
 def _digamma(x: Value) -> Value:
-    return Value(x.builder, x.builder.inline(digamma_program(), [x.position]))
+    return Value(x.builder, x.builder.inline(digamma_form(), [x.position]))
 
 
 def _share(is_chosen: Value, a: Value, b: Value) -> Value:
@@ -92,34 +93,34 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
 }
 
 
-def slope_program(program: Program, wrt: int = 0, *, result_name: str | None = None) -> Program:
-    """The derivative of `program` with respect to its input number `wrt`.
+def slope_form(form: ScalarForm, wrt: int = 0, *, result_name: str | None = None) -> ScalarForm:
+    """The derivative of `form` with respect to its input number `wrt`.
 
     Args:
-        program: What to differentiate.
+        form: What to differentiate.
         wrt: Which input.
-        result_name: If given, a further input of that name stands for the value of `program`, which
+        result_name: If given, a further input of that name stands for the value of `form`, which
             is then not computed again: the slope of tanh is 1 - y * y.
 
     Raises:
-        MapperError: There is no such input, or the program is a truth value, which has no slope.
+        MapperError: There is no such input, or the form is a truth value, which has no slope.
     """
-    if not 0 <= wrt < len(program.inputs):
-        raise MapperError(f"slope of {program.name!r}: no input {wrt}; it takes {', '.join(program.inputs)}")
-    if program.kind == "bool":
-        raise MapperError(f"slope of {program.name!r}: it returns a truth value, which has no slope")
-    inputs = [*program.inputs, *([result_name] if result_name else [])]
-    builder = Builder(f"{program.name}_slope_{program.inputs[wrt]}", inputs)
-    values = [Value(builder, i) for i in builder.replay(program, range(len(program.inputs)))]
+    if not 0 <= wrt < len(form.inputs):
+        raise MapperError(f"slope of {form.name!r}: no input {wrt}; it takes {', '.join(form.inputs)}")
+    if form.kind == "bool":
+        raise MapperError(f"slope of {form.name!r}: it returns a truth value, which has no slope")
+    inputs = [*form.inputs, *([result_name] if result_name else [])]
+    builder = Builder(f"{form.name}_slope_{form.inputs[wrt]}", inputs)
+    values = [Value(builder, i) for i in builder.replay(form, range(len(form.inputs)))]
     if result_name:
-        values[program.result] = Value(builder, len(program.inputs))
+        values[form.result] = Value(builder, len(form.inputs))
     slopes: list[Value | None] = []
-    for position, step in enumerate(program.instructions):
+    for position, step in enumerate(form.instructions):
         if position == wrt:
             slopes.append(Value(builder, builder.constant(1)))
         else:
             slopes.append(_slope(step, values[position], [values[i] for i in step.args], slopes))
-    result = slopes[program.result]
+    result = slopes[form.result]
     return builder.finish(builder.constant(0) if result is None else result.position)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper.functions import floor, log, tan
-from operad_sdk.mapper.ir import Program
 from operad_sdk.mapper.parse import parse
 
 
@@ -32,6 +32,6 @@ def digamma(x: float) -> float:
 
 
 @cache
-def digamma_program() -> Program:
-    """The program of `digamma`."""
+def digamma_form() -> ScalarForm:
+    """The form of `digamma`."""
     return parse(digamma)

@@ -1,15 +1,15 @@
-"""Writing programs with operators: the notation that slopes and expansions are written in."""
+"""Writing forms with operators: the notation that slopes and expansions are written in."""
 
 from __future__ import annotations
 
 from typing import final
 
-from operad_sdk.mapper.ir import Builder
+from operad_sdk.mapper.builder import Builder
 
 
 @final
 class Value:
-    """A value of a program being built; arithmetic and comparisons append instructions."""
+    """A value of a form being built; arithmetic and comparisons append instructions."""
 
     __hash__ = None  # type: ignore[assignment]  # `==` builds an instruction
     __slots__ = ("builder", "position")

@@ -1,4 +1,4 @@
-"""Group A: scalar mappers."""
+"""Group A: scalar mappers and scalar forms."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ MAPPER: Final = (
     ),
     Check(
         "A704",
-        "the mapper by which an operator may be fused gives what the operator gives",
-        "Fusion takes the mapper in place of the kernels; a network must not change when it is fused.",
+        "the scalar form of each part gives what the operator gives, values and gradients",
+        "Plans compute the form in place of the kernels; a network must not change when it is fused.",
         '@from_mapper_operator.kernel("cpu", priority=1)\ndef fast(data): ...    # approximates',
-        "Change the mapper with the kernel, or keep the kernel out of where they differ with when=.",
+        "Change the function with the kernel, or keep the kernel out of where they differ with when=.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Group A: the mappers that an operator uses, found by watching it run."""
+"""Group A: the mappers that an operator uses, found by watching it run, and its scalar forms."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.operator import OpReq, ScalarForm, iteration_space
 from operad_sdk.check.branches import Branches, enter
 from operad_sdk.check.closeness import at
 from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.mapper_calls import Array, MapperCall, recorded_calls, rounding_limit
+from operad_sdk.check.mapper_calls import Array, MapperCall, recorded_calls, rounding_limit, rounding_limits
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import retyped
 from operad_sdk.check.trial import Trial
 from operad_sdk.check.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
 from operad_sdk.mapper.apply import has_numba
-from operad_sdk.mapper.ir import Builder
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OFF_LATTICE: Final = 0.7390851332151607
@@ -58,7 +58,7 @@ def _as(arg: Any, dtype: np.dtype[Any], factor: float) -> Any:
 
 def _expect_agreement(mapper: Mapper, args: Sequence[Any], dtype: np.dtype[Any]) -> int:
     expected = mapper.backend("python").map(*args)
-    limit = rounding_limit(mapper.program, _typed(args, dtype), dtype)
+    limit = rounding_limit(mapper.form, _typed(args, dtype), dtype)
     for name in ("numpy", "numba") if has_numba() else ("numpy",):
         found = mapper.backend(name).map(*args)
         place = _first_beyond(found, expected, limit)
@@ -166,7 +166,7 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
         # a formula such as sign(x) * sqrt(x * x) has no slope of its own where the function has one
         is_smooth = np.ptp([*nearby, expected], axis=0) <= 1e-3 * (1 + np.abs(expected))
         is_smooth &= np.isfinite(call.result)
-    limit = 64 * rounding_limit(slope.program, call.args, np.dtype(np.float64)) + 1e-12
+    limit = 64 * rounding_limit(slope.form, call.args, np.dtype(np.float64)) + 1e-12
     place = _first_beyond(gradient, expected, np.where(is_smooth, limit, np.inf))
     if place is not None:
         point = ", ".join(repr(_element(arg, place)) for arg in call.args)
@@ -178,55 +178,57 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
 
 
 @check("A704", ORDINARY)
-def as_fused(trial: Trial) -> Evidence:
-    """Where fusion finds a mapper, that mapper, once and composed with itself, gives what kernels give."""
-    prop = trial.prop
-    mapper, params = _mapper_of(prop, trial)
-    if mapper is None:
+def scalar_forms(trial: Trial) -> Evidence:
+    """Each part that has a scalar form: the form evaluated beside what the operator computes."""
+    if any(dtype.kind == "f" and dtype not in _TYPES for dtype in [*trial.in_types, *trial.out_types]):
         return None
-    backend = "numba" if has_numba() else "numpy"
-    fused = mapper.backend(backend).map(*trial.inputs, *params)
-    compared = _expect_fused(trial, mapper, trial.inputs, params, fused, trial.result.outputs[0], "")
-    once = trial.result.outputs[0]
-    inputs = [once, *trial.inputs[1:]]
-    if once.shape == trial.in_shapes[0] and once.dtype == trial.in_types[0]:
-        twice = _composed(mapper)
-        steps = trial.forward([array.copy() for array in inputs]).outputs[0]
-        found = twice.backend(backend).map(*trial.inputs, *params)
-        compared += _expect_fused(trial, twice, trial.inputs, params, found, steps, " applied twice")
+    compared = [
+        _expect_as_form(trial, part, form)
+        for part in trial.prop.list_parts()
+        if not isinstance(form := trial.prop.scalar_form(part, trial.in_shapes, trial.in_types), str)
+    ]
+    return sum(compared) if compared else None
+
+
+def _expect_as_form(trial: Trial, part: str, form: ScalarForm) -> int:
+    found, arrays = (_forward if part == "forward" else _gradient)(trial, part)
+    read = [array for name, array in zip(form.inputs, arrays, strict=True) if name in form.inputs_read]
+    computed = [found[result.name] for result in form.results if result.name in found]
+    space = iteration_space([array.shape for array in [*computed, *read]])
+    results = form.evaluate(arrays, space)
+    floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
+    limits = rounding_limits(form, arrays, space, min(floats, key=_TYPES.index, default=_TYPES[-1]))
+    compared = 0
+    for result, value, limit in zip(form.results, results, limits, strict=True):
+        own = found.get(result.name)
+        if own is None:  # a mode in which it is not written
+            continue
+        if value.shape != own.shape or value.dtype != own.dtype:
+            raise Violation(
+                f"{result.name} is {own.dtype}{own.shape}, and {value.dtype}{value.shape} by the scalar form "
+                f"of {part}"
+            )
+        place = _first_beyond(own, value, limit)
+        if place is not None:
+            raise Violation(
+                f"{at(result.name, place)} is {own[place].item()!r}, and {value[place].item()!r} by the "
+                f"scalar form of {part}"
+            )
+        compared += own.size
     return compared
 
 
-def _mapper_of(prop: Any, trial: Trial) -> tuple[Any, tuple[Any, ...]]:
-    """The mapper that the operator is, if it is one, and its parameters."""
-    mapper = getattr(prop, "mapper", None)
-    return mapper, prop.function_params(trial.in_types) if mapper is not None else ()
+def _forward(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
+    """What the forward pass gives by name, and what it reads."""
+    written = zip(trial.outputs, trial.written(trial.result.outputs), strict=True)
+    found = {name: array for name, array in written if array is not None}
+    return found | dict(zip(trial.states, trial.result.aux, strict=True)), [*trial.inputs, *trial.aux]
 
 
-def _composed(mapper: Mapper) -> Mapper:
-    """The mapper of its own result in place of its first input, as one program."""
-    builder = Builder(f"{mapper.__name__}_twice", mapper.program.inputs)
-    places = range(len(mapper.program.inputs))
-    inner = builder.inline(mapper.program, places)
-    return Mapper(builder.finish(builder.inline(mapper.program, [inner, *places[1:]])))
-
-
-def _expect_fused(
-    trial: Trial,
-    mapper: Mapper,
-    inputs: Sequence[Array],
-    params: Sequence[Any],
-    found: Array,
-    expected: Array,
-    how: str,
-) -> int:
-    dtype = expected.dtype if expected.dtype in _TYPES else np.dtype(np.float32)
-    args = _typed([*inputs, *params], dtype)
-    limit = rounding_limit(mapper.program, args, expected.dtype)
-    place = _first_beyond(found, expected, limit)
-    if place is not None:
-        raise Violation(
-            f"{at(trial.outputs[0], place)}{how} is {found[place].item()!r} by the fused mapper, and "
-            f"{expected[place].item()!r} by the operator"
-        )
-    return int(found.size)
+def _gradient(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
+    """The same of a gradient."""
+    wanted = [f"{name}_grad" == part for name in trial.arguments]
+    given = {"in_data": trial.inputs, "out_data": trial.result.outputs, "out_grad": trial.out_grads}
+    arrays = [given[kind][index] for kind, index in trial.prop.backward_dependency(wanted)]
+    requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
+    return {part: trial.backward(req=requests)[wanted.index(True)]}, arrays

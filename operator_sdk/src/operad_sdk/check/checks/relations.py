@@ -23,10 +23,8 @@ _SHIFT: Final = 0.5
 
 @check("F221", ORDINARY, LARGE)
 def relations(trial: Trial) -> Evidence:
-    """Each declared relation; of a mapper, that permuted elements give permuted results."""
+    """Each declared relation."""
     names = list(trial.subject.contract.relations)
-    if getattr(trial.prop, "mapper", None) is not None and getattr(trial.prop, "is_elementwise", False):
-        names = list(dict.fromkeys([*names, "elements"]))
     if not names or is_random(trial):
         return None
     return {name: RELATIONS[name](trial) for name in names}

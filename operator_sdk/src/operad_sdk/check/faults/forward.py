@@ -241,7 +241,7 @@ FORWARD: Final = (
     Fault("forward adds to what outputs held before", ("M407", "F208"), _ReadsOld, applies=can_be_added_to),
     Fault(
         "outputs are off by one part in 256",
-        ("F213", "A704", "B302", "B301"),
+        ("F213", "B302", "B301"),
         _IsOff,
         applies=lambda trial: not is_random(trial),
         may_be_equal=True,

@@ -1,1 +1,1 @@
-"""Back ends: each turns a program into something that fills an output array."""
+"""Back ends: each turns a form into something that fills an output array."""

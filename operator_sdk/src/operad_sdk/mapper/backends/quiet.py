@@ -6,7 +6,7 @@ import logging
 
 
 def keep_numba_quiet() -> None:
-    """Keep those messages out of the log of a program that shows all of its own, unless it asks for them.
+    """Keep those messages out of the log of a form that shows all of its own, unless it asks for them.
 
     It asks by giving the logger `numba` a level.
     """

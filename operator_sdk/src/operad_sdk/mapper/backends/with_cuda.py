@@ -1,4 +1,4 @@
-"""The CUDA back end: a program as the text of a CuPy elementwise kernel.
+"""The CUDA back end: a form as the text of a CuPy elementwise kernel.
 
 CuPy compiles the text for the device, broadcasts and handles strides. float16 is computed in float
 and rounded once, as everywhere. The device's own math functions are used.
@@ -15,8 +15,8 @@ from typing import Any, final
 import numpy as np
 
 from operad.context import Context
+from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.expansions import remainders_replaced
-from operad_sdk.mapper.ir import Instruction, Program
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 
@@ -31,20 +31,20 @@ class KernelText:
     name: str
 
 
-def prepare(program: Program, dtype: np.dtype[Any], values: Sequence[Any], out: Any) -> Callable[[], Any]:
+def prepare(form: ScalarForm, dtype: np.dtype[Any], values: Sequence[Any], out: Any) -> Callable[[], Any]:
     """A call that fills the GPU array `out` from GPU arrays and numbers."""
-    return partial(_compiled(program, dtype), *values, out)
+    return partial(_compiled(form, dtype), *values, out)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(program: Program, dtype: np.dtype[Any]) -> Any:
-    text = kernel_text(program, dtype)
+def _compiled(form: ScalarForm, dtype: np.dtype[Any]) -> Any:
+    text = kernel_text(form, dtype)
     return Context("gpu").xp.ElementwiseKernel(text.in_params, text.out_params, text.operation, text.name)
 
 
-def kernel_text(program: Program, dtype: np.dtype[Any]) -> KernelText:
-    """CUDA C++ that computes one element of `program` for arrays of `dtype`."""
-    lowered = remainders_replaced(program)
+def kernel_text(form: ScalarForm, dtype: np.dtype[Any]) -> KernelText:
+    """CUDA C++ that computes one element of `form` for arrays of `dtype`."""
+    lowered = remainders_replaced(form)
     is_double = dtype == np.float64
     real, suffix = ("double", "") if is_double else ("float", "f")
     lines = [f"const {real} v{i} = ({real})x{i};" for i in range(len(lowered.inputs))]
@@ -62,7 +62,7 @@ def kernel_text(program: Program, dtype: np.dtype[Any]) -> KernelText:
         in_params=", ".join(f"{dtype.name} x{i}" for i in range(len(lowered.inputs))),
         out_params=f"{dtype.name} out",
         operation="\n".join(lines),
-        name=f"operad_{program.name}_{dtype.name}",
+        name=f"operad_{form.name}_{dtype.name}",
     )
 
 

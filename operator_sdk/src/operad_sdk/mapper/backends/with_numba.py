@@ -1,9 +1,9 @@
-"""The numba back end: one compiled loop for a program, an element type and a pattern of operands.
+"""The numba back end: one compiled loop for a form, an element type and a pattern of operands.
 
 The loop is written to a Python file named by the hash of its own text in the cache folder, and numba
 caches the machine code beside it; numba's cache only knows functions that live in files, and a
 name made of the text can never find code of another text. A later process compiles nothing.
-Refused: caching by the author's file, which would miss changes in mappers that the program inlines.
+Refused: caching by the author's file, which would miss changes in mappers that the form inlines.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ import numpy as np
 
 from operad.config import settings
 from operad.locks import new_lock
+from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
-from operad_sdk.mapper.ir import Instruction, Program
 
 keep_numba_quiet()
 
@@ -67,18 +67,18 @@ class Statistics:
 
 statistics: Final = Statistics()
 _lock: Final = new_lock()
-_kernels: Final[dict[tuple[Program, np.dtype[Any], tuple[bool, ...]], Kernel]] = {}
+_kernels: Final[dict[tuple[ScalarForm, np.dtype[Any], tuple[bool, ...]], Kernel]] = {}
 
 
 def prepare(
-    program: Program,
+    form: ScalarForm,
     dtype: np.dtype[Any],
     is_array: tuple[bool, ...],
     values: Sequence[Any],
     out: np.ndarray[Any, Any],
 ) -> Callable[[], None]:
     """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
-    loop = kernel(program, dtype, is_array)
+    loop = kernel(form, dtype, is_array)
     if out.dtype is dtype and is_flat(is_array, values, out):
         if out.ndim != 1:
             values = [
@@ -117,21 +117,21 @@ def _run_buffered(
             )
 
 
-def kernel(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Kernel:
+def kernel(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Kernel:
     """The compiled loop: operands in order, arrays of one dimension and contiguous, then the output."""
-    key = (program, dtype, is_array)
+    key = (form, dtype, is_array)
     found = _kernels.get(key)
     if found is None:
         with _lock:
             found = _kernels.get(key)
             if found is None:
-                found = _kernels[key] = _loaded(source(program, dtype, is_array))
+                found = _kernels[key] = _loaded(source(form, dtype, is_array))
     return found
 
 
-def source(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> str:
+def source(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> str:
     """The Python module that numba compiles."""
-    lowered = expanded(program, dtype)
+    lowered = expanded(form, dtype)
     constants: dict[str, str] = {}
 
     def constant(step: Instruction) -> str:
@@ -151,7 +151,7 @@ def source(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -
     arguments = ", ".join([*(f"a{i}" for i in range(len(is_array))), "out"])
     return "\n".join(
         [
-            _HEADER.format(name=program.name, dtype=dtype.name, version=numba.__version__),
+            _HEADER.format(name=form.name, dtype=dtype.name, version=numba.__version__),
             f"revision = {_REVISION!r}",
             *(f"{name} = {text}" for text, name in constants.items()),
             f'@njit("void({types})", nogil=True, error_model="numpy", cache=True)',

@@ -1,10 +1,10 @@
-"""The NumPy back end: a program as a straight line of ufunc calls.
+"""The NumPy back end: a form as a straight line of ufunc calls.
 
 Both sides of every branch are computed for every element and `where` picks; floating-point warnings
 are silenced, so a side that was not taken raises none. Constants are scalars of the
 element type, hence nothing is promoted to float64.
 
-Large arrays are computed block by block: a program has a temporary array for every instruction, and
+Large arrays are computed block by block: a form has a temporary array for every instruction, and
 those of a block stay in the processor's cache. A block's elements are read before they are written, so
 `out` may be one of the operands.
 """
@@ -18,8 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.operator import Instruction, ScalarForm
 from operad_sdk.mapper.backends.flat import is_flat
-from operad_sdk.mapper.ir import Instruction, Program
 from operad_sdk.mapper.primitives import PRIMITIVES, Primitive
 
 Kernel = Callable[..., None]
@@ -27,16 +27,16 @@ BLOCK: Final = 16384
 """Elements computed at a time, at most.
 
 Measured over a million float32: one element of digamma, some 60 instructions, takes 27 ns instead of 236,
-one of a Huber loss 2.5 ns instead of 25; programs of a few instructions are equal. Half of it gives
+one of a Huber loss 2.5 ns instead of 25; forms of a few instructions are equal. Half of it gives
 10 % away.
 """
 
 
 def prepare(
-    program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...], values: Sequence[Any], out: Any
+    form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...], values: Sequence[Any], out: Any
 ) -> Callable[[], None]:
     """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
-    compute = kernel(program, dtype, is_array)
+    compute = kernel(form, dtype, is_array)
     if out.size > BLOCK and is_flat(is_array, values, out):
         flat = [value.reshape(-1) if flag else value for flag, value in zip(is_array, values, strict=True)]
         return partial(_in_blocks, compute, is_array, flat, out.reshape(-1))
@@ -59,13 +59,13 @@ def _in_blocks(compute: Kernel, is_array: tuple[bool, ...], values: Sequence[Any
 
 
 @lru_cache(maxsize=1024)
-def kernel(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Kernel:
+def kernel(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Kernel:
     """A function of the inputs, arrays or scalars of `dtype`, and of the array to fill."""
     namespace: dict[str, Any] = {"copyto": np.copyto}
-    texts = [f"a{i}" for i in range(len(program.inputs))]
+    texts = [f"a{i}" for i in range(len(form.inputs))]
     is_wide = list(is_array)  # whether a value has elements; NumPy's operators are faster on scalars
     lines: list[str] = []
-    for position, step in enumerate(program.instructions[len(texts) :], start=len(texts)):
+    for position, step in enumerate(form.instructions[len(texts) :], start=len(texts)):
         is_wide.append(any(is_wide[i] for i in step.args))
         if step.op == "constant":
             namespace[f"c{position}"] = _typed(step, dtype)
@@ -76,16 +76,16 @@ def kernel(program: Program, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -
         operands = [texts[i] for i in step.args]
         is_infix = not is_wide[-1] and primitive.python.startswith("{0} ")
         call = primitive.python.format(*operands) if is_infix else f"{step.op}({', '.join(operands)})"
-        if position == program.result and is_wide[-1] and _fills(primitive):
+        if position == form.result and is_wide[-1] and _fills(primitive):
             lines.append(f"{call[:-1]}, out=out)")
             break
         lines.append(f"v{position} = {call}")
         texts.append(f"v{position}")
     else:
-        lines.append(f"copyto(out, {texts[program.result]}, casting='unsafe')")
-    arguments = ", ".join([*texts[: len(program.inputs)], "out"])
+        lines.append(f"copyto(out, {texts[form.result]}, casting='unsafe')")
+    arguments = ", ".join([*texts[: len(form.inputs)], "out"])
     source = f"def kernel({arguments}):\n" + "".join(f"    {line}\n" for line in lines)
-    exec(compile(source, f"<mapper {program.name} on numpy>", "exec"), namespace)  # noqa: S102 -- our own text
+    exec(compile(source, f"<mapper {form.name} on numpy>", "exec"), namespace)  # noqa: S102 -- our own text
     result: Kernel = namespace["kernel"]
     return result
 

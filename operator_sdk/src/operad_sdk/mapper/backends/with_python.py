@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_sdk.mapper.emit import python_source
 from operad_sdk.mapper.functions import FUNCTIONS
-from operad_sdk.mapper.ir import Program
 
 
 def prepare(
@@ -32,11 +32,11 @@ def _run(function: Callable[..., Any], values: Sequence[Any], out: np.ndarray[An
 
 
 @lru_cache(maxsize=1024)
-def function_of(program: Program) -> Callable[..., Any]:
-    """A Python function for a program that no author wrote, such as a slope."""
+def function_of(form: ScalarForm) -> Callable[..., Any]:
+    """A Python function for a form that no author wrote, such as a slope."""
     namespace: dict[str, Any] = {**FUNCTIONS, **_WITHOUT_NAME, "inf": np.inf, "nan": np.nan}
-    exec(compile(python_source(program), f"<mapper {program.name}>", "exec"), namespace)  # noqa: S102 -- our own text
-    function: Callable[..., Any] = namespace[program.name]
+    exec(compile(python_source(form), f"<mapper {form.name}>", "exec"), namespace)  # noqa: S102 -- our own text
+    function: Callable[..., Any] = namespace[form.name]
     return function
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from operad_sdk.mapper import Mapper, MapperError
-from operad_sdk.mapper.ir import MAX_INSTRUCTIONS, Builder
+from operad_sdk.mapper.builder import MAX_INSTRUCTIONS, Builder
 
 
-def test_text_tells_programs_apart_by_every_constant_and_operand():
+def test_text_tells_forms_apart_by_every_constant_and_operand():
     texts = set()
     for number in (0.0, -0.0, math.nan, 1.5):
         for order in ((0, 1), (1, 0)):
@@ -22,9 +22,9 @@ def test_text_tells_programs_apart_by_every_constant_and_operand():
 def test_unneeded_values_are_dropped_and_inputs_stay():
     builder = Builder("f", ["a", "b"])
     builder.apply("exp", 0)
-    program = builder.finish(builder.apply("sin", 1))
-    assert [step.op for step in program.instructions] == ["input", "input", "sin"]
-    assert program.inputs_read == ("b",)
+    form = builder.finish(builder.apply("sin", 1))
+    assert [step.op for step in form.instructions] == ["input", "input", "sin"]
+    assert form.inputs_read == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_logic_on_constants_is_decided_at_once():
     assert builder.select(yes, 0, truth) == 0
 
 
-def test_program_that_grows_without_bound_is_refused():
+def test_form_that_grows_without_bound_is_refused():
     builder = Builder("tower", ["a"])
     value = 0
     for _ in range(MAX_INSTRUCTIONS - 1):

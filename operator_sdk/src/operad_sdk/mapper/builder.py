@@ -1,75 +1,23 @@
-"""Programs: what a mapper means, with no trace of how it was written.
-
-A program is a list of instructions in which each value is computed once, from values before it
-(static single assignment). Branches are `select` instructions that compute both sides, which is
-what SIMD units, NumPy and GPUs do anyway and is allowed because no primitive has a side effect.
-One flat list serves every consumer: back ends print it, slopes and fusion walk it, its text is the
-cache key. Refused: an expression tree (a shared value would be printed, and differentiated, once
-for each use) and structured statements (each consumer would have to handle scopes again).
-"""
+"""Building scalar forms: instructions are appended, shortened and made once."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
+from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
 
+from operad.operator import Axes, Instruction, Result, ScalarForm
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.mapper.primitives import PRIMITIVES, Kind
+from operad_sdk.mapper.primitives import PRIMITIVES
 
 MAX_INSTRUCTIONS: Final = 10_000
-"""Programs may not grow beyond this; it guards against mappers that inline one another in towers."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """One value of a program.
-
-    Attributes:
-        op: `input`, `constant`, or the name of a primitive.
-        args: Positions of the operands, all smaller than the instruction's own.
-        kind: Kind of the value.
-        value: The number of a constant, the name of an input, else None.
-    """
-
-    op: str
-    args: tuple[int, ...]
-    kind: Kind
-    value: float | str | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because it is a key on the hot path
-class Program:
-    """A scalar function: the first instructions are its inputs, `result` is the value it returns."""
-
-    name: str
-    inputs: tuple[str, ...]
-    instructions: tuple[Instruction, ...]
-    result: int
-
-    @property
-    def kind(self) -> Kind:
-        """Kind of the result."""
-        return self.instructions[self.result].kind
-
-    @property
-    def inputs_read(self) -> tuple[str, ...]:
-        """The inputs that the result depends on."""
-        read = {i for step in self.instructions for i in step.args} | {self.result}
-        return tuple(name for position, name in enumerate(self.inputs) if position in read)
-
-    def text(self) -> str:
-        """The program line by line; equal texts mean equal programs."""
-        lines = [f"{self.name}({', '.join(self.inputs)}) -> v{self.result}"]
-        for position, step in enumerate(self.instructions):
-            operands = [f"v{i}" for i in step.args] or [repr(step.value)]
-            lines.append(f"v{position}: {step.kind} = {step.op} {' '.join(operands)}")
-        return "\n".join(lines)
+"""Forms may not grow beyond this; it guards against mappers that inline one another in towers."""
 
 
 _ON_NUMBERS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -96,14 +44,15 @@ def _fold(op: str, values: Sequence[Any]) -> Any:
 class Builder:
     """Appends instructions; equal ones are made once, those on constants not at all."""
 
-    def __init__(self, name: str, inputs: Sequence[str]) -> None:
+    def __init__(self, name: str, inputs: Sequence[str], kinds: Sequence[str] = ()) -> None:
+        """Begin with the inputs, of kind `real` where `kinds` does not say another."""
         self.name = name
         self.inputs = tuple(inputs)
         self._steps: list[Instruction] = []
         self._constants: list[Any] = []
         self._positions: dict[tuple[Any, ...], int] = {}
-        for name_ in self.inputs:
-            self._append(("input", name_), Instruction("input", (), "real", name_))
+        for name_, kind in zip_longest(self.inputs, kinds, fillvalue="real"):
+            self._append(("input", name_), Instruction("input", (), kind, name_))
 
     def _append(self, key: tuple[Any, ...], step: Instruction, number: Any = None) -> int:
         position = self._positions.get(key)
@@ -117,7 +66,7 @@ class Builder:
             self._constants.append(number)
         return position
 
-    def kind(self, position: int) -> Kind:
+    def kind(self, position: int) -> str:
         """Kind of a value."""
         return self._steps[position].kind
 
@@ -125,20 +74,41 @@ class Builder:
         """The Python number of a constant; None for any other value."""
         return self._constants[position]
 
-    def constant(self, number: float) -> int:
-        """A constant. Whole numbers stay exact until the program is finished.
+    def constant(self, number: float, kind: str = "real") -> int:
+        """A constant. Whole numbers stay exact until the form is finished; truth values are of kind `bool`.
 
         Raises:
             MapperError: The number is no int, float or bool, or too large for a float.
         """
         if type(number) not in (int, float, bool):
             raise MapperError(f"mapper {self.name!r}: {number!r} is no real number")
-        kind: Kind = "bool" if isinstance(number, bool) else "real"
+        kind = "bool" if isinstance(number, bool) else kind
         try:
             step = Instruction("constant", (), kind, float(number))
         except OverflowError as error:
             raise MapperError(f"mapper {self.name!r}: constant {number!r} is too large") from error
-        return self._append(("constant", type(number), repr(number)), step, number)
+        # Of other kinds it is rounded, or cut, before it is computed with.
+        known = number if kind in ("real", "bool") else None
+        return self._append(("constant", type(number), repr(number), kind), step, known)
+
+    def length(self, axis: int, kind: str = "real") -> int:
+        """The length of an axis of the iteration space."""
+        return self._append(("length", axis, kind), Instruction("length", (), kind, axis))
+
+    def cast(self, position: int, kind: str) -> int:
+        """A value as another kind."""
+        own = self.kind(position)
+        if own == kind:
+            return position
+        if own == "bool" and kind == "real":
+            return self.select(position, self.constant(1), self.constant(0))
+        if own == "real" and kind == "bool":
+            return self.apply("not_equal", position, self.constant(0))
+        return self._append(("cast", position, kind), Instruction("cast", (position,), kind))
+
+    def over_rows(self, op: str, position: int) -> int:
+        """The `sum`, `max` or `min` of each row."""
+        return self._append((op, position), Instruction(op, (position,), self.kind(position)))
 
     def apply(self, op: str, *args: int) -> int:
         """The primitive `op` of earlier values."""
@@ -161,7 +131,10 @@ class Builder:
             return self._small_power(args[0], int(numbers[1]))
         if op == "negative" and self._steps[args[0]].op == "negative":
             return self._steps[args[0]].args[0]
-        return self._append((op, *args), Instruction(op, args, PRIMITIVES[op].gives))
+        gives = PRIMITIVES[op].gives
+        return self._append(
+            (op, *args), Instruction(op, args, self.kind(args[0]) if gives == "real" else gives)
+        )
 
     def _small_power(self, base: int, exponent: int) -> int:
         if exponent < 0:  # the reciprocal first: the power of a large base would overflow
@@ -170,6 +143,16 @@ class Builder:
             return base
         square = self.apply("multiply", base, base)
         return square if exponent == 2 else self.apply("multiply", square, base)
+
+    def copy(self, step: Instruction, args: Sequence[int]) -> int:
+        """An instruction of another form, on values of this one."""
+        if step.op == "constant":
+            return self.constant(bool(step.value) if step.kind == "bool" else step.value, step.kind)  # type: ignore[arg-type]
+        if step.op in PRIMITIVES:
+            with suppress(ArithmeticError):  # a division by zero, say, which has a value in every type
+                return self.apply(step.op, *args)
+        key = (step.op, *args, step.kind, step.value)
+        return self._append(key, Instruction(step.op, tuple(args), step.kind, step.value))
 
     def select(self, condition: int, then: int, other: int) -> int:
         """`then` where `condition` holds, else `other`; both of one kind."""
@@ -196,31 +179,33 @@ class Builder:
                     return other if number is neutral else same
         return self._append((op, *args), Instruction(op, args, "bool"))
 
-    def inline(self, program: Program, args: Sequence[int]) -> int:
-        """The result of `program` for earlier values in place of its inputs."""
-        return self.replay(program, args)[program.result]
+    def inline(self, form: ScalarForm, args: Sequence[int]) -> int:
+        """The result of `form` for earlier values in place of its inputs."""
+        return self.replay(form, args)[form.result]
 
-    def replay(self, program: Program, args: Sequence[int]) -> list[int]:
-        """Every value of `program` for earlier values in place of its inputs."""
+    def replay(self, form: ScalarForm, args: Sequence[int]) -> list[int]:
+        """Every value of `form` for earlier values in place of its inputs."""
         positions = list(args)
-        for step in program.instructions[len(program.inputs) :]:
-            if step.op == "constant":
-                assert isinstance(step.value, float)
-                positions.append(self.constant(bool(step.value) if step.kind == "bool" else step.value))
-            else:
-                positions.append(self.apply(step.op, *(positions[i] for i in step.args)))
+        for step in form.instructions[len(form.inputs) :]:
+            positions.append(self.copy(step, [positions[i] for i in step.args]))
         return positions
 
-    def finish(self, result: int) -> Program:
-        """The program that returns `result`, without the instructions it does not need."""
-        needed = {result}
+    def finish(self, *results: int | Result, axes: Mapping[int, Axes] = MappingProxyType({})) -> ScalarForm:
+        """The form that gives `results`, without the instructions it does not need.
+
+        Args:
+            axes: How inputs lie in the iteration space, by position.
+        """
+        named = [one if isinstance(one, Result) else Result(one) for one in results]
+        needed = {one.position for one in named}
         for position in range(len(self._steps) - 1, -1, -1):
             if position in needed:
                 needed.update(self._steps[position].args)
         kept = [i for i, step in enumerate(self._steps) if i in needed or step.op == "input"]
         renumbered = {old: new for new, old in enumerate(kept)}
         steps = tuple(
-            Instruction(step.op, tuple(renumbered[i] for i in step.args), step.kind, step.value)
-            for step in (self._steps[i] for i in kept)
+            replace(self._steps[i], args=tuple(renumbered[j] for j in self._steps[i].args), axes=axes.get(i))
+            for i in kept
         )
-        return Program(self.name, self.inputs, steps, renumbered[result])
+        ends = tuple(one._replace(position=renumbered[one.position]) for one in named)
+        return ScalarForm(self.name, self.inputs, steps, ends)

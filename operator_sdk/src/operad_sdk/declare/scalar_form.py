@@ -1,0 +1,171 @@
+"""The scalar forms of an operator, found by tracing its own functions.
+
+A form is to hold for all lengths and values, and in both modes. So each part is traced twice, with other
+lengths, other values and in another mode, and what differs between the two is not known
+(`operad_sdk.differentiate.form`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from operad.context import cpu
+from operad.dtypes import DType
+from operad.errors import OperadError
+from operad.operator import OpReq, ScalarForm, Shape
+from operad_sdk.declare.binder import BoundOperator
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.traced_gradient import Places, TracingContext
+from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, constant, form_of, merged
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
+
+_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (7, 8, 9, 11, 13, 17, 19, 23))
+"""Lengths that stand for those of a signature; few are numbers that parameters have."""
+
+_MAX_FORMS: Final = 256
+"""Forms of one operator that are kept."""
+
+Named = list[tuple[str, Traced]]
+
+
+def scalar_form(
+    prop: OperatorProperty,
+    part: str,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    cache: dict[Any, ScalarForm | str],
+) -> ScalarForm | str:
+    """See `OperatorProperty.scalar_form` of the core.
+
+    Args:
+        cache: By signature, in which lengths do not count, but for 1 and for which are equal.
+    """
+    pattern = tuple(_renumbered(in_shapes, range(2, 1 << 20)))
+    key = (part, pattern, tuple(in_types), tuple(prop.get_params().items()), prop.epoch)
+    found = cache.get(key)
+    if found is None:
+        if len(cache) >= _MAX_FORMS:
+            cache.clear()
+        found = cache[key] = _found(prop, part, in_shapes, in_types)
+    return found
+
+
+def _found(
+    prop: OperatorProperty, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> ScalarForm | str:
+    try:
+        if prop.is_stateful or prop.is_shaped_by_values:
+            raise TraceError("it keeps a state, or its shapes depend on values")
+        first, second = (
+            _traced(prop, part, in_shapes, in_types, lengths, is_train)
+            for lengths, is_train in zip(_LENGTHS, (True, False), strict=True)
+        )
+        return merged(first[0], second[0], (first[1], second[1]))
+    except OperadError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - the author's function may raise anything
+        return f"it cannot be traced ({type(error).__name__}: {error})"
+
+
+def _traced(
+    prop: OperatorProperty,
+    part: str,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    lengths: Sequence[int],
+    is_train: bool,
+) -> tuple[ScalarForm, Shape]:
+    """The form for some lengths, and its iteration space."""
+    shapes = _renumbered(in_shapes, lengths)
+    context: Any = TracingContext(cpu(), is_train, Namespace(np, FORM))
+    inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
+    if inferred[0][0] != list(shapes):
+        raise TraceError("its shapes do not follow from the number of axes")
+    specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
+    rng = np.random.default_rng(lengths)
+    operator = BoundOperator(
+        prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
+    )
+    operator.xp = context.xp
+    trace: Callable[..., tuple[Named, Named]] = _forward if part == "forward" else _gradient
+    with np.errstate(all="ignore"):
+        inputs, results = trace(prop, part, operator, context, specs, lambda spec: _made_up(rng, *spec))
+    return form_of(f"{prop.name}.{part}", inputs, results)
+
+
+def _forward(
+    prop: OperatorProperty, part: str, operator: Any, context: Any, specs: Any, make: Callable[..., Traced]
+) -> tuple[Named, Named]:
+    arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
+    if prop.forward_resource([array.shape for array in arguments]):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    given = [*arguments, *states]
+    inputs = [Traced(array.node) for array in given]
+    outputs = [_unwritten(spec) for spec in specs[1]]
+    before = [place.node for place in outputs]
+    operator.forward(context, arguments, [OpReq.WRITE] * len(outputs), outputs, states)
+    _expect_written(prop.list_outputs(), outputs, before)
+    changed = [
+        (name, state)
+        for name, state, was in zip(
+            prop.list_auxiliary_states(), states, inputs[len(arguments) :], strict=True
+        )
+        if state.node is not was.node
+    ]
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    return list(zip(names, inputs, strict=True)), [*zip(prop.list_outputs(), outputs, strict=True), *changed]
+
+
+def _gradient(
+    prop: OperatorProperty, part: str, operator: Any, context: Any, specs: Any, make: Callable[..., Traced]
+) -> tuple[Named, Named]:
+    names = {
+        IN_DATA: prop.list_arguments(),
+        OUT_DATA: [prop.tensors.output_name(n) for n in prop.list_outputs()],
+    }
+    names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
+    place = names[IN_DATA].index(part.removesuffix("_grad"))
+    if prop.backward_resource([shape for shape, _ in specs[0]]):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    entries = prop.backward_dependency([i == place for i in range(len(specs[0]))])
+    every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
+    arrays = [make(every[kind][index]) for kind, index in entries]
+    inputs = [Traced(array.node) for array in arrays]
+    groups = Places(entries, (place,), {kind: len(every[kind]) for kind in every}).filled(arrays)
+    target = _unwritten(specs[0][place])
+    before = target.node
+    requests = [OpReq.WRITE if i == place else OpReq.NULL for i in range(len(specs[0]))]
+    targets = [target if i == place else None for i in range(len(specs[0]))]
+    states = [make(spec) for spec in specs[2]]
+    operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, states)
+    _expect_written([part], [target], [before])
+    read = [names[kind][index] for kind, index in entries]
+    return list(zip(read, inputs, strict=True)), [(part, target)]
+
+
+def _renumbered(shapes: Sequence[Shape], lengths: Sequence[int]) -> list[Shape]:
+    """The shapes with lengths that stand for theirs; what has length 1 is repeated, and keeps it."""
+    different = dict.fromkeys(length for shape in shapes for length in shape if length != 1)
+    instead = dict(zip(different, islice(lengths, len(different)), strict=True)) | {1: 1}
+    return [tuple(instead[length] for length in shape) for shape in shapes]
+
+
+def _made_up(rng: np.random.Generator, shape: Shape, dtype: DType) -> Traced:
+    values = rng.uniform(0.25, 1.75, shape) if dtype.kind == "f" else np.ones(shape)
+    return Traced(Node(FORM, values.astype(dtype), is_input=True))
+
+
+def _unwritten(spec: tuple[Shape, DType]) -> Traced:
+    return constant(FORM, np.full(spec[0], np.nan if spec[1].kind == "f" else 0).astype(spec[1]))
+
+
+def _expect_written(names: Sequence[str], places: Sequence[Traced], before: Sequence[Node]) -> None:
+    for name, place, was in zip(names, places, before, strict=True):
+        if place.node is was:
+            raise TraceError(f"{name} is not written")

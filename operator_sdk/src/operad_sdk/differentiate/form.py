@@ -1,0 +1,355 @@
+"""From a trace to the scalar form of what was traced.
+
+The nodes are walked from the results to the inputs. On the way each array's axes are known as *groups*: for
+each of its own axes the axes of the iteration space along which it runs, several where they were reshaped
+into one, none where its length is 1. So transposed, reshaped and repeated arrays cost no instruction: at an
+input the groups are its index map. What is no function of elements, of whole rows or of constants has no
+rule here, and no form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import isclose, prod
+from types import EllipsisType
+from typing import Any, Final, NoReturn, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import Axes, Result, ScalarForm, Shape, iteration_space
+from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.tracing import Node, Traced, plain
+from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.primitives import PRIMITIVES
+
+_ROUNDING: Final = 2.0**-50
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+def form_of(
+    name: str, inputs: Sequence[tuple[str, Traced]], results: Sequence[tuple[str, Traced]]
+) -> tuple[ScalarForm, Shape]:
+    """The form of a trace, and its iteration space.
+
+    Args:
+        name: What messages call the form.
+        inputs: Names, and the places that the traced function was given.
+        results: Names, and what it computed.
+    Raises:
+        TraceError: There is none; the message says why.
+    """
+    ends = [(name, place.node) for name, place in results]
+    behind = _behind([node for _, node in ends])
+    read = [place.node for _, place in inputs if place.node in behind]
+    for node in sorted(behind, key=lambda node: node.number):
+        _expect_rule(node)
+    space = iteration_space([node.value.shape for node in (*(node for _, node in ends), *read)])
+    walk = _Walk(name, [(name, place.node) for name, place in inputs], space)
+    made = [walk.result(name, node) for name, node in ends]
+    return walk.builder.finish(*made, axes=walk.axes), space
+
+
+def _behind(nodes: Sequence[Node]) -> set[Node]:
+    """The nodes, and all that they were computed from."""
+    found: set[Node] = set()
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left += [arg for arg in (node.step.args if node.step else ()) if isinstance(arg, Node)]
+    return found
+
+
+def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -> ScalarForm:
+    """The form that holds for the spaces of both: numbers that follow from lengths of axes become these.
+
+    Raises:
+        TraceError: They differ in more than that.
+    """
+    if first == second:
+        return first
+    ops = [
+        [(step.op, step.args, step.kind, step.axes) for step in form.instructions] for form in (first, second)
+    ]
+    if ops[0] != ops[1] or first.results != second.results:
+        raise TraceError("what it computes of an element depends on the lengths of axes, or on the mode")
+    count = len(first.inputs)
+    builder = Builder(first.name, first.inputs, [step.kind for step in first.instructions[:count]])
+    at = list(range(count))
+    for one, other in zip(first.instructions[count:], second.instructions[count:], strict=True):
+        if repr(one.value) == repr(other.value):
+            at.append(builder.copy(one, [at[i] for i in one.args]))
+        else:
+            at.append(_of_lengths(builder, one.kind, (one.value, other.value), spaces))
+    axes = {i: step.axes for i, step in enumerate(first.instructions[:count])}
+    return builder.finish(*(one._replace(position=at[one.position]) for one in first.results), axes=axes)
+
+
+def _of_lengths(builder: Builder, kind: str, numbers: tuple[Any, Any], spaces: tuple[Shape, Shape]) -> int:
+    """A number that is another one in either space: a multiple of the length of an axis, or a part of it."""
+    for axis, lengths in enumerate(zip(*spaces, strict=True)):
+        pairs = list(zip(numbers, lengths, strict=True))
+        for op, (a, b) in (("multiply", [x / n for x, n in pairs]), ("divide", [x * n for x, n in pairs])):
+            if lengths[0] != lengths[1] and isclose(a, b, rel_tol=_ROUNDING):
+                return builder.apply(op, builder.constant(a, kind), builder.length(axis, kind))
+    raise TraceError("a number in it depends on values, on the mode, or on more than one length of an axis")
+
+
+@final
+class _Walk:
+    """One trace on its way to a form.
+
+    Attributes:
+        builder: Of the form.
+        axes: How inputs lie in the space, by position.
+    """
+
+    def __init__(self, name: str, inputs: Sequence[tuple[str, Node]], space: Shape) -> None:
+        self._space = space
+        self._real = next((n.value.dtype for _, n in inputs if n.value.dtype.kind == "f"), np.dtype("f4"))
+        self.axes: dict[int, Axes] = {}
+        self.builder = Builder(
+            name, [own for own, _ in inputs], [self._kind(n.value.dtype) for _, n in inputs]
+        )
+        self._inputs = {node: place for place, (_, node) in enumerate(inputs)}
+        self._known: dict[tuple[Node, Groups], int] = {}
+
+    def result(self, name: str, node: Node) -> Result:
+        """A result, and its place in the space."""
+        shape, rank = node.value.shape, len(self._space)
+        for first in (rank - len(shape), 0):  # as NumPy broadcasts, else behind a reduction without its axis
+            part = self._space[first : first + len(shape)] if first >= 0 else ()
+            if len(part) == len(shape) and all(n in (m, 1) for n, m in zip(shape, part, strict=True)):
+                groups = tuple(() if n == 1 else (first + i,) for i, n in enumerate(shape))
+                axes = None if shape == self._space else tuple(g[0] if g else None for g in groups)
+                return Result(self._value(node, groups), name, axes)
+        raise TraceError(f"{name} has shape {shape} where {self._space} is computed")
+
+    def _kind(self, dtype: DType) -> str:
+        return "real" if dtype == self._real else dtype.name
+
+    def _value(self, node: Node, groups: Groups) -> int:
+        found = self._known.get((node, groups))
+        if found is None:
+            found = self._known[node, groups] = self._made(node, groups)
+        return found
+
+    def _made(self, node: Node, groups: Groups) -> int:
+        if node in self._inputs:
+            return self._loaded(self._inputs[node], node.value.shape, groups)
+        if node.step is None:
+            return self._number(node.value, self._kind(node.value.dtype))
+        primitive, args, options = node.step
+        if isinstance(primitive.form, ScalarForm):
+            return self._mapped(node, groups, primitive.form, args)
+        if isinstance(primitive.form, str):
+            rule: Callable[..., int] = getattr(self, f"_rule_{primitive.form}")
+            return rule(node, groups, *args, **options)
+        assert isinstance(primitive.function, np.ufunc)
+        return self._elementwise(node, groups, primitive.function, args)
+
+    def _loaded(self, place: int, shape: Shape, groups: Groups) -> int:
+        if any(len(group) > 1 for group in groups):
+            _refuse("an argument is read in another shape")
+        first = len(self._space) - len(shape)
+        is_usual = all(group in ((), (first + i,)) for i, group in enumerate(groups))
+        axes = None if is_usual else tuple(group[0] if group else None for group in groups)
+        if self.axes.setdefault(place, axes) != axes:
+            _refuse(f"{self.builder.inputs[place]} is read along its axes in two orders")
+        return place
+
+    def _number(self, value: Any, kind: str) -> int:
+        array = np.asarray(value)
+        if (array.size > 1 and any(array.strides)) or array.size == 0 or array.dtype.kind not in "biuf":
+            _refuse("it reads an array that is no argument")
+        number = array.flat[0].item()
+        return self.builder.cast(self.builder.constant(number, kind if kind != "bool" else "real"), kind)
+
+    def _operand(self, arg: Any, kind: str, shape: Shape, groups: Groups) -> int:
+        """An operand of what has `shape`, as a value of a kind."""
+        if not isinstance(arg, Node):
+            return self._number(plain(arg), kind)
+        own = arg.value.shape
+        first = len(shape) - len(own)
+        if first < 0:
+            _refuse(f"an array of shape {own} meets one of shape {shape}")
+        inner = tuple(() if n == 1 else groups[first + i] for i, n in enumerate(own))
+        return self.builder.cast(self._value(arg, inner), kind)
+
+    def _elementwise(self, node: Node, groups: Groups, ufunc: np.ufunc, args: Sequence[Any]) -> int:
+        types = [_type_of(arg) for arg in args]
+        resolved = ufunc.resolve_dtypes((*types, None))
+        kinds = ["bool" if ufunc in _OF_TRUTH else self._kind(dtype) for dtype in resolved[: len(args)]]
+        if (kinds[0] == "bool") != (ufunc in _OF_TRUTH or ufunc in _BITWISE):
+            _refuse(f"numpy.{ufunc.__name__} of {', '.join(kinds)} is no instruction of forms")
+        if ufunc in _BITWISE and kinds[0] != "bool":
+            _refuse(f"numpy.{ufunc.__name__} of integers is no instruction of forms")
+        shape = node.value.shape
+        operands = [self._operand(arg, kind, shape, groups) for arg, kind in zip(args, kinds, strict=True)]
+        return _RULES[ufunc](self.builder, *operands)
+
+    def _mapped(self, node: Node, groups: Groups, form: ScalarForm, args: Sequence[Any]) -> int:
+        if self._kind(node.value.dtype) != "real":
+            _refuse(f"mapper {form.name} computes in {node.value.dtype}")
+        operands = [self._operand(arg, "real", node.value.shape, groups) for arg in args]
+        return self.builder.cast(self.builder.inline(form, operands), "real")
+
+    # Rules, by the name that a primitive has in forms.
+
+    def _rule_where(self, node: Node, groups: Groups, condition: Any, a: Any, b: Any) -> int:
+        kind, shape = self._kind(node.value.dtype), node.value.shape
+        chosen = self._operand(condition, "bool", shape, groups)
+        then, other = (self._operand(x, kind, shape, groups) for x in (a, b))
+        return self.builder.select(chosen, then, other)
+
+    def _rule_cast(self, node: Node, groups: Groups, x: Any, dtype: Any) -> int:
+        return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
+
+    def _rule_reshape(self, node: Node, groups: Groups, x: Node, shape: Any) -> int:
+        axes = iter([axis for group in groups for axis in group])
+        inner = []
+        for length in x.value.shape:
+            group: tuple[int, ...] = ()
+            while prod(self._space[axis] for axis in group) < length:
+                group = (*group, next(axes, -1))
+                if group[-1] < 0:
+                    break
+            if prod(self._space[axis] for axis in group) != length:
+                _refuse(f"elements move where {x.value.shape} becomes {node.value.shape}")
+            inner.append(group)
+        return self._value(x, tuple(inner))
+
+    def _rule_transpose(self, node: Node, groups: Groups, x: Node, axes: Sequence[int]) -> int:
+        return self._value(x, tuple(groups[axes.index(i)] for i in range(len(axes))))
+
+    def _rule_broadcast(self, node: Node, groups: Groups, x: Any, shape: Any) -> int:
+        return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
+
+    def _rule_take(self, node: Node, groups: Groups, x: Any, index: Any) -> int:
+        if not isinstance(x, Node) or not _is_whole(index):
+            _refuse("it takes parts of an array")
+        return self._rule_reshape(node, groups, x, None)
+
+    def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
+        if not _is_whole(index):
+            _refuse("it writes parts of an array")
+        return self._operand(part, self._kind(node.value.dtype), node.value.shape, groups)
+
+    def _over_rows(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
+        shape, rank = x.value.shape, len(self._space)
+        axes = range(len(shape)) if axis is None else [int(one) % len(shape) for one in np.ravel(axis)]
+        if not axes:
+            return self._value(x, groups)
+        if list(axes) != [len(shape) - 1]:
+            _refuse(f"it reduces along axes {tuple(axes)}; forms reduce along the last alone")
+        inner = (*(groups[:-1] if keepdims else groups), (rank - 1,))
+        usual = [rank - len(shape) + i for i in range(len(shape))]
+        if shape[-1] != self._space[-1] or any(
+            g not in ((), (i,)) for g, i in zip(inner, usual, strict=True)
+        ):
+            _refuse("it reduces along an axis that is not the last one of what is computed")
+        kind = self._kind(node.value.dtype)
+        return self.builder.over_rows(op, self.builder.cast(self._value(x, inner), kind))
+
+    def _rule_sum(self, *args: Any) -> int:
+        return self._over_rows("sum", *args)
+
+    def _rule_max(self, *args: Any) -> int:
+        return self._over_rows("max", *args)
+
+    def _rule_min(self, *args: Any) -> int:
+        return self._over_rows("min", *args)
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise TraceError(reason)
+
+
+def _expect_rule(node: Node) -> None:
+    if node.step is None or isinstance(node.step.primitive.form, ScalarForm):
+        return
+    form, function = node.step.primitive.form, node.step.primitive.function
+    if not (function in _RULES if form is None else hasattr(_Walk, f"_rule_{form}")):
+        _refuse(f"numpy.{form or getattr(function, '__name__', function)} is no function of elements")
+
+
+def _type_of(arg: Any) -> Any:
+    value = arg.value if isinstance(arg, Node) else plain(arg)
+    return type(value) if type(value) in (int, float) else np.asarray(value).dtype
+
+
+def _is_whole(index: Any) -> bool:
+    """Whether an index gives all elements in their order."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(item is None or isinstance(item, EllipsisType) or item == slice(None) for item in items)
+
+
+_Emit = Callable[..., int]
+
+
+def _applied(op: str) -> _Emit:
+    return lambda builder, *args: builder.apply(op, *args)
+
+
+def _not_both(builder: Builder, a: int, b: int) -> int:
+    either, both = builder.apply("logical_or", a, b), builder.apply("logical_and", a, b)
+    return builder.apply("logical_and", either, builder.apply("logical_not", both))
+
+
+def _or_number(op: str) -> _Emit:
+    """The other argument where one is NaN."""
+
+    def emit(builder: Builder, a: int, b: int) -> int:
+        chosen = builder.select(builder.apply("isnan", b), a, builder.apply(op, a, b))
+        return builder.select(builder.apply("isnan", a), b, chosen)
+
+    return emit
+
+
+def _reciprocal(builder: Builder, x: int) -> int:
+    return builder.apply("divide", builder.constant(1, builder.kind(x)), x)
+
+
+def _times(number: float) -> _Emit:
+    return lambda builder, x: builder.apply("multiply", x, builder.constant(number, builder.kind(x)))
+
+
+def _heaviside(builder: Builder, x: int, at_zero: int) -> int:
+    zero, one = (builder.constant(number, builder.kind(x)) for number in (0, 1))
+    step = builder.select(builder.apply("greater", x, zero), one, at_zero)
+    step = builder.select(builder.apply("less", x, zero), zero, step)
+    return builder.select(builder.apply("isnan", x), x, step)
+
+
+_RULES: Final[dict[np.ufunc, _Emit]] = {
+    primitive.evaluate: _applied(name)
+    for name, primitive in PRIMITIVES.items()
+    if isinstance(primitive.evaluate, np.ufunc)
+}
+_RULES.update(
+    {
+        np.square: lambda builder, x: builder.apply("multiply", x, x),
+        np.reciprocal: _reciprocal,
+        np.positive: lambda builder, x: x,
+        np.conjugate: lambda builder, x: x,
+        np.fabs: _applied("abs"),
+        np.degrees: _times(180 / math.pi),
+        np.rad2deg: _times(180 / math.pi),
+        np.radians: _times(math.pi / 180),
+        np.deg2rad: _times(math.pi / 180),
+        np.fmax: _or_number("maximum"),
+        np.fmin: _or_number("minimum"),
+        np.heaviside: _heaviside,
+        np.logical_xor: _not_both,
+        np.bitwise_and: _applied("logical_and"),
+        np.bitwise_or: _applied("logical_or"),
+        np.bitwise_xor: _not_both,
+        np.invert: _applied("logical_not"),
+    }
+)
+_OF_TRUTH: Final = frozenset((np.logical_and, np.logical_or, np.logical_not, np.logical_xor))
+_BITWISE: Final = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert))

@@ -1,0 +1,180 @@
+"""The scalar forms of declared operators."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from operad.operator import OperatorProperty as CoreProperty
+from operad_sdk import OperatorProperty, ResourceRequest, binary, from_mapper, mapper, operator, param, unary
+from operad_sdk.declare.decorators import BROADCAST
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def form(op, part="forward", *shapes, dtype=SINGLE, **params):
+    prop = op(**params)
+    shapes = shapes or ((4, 5),) * len(prop.list_arguments())
+    return prop.scalar_form(part, shapes, [dtype] * len(shapes))
+
+
+@unary("form_cube", accepts="floating")
+def cube(data, output):
+    np.power(data, 3, out=output)
+
+
+@cube.gradient
+def _(output_grad, data):
+    return 3 * output_grad * data**2
+
+
+@operator("form_update")
+class Update(OperatorProperty):
+    """A state that moves, and an output that follows it."""
+
+    spec = "weight:(*S), grad:(*S), state mean:(*S) -> output:(*S)"
+    accepts = "floating"
+    rate = param(float, 0.5)
+    clip = param(float, -1.0)
+
+    def forward(weight, grad, mean, rate, clip, output):
+        if clip > 0:
+            grad = np.clip(grad, -clip, clip)
+        mean[:] = rate * mean + grad
+        output[:] = weight - mean
+
+
+def test_parts_are_forward_and_the_gradients_that_there_are():
+    assert cube().list_parts() == ["forward", "data_grad"]
+    assert Update().list_parts() == ["forward"]
+
+
+def test_inputs_of_a_gradient_are_what_it_reads():
+    found = form(cube, "data_grad")
+    assert (found.inputs, [result.name for result in found.results]) == (
+        ("output_grad", "data"),
+        ["data_grad"],
+    )
+    x, head = np.array([[2.0, 3.0]]), np.array([[1.0, 10.0]])
+    np.testing.assert_array_equal(found.evaluate([head, x], (1, 2)), [[[12.0, 270.0]]])
+
+
+def test_states_are_inputs_and_those_that_change_are_results():
+    found = form(Update)
+    assert found.inputs == ("weight", "grad", "mean")
+    assert [result.name for result in found.results] == ["output", "mean"]
+    arrays = [np.array([[1.0]]), np.array([[2.0]]), np.array([[4.0]])]
+    np.testing.assert_array_equal(found.evaluate(arrays, (1, 1)), [[[-3.0]], [[4.0]]])
+
+
+def test_parameters_are_numbers_of_the_form():
+    assert form(Update, rate=0.25) != form(Update, rate=0.5)
+    ops = [step.op for step in form(Update, clip=1.0).instructions]
+    assert "minimum" in ops
+    assert "minimum" not in [step.op for step in form(Update).instructions]
+
+
+def test_a_signature_is_traced_once_whatever_the_lengths():
+    calls = []
+
+    @unary("form_counted", accepts="floating")
+    def counted(data):
+        calls.append(data.shape)
+        return np.tanh(data)
+
+    first = form(counted, "forward", (4, 5))
+    assert len(calls) == 2
+    assert form(counted, "forward", (100, 7)) is first
+    assert len(calls) == 2
+    assert form(counted, "forward", (4, 5, 6)) == first
+    assert form(counted, "forward", (4, 5), dtype=DOUBLE) == first
+
+
+def test_a_gradient_declared_later_counts():
+    @unary("form_late", accepts="floating")
+    def late(data):
+        return np.tanh(data)
+
+    assert late().list_parts() == ["forward"]
+    form(late)
+
+    @late.gradient
+    def _(output_grad, output):
+        return output_grad * (1 - output * output)
+
+    assert "divide" not in form(late, "data_grad").text()
+
+
+def test_what_is_repeated_along_axes_has_a_form_and_a_sum_over_rows():
+    @binary("form_product", spec=BROADCAST, accepts="floating")
+    def product(lhs, rhs):
+        return lhs * rhs
+
+    @product.gradient
+    def rhs_grad(output_grad, lhs):
+        return output_grad * lhs
+
+    assert form(product, "forward", (4, 5), (5,)) == form(product, "forward", (4, 5), (4, 1))
+    summed = form(product, "rhs_grad", (4, 5), (4, 1))
+    assert [step.op for step in summed.instructions] == ["input", "input", "multiply", "sum"]
+    assert form(product, "rhs_grad", (4, 5), (5,)) == (
+        "it reduces along axes (0,); forms reduce along the last alone"
+    )
+
+
+def test_a_mapper_is_the_form():
+    @mapper
+    def leaky(x, slope):
+        return x if x > 0 else slope * x
+
+    op = from_mapper(leaky, name="form_leaky", params={"slope": param(float, 0.5)})
+    found = form(op, slope=0.25)
+    x = np.array([[-2.0, 2.0]])
+    np.testing.assert_array_equal(found.evaluate([x], x.shape), [[[-0.5, 2.0]]])
+    np.testing.assert_array_equal(
+        form(op, "data_grad", slope=0.25).evaluate([x, x], x.shape), [[[-0.5, 2.0]]]
+    )
+
+
+def noisy(data, op_ctx):
+    return data * op_ctx.requested[0].uniform(0, 1, data.shape)
+
+
+def by_mode(data, is_train):
+    return data * 2 if is_train else data
+
+
+def by_length(data):
+    return data / data.shape[0] if len(data) > 6 else data
+
+
+def raising(data):
+    raise KeyError("no")
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "reason"),
+    [
+        (noisy, {"resource": ResourceRequest.RANDOM}, "asks for random numbers"),
+        (by_mode, {}, "depends on the lengths of axes, or on the mode"),
+        (by_length, {}, "depends on"),
+        (lambda data: data if data.any() else -data, {}, "asked whether it is true"),
+        (lambda data, output: None, {}, "output is not written"),
+        (raising, {}, r"cannot be traced \(KeyError: 'no'\)"),
+    ],
+)
+def test_why_there_is_no_form(function, options, reason):
+    op = unary("form_none", accepts="floating", **options)(function)
+    found = form(op)
+    assert isinstance(found, str)
+    assert re.search(reason, found)
+
+
+def test_an_operator_in_the_long_form_says_nothing():
+    class Long(CoreProperty):
+        def infer_shape(self, in_shapes):
+            return list(in_shapes), list(in_shapes), []
+
+    assert form(Long) == "the operator does not say what it computes for each element"

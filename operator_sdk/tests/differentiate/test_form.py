@@ -1,0 +1,191 @@
+"""What is traced into a scalar form, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad.operator import iteration_space
+from operad_sdk.differentiate import FORM, Node, Traced, TraceError, constant, form_of, merged
+from operad_sdk.mapper import mapper
+
+SHAPE = (6, 7)
+RNG = np.random.default_rng(3)
+
+
+def place(values):
+    return Traced(Node(FORM, np.asarray(values), is_input=True))
+
+
+def traced(function, *arrays):
+    """The form of a function of arrays, and its space."""
+    places = [place(array) for array in arrays]
+    inputs = [(f"x{i}", Traced(one.node)) for i, one in enumerate(places)]
+    with np.errstate(all="ignore"):
+        results = function(*places)
+    results = results if isinstance(results, tuple) else (results,)
+    return form_of("f", inputs, [(f"y{i}", result) for i, result in enumerate(results)])
+
+
+def expect_same(function, *arrays, rtol=0.0):
+    """The form computes what the function does, on other values of other lengths too."""
+    form, _ = traced(function, *arrays)
+    with np.errstate(all="ignore"):
+        expected = function(*[array.copy() for array in arrays])
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    space = iteration_space([array.shape for array in (*expected, *arrays)])
+    found = form.evaluate(arrays, space)
+    for one, want in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, want, rtol=rtol, atol=0.0)
+        assert one.dtype == want.dtype
+    return form
+
+
+def numbers(*shape, dtype=np.float32):
+    return RNG.normal(size=shape or SHAPE).astype(dtype)
+
+
+def in_place(x, y):
+    out = np.empty_like(x)
+    np.multiply(x, y, out=out)
+    out += 1
+    out[...] = np.where(x > 0, out, 2)
+    return out
+
+
+def masked(x, y):
+    out = np.zeros_like(x)
+    np.divide(x, y, out=out, where=np.abs(y) > 0.5)
+    np.copyto(out, 3.0, where=x > 1)
+    return out
+
+
+def flat(x, y):
+    out = np.empty_like(x)
+    np.subtract(x.reshape(-1), y.ravel(), out=out.reshape(-1))
+    return out
+
+
+FUNCTIONS = {
+    "arithmetic": lambda x, y: (x * y - 3) / (y + 0.1) ** 2,
+    "in place": in_place,
+    "masked": masked,
+    "flattened": flat,
+    "comparison as a number": lambda x, y: x * (x > y) + (~(x >= 0) | np.isnan(y)),
+    "truth values": lambda x, y: (x > 0) & (y < 0) ^ (x < y),
+    "where": lambda x, y: np.where(np.logical_not(x), y, np.fmax(x, y)),
+    "clip": lambda x, y: np.clip(x, -0.5, 0.5) + y.clip(0, None),
+    "cast": lambda x, y: x.astype("float64") * np.rint(y).astype("int32"),
+    "computed in another type": lambda x, y: np.multiply(x, y, dtype="float64"),
+    "a typed number": lambda x, y: x * np.float64(0.1) + y,
+    "several results": lambda x, y: (x + y, np.exp(x + y)),
+    "a result that is an argument": lambda x, y: (y, x),
+    "a constant": lambda x, y: (np.zeros_like(x), np.full_like(y, 2.5)),
+    "transposed twice": lambda x, y: (x.T * y.T).T,
+    "nan_to_num": lambda x, y: np.nan_to_num(x / (y * 0), posinf=2.0),
+    "softmax": lambda x, y: np.exp(x - x.max(-1, keepdims=True)) / np.sum(np.exp(y), axis=1)[:, None],
+    "a sum for each row": lambda x, y: (x * y).sum(-1),
+    "an extremum for each row": lambda x, y: (
+        np.minimum.reduce(x, axis=1, keepdims=True) + np.max(y, 1)[:, None]
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
+def test_a_form_computes_what_the_function_does(function, dtype):
+    expect_same(function, numbers(dtype=dtype), numbers(dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "axes"),
+    [
+        (lambda x, b: x + b, [(6, 7), (7,)], None),
+        (lambda x, b: x + b, [(6, 7), (6, 1)], None),
+        (lambda x, b: x * b.reshape(1, -1, 1), [(6, 7, 8), (7,)], (1,)),
+        (lambda x, b: x * b[:, None, None], [(6, 7, 8), (6,)], (0,)),
+        (lambda x, b: x - b.T, [(6, 7), (7, 6)], (1, 0)),
+        (lambda x, b: x - np.broadcast_to(b, (6, 7)), [(6, 7), (7,)], None),
+        (lambda x, b: np.moveaxis(x, 0, -1) * b, [(6, 7, 8), (6,)], None),
+    ],
+)
+def test_how_an_argument_lies_in_the_space_is_its_index_map(function, shapes, axes):
+    form = expect_same(function, *[numbers(*shape) for shape in shapes])
+    assert form.instructions[1].axes == axes
+    assert len(form.instructions) == 3
+
+
+def test_a_mapper_is_what_it_computes():
+    @mapper
+    def leaky(x, slope):
+        return x if x > 0 else slope * x
+
+    form = expect_same(lambda x, y: leaky.map(x, 0.25) * y, numbers(), numbers(), rtol=1e-7)
+    assert {step.op for step in form.instructions[2:]} == {"constant", "greater", "multiply", "select"}
+
+
+def test_forms_in_float32_and_in_float64_are_equal():
+    def function(x):
+        return np.where(x > 0.1, np.tanh(x) * 0.3, x.sum(-1, keepdims=True))
+
+    assert traced(function, numbers())[0] == traced(function, numbers(dtype=np.float64))[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: x if x.max() > 0 else -x, "asked whether it is true"),
+        (lambda x: x * float(x[0, 0]), "made a number of"),
+        (lambda x: x + np.asarray(x), "made a plain array of"),
+        (lambda x: x * (1 if np.any(x > 0) else 2), "asked whether it is true"),
+        (lambda x: np.sin(x, where=x > 0, order="C"), "sin with where= with order="),
+        (lambda x: x + np.arange(7, dtype="f4"), "reads an array that is no argument"),
+        (lambda x: x + np.zeros(7, "f4"), "reads an array that is no argument"),
+        (lambda x: x[::-1] * 2, "takes parts of an array"),
+        (lambda x: x[x > 0], "has shape"),
+        (lambda x: np.concatenate([x[:3], x[3:]]), "writes parts of an array"),
+        (lambda x: x.reshape(7, 6) + 1, None),
+        (lambda x: x + x.reshape(7, 6).T, "elements move|in two orders|another shape"),
+        (lambda x: x.sum(0), "reduces along axes"),
+        (lambda x: x - x.mean((0, 1)), "reduces along axes"),
+        (lambda x: x.cumsum(1), "cumsum is no function of elements"),
+        (lambda x: x @ x.T, "matmul is no function of elements"),
+        (lambda x: np.spacing(x), "spacing"),
+        (lambda x: np.argsort(x, 1) * x, "argsort is no function of elements"),
+        (lambda x: np.sort(x, 1), "sort"),
+        (lambda x: np.stack([x, x]).sum(0), "."),
+    ],
+)
+def test_whatever_else_a_function_does_is_no_form_and_says_why(function, reason):
+    if reason is None:
+        function = lambda x, inner=function: inner(x).reshape(6, 7) + x  # noqa: E731 - refused by what follows
+        reason = "elements move|in two orders|another shape"
+    with pytest.raises(TraceError, match=reason):
+        traced(function, numbers())
+
+
+def test_an_array_that_nobody_wrote_is_no_constant():
+    out = constant(FORM, np.full(SHAPE, np.nan, np.float32))
+    with pytest.raises(TraceError, match="no argument"):
+        form_of("f", [], [("y", out)])
+
+
+def test_numbers_that_follow_from_lengths_become_lengths():
+    def mean(x):
+        return x.mean(-1, keepdims=True) * (x / 3) / (2 * len(x))
+
+    first, second = traced(mean, numbers(6, 7)), traced(mean, numbers(7, 8))
+    form = merged(first[0], second[0], (first[1], second[1]))
+    x = numbers(4, 9)
+    np.testing.assert_allclose(form.evaluate([x], x.shape)[0], mean(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x, n: x * n, lambda x, n: x if n < 1 else -x, lambda x, n: (x * n, x)[:1]]
+)
+def test_what_differs_between_two_traces_otherwise_is_no_form(function):
+    first, second = (
+        traced(lambda x, n=n: function(x, n), numbers(*shape)) for n, shape in ((0.5, (6, 7)), (1.25, (7, 8)))
+    )
+    with pytest.raises(TraceError, match="depends on"):
+        merged(first[0], second[0], (first[1], second[1]))

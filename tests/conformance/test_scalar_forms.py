@@ -1,0 +1,60 @@
+"""What the installed operators compute for each element."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from operad import registry
+from operad.cli import main
+from tools import scalar_forms
+
+SHAPE = (4, 5)
+
+HAVE_FORMS = {
+    "activations": ("relu", "sigmoid", "tanh", "softsign"),
+    "arithmetic": ("elemwise_add", "broadcast_mul", "_plus_scalar", "_power", "square", "clip", "abs"),
+    "comparisons": ("broadcast_greater", "_equal_scalar", "where", "broadcast_logical_xor"),
+    "updates": ("sgd_update", "sgd_mom_update", "adam_update", "rmsprop_update", "ftrl_update"),
+    "rows": ("softmax", "log_softmax", "softmin"),
+}
+
+
+@pytest.mark.parametrize("name", [name for names in HAVE_FORMS.values() for name in names])
+def test_every_part_of_these_operators_has_a_form(name):
+    op = registry.get(name)
+    prop = op(**{key: 0.1 for key, declared in op.params.items() if declared.is_required})
+    count = len(prop.list_arguments())
+    for dtype in map(np.dtype, ("float32", "float64")):
+        for part in prop.list_parts():
+            assert not isinstance(prop.scalar_form(part, [SHAPE] * count, [dtype] * count), str)
+
+
+def test_why_shows_the_forms_of_tanh():
+    done = CliRunner().invoke(main, ["why", "tanh"])
+    assert "Scalar form of forward\nv1: real = tanh data\noutput = v1\n" in done.stdout
+    assert "Scalar form of data_grad\n" in done.stdout
+
+
+def test_why_says_why_an_operator_has_none():
+    done = CliRunner().invoke(main, ["why", "argsort"])
+    assert "Scalar form of forward\nnone: numpy.argsort is no function of elements" in done.stdout
+
+
+def test_the_table_stands_between_its_markers():
+    page = scalar_forms.with_table(f"# Forms\n{scalar_forms.BEGIN}\nold\n{scalar_forms.END}\nend\n", "new")
+    assert page == f"# Forms\n{scalar_forms.BEGIN}\n\nnew\n\n{scalar_forms.END}\nend\n"
+    assert scalar_forms.with_table(page, "new") == page
+
+
+@pytest.mark.slow
+def test_most_operators_of_one_shape_have_forms_and_the_page_says_which(monkeypatch):
+    found = scalar_forms.found_forms()
+    forward, gradients = map(scalar_forms.counts, found)
+    assert forward.always >= 150
+    assert gradients.always >= 89
+    assert all(reason for each in found for one in each.values() for reason in one.reasons)
+    monkeypatch.setattr(scalar_forms, "found_forms", lambda: found)
+    monkeypatch.setattr("sys.argv", ["scalar_forms", "--check"])
+    assert scalar_forms.main() == 0

@@ -1,0 +1,168 @@
+"""Write into `docs/authoring/scalar-forms.md` which operators have scalar forms, and why others have none.
+
+Asked are all operators whose arrays have one shape, in float32 and float64, at every value of every
+parameter that the contract checks plan. `--check` changes nothing and fails where the page is not what
+would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad import registry
+from operad.cli.samples import sample_property
+from operad.errors import OperadError
+from operad.operator import OperatorProperty
+from operad_sdk.check.params import planned_values
+from operad_sdk.check.subject import subject_of
+from tools.workspace import ROOT
+
+PAGE: Final = ROOT / "docs" / "authoring" / "scalar-forms.md"
+BEGIN: Final = "<!-- written by `python -m tools.scalar_forms`, do not edit -->"
+END: Final = "<!-- end -->"
+_SHAPE: Final = (4, 5)
+_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
+_LENGTHS: Final = (2, 1)
+
+
+@final
+class Found(NamedTuple):
+    """What was found of one part of an operator.
+
+    Attributes:
+        asked: How often it was asked for.
+        reasons: Why there was no form, and one parameter value for each reason.
+        missing: How often there was none.
+    """
+
+    asked: int
+    missing: int
+    reasons: dict[str, str]
+
+
+def found_forms() -> tuple[dict[str, Found], dict[str, Found]]:
+    """By operator: the forward pass, and all gradients together."""
+    forward, gradients = {}, {}
+    for name in registry.list_operators(aliases=False):
+        parts = _asked(name)
+        if "forward" in parts:
+            forward[name] = _summary([parts.pop("forward")])
+        if parts:
+            gradients[name] = _summary(list(parts.values()))
+    return forward, gradients
+
+
+@final
+class Counts(NamedTuple):
+    """How many operators there are, and how many of them have a form always, sometimes and never."""
+
+    all: int
+    always: int
+    sometimes: int
+    never: int
+
+
+def counts(found: dict[str, Found]) -> Counts:
+    """Those of one part."""
+    always = sum(not one.missing for one in found.values())
+    never = sum(one.missing == one.asked for one in found.values())
+    return Counts(len(found), always, len(found) - always - never, never)
+
+
+def _asked(name: str) -> dict[str, list[tuple[str, str | None]]]:
+    """For each part, and each time: the parameter that was changed, and why there is no form."""
+    parts: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
+    for changed, prop in _variants(name):
+        shapes = [_SHAPE] * len(prop.list_arguments())
+        for dtype in _TYPES:
+            types = [dtype] * len(shapes)
+            if not _is_same_shape(prop, shapes, types):
+                continue
+            for part in prop.list_parts():
+                form = prop.scalar_form(part, shapes, types)
+                parts[part].append((changed, form if isinstance(form, str) else None))
+    return parts
+
+
+def _variants(name: str) -> Iterator[tuple[str, OperatorProperty]]:
+    """The operator as it is, and with one parameter at a time at each planned value."""
+    subject = subject_of(name)
+    try:
+        base = sample_property(subject.cls, {})
+    except OperadError:
+        return
+    yield "", base
+    own = {key: getattr(base, key) for key in subject.cls.params}
+    for key, declared in subject.cls.params.items():
+        values = {repr(v): v for length in _LENGTHS for v in planned_values(subject, declared, length)}
+        for text, value in values.items():
+            try:
+                yield f"{key}={text}", subject.cls(**{**own, key: value})
+            except OperadError:
+                continue
+
+
+def _is_same_shape(prop: OperatorProperty, shapes: Sequence[Any], types: Sequence[Any]) -> bool:
+    try:
+        inferred = prop.infer_shape(shapes)
+        prop.infer_type(types)
+    except OperadError:
+        return False
+    return bool(shapes) and all(shape == _SHAPE for group in inferred for shape in group)
+
+
+def _summary(parts: Sequence[Sequence[tuple[str, str | None]]]) -> Found:
+    every = [answer for part in parts for answer in part]
+    reasons: dict[str, str] = {}
+    for changed, reason in every:
+        if reason is not None:
+            reasons.setdefault(reason, changed)
+    return Found(len(every), sum(reason is not None for _, reason in every), reasons)
+
+
+def table() -> str:
+    """What the page says between its markers."""
+    found = dict(zip(("forward", "gradients"), found_forms(), strict=True))
+    lines = ["| part | operators | a form at every value | at some values | none |", "|---|---|---|---|---|"]
+    lines += [f"| {part} | {' | '.join(map(str, counts(one)))} |" for part, one in found.items()]
+    for part, one in found.items():
+        lines += ["", f"Without a form at every value, {part}:", "", "| reason | operators |", "|---|---|"]
+        by_reason: dict[str, list[str]] = defaultdict(list)
+        for name, each in one.items():
+            for reason, changed in each.reasons.items():
+                is_always = each.missing == each.asked or not changed
+                by_reason[reason].append(f"`{name}`" if is_always else f"`{name}` (`{changed}`)")
+        lines += [f"| {reason} | {', '.join(names)} |" for reason, names in sorted(by_reason.items())]
+    return "\n".join(lines)
+
+
+def with_table(page: str, text: str) -> str:
+    """The page with the table between its markers."""
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}"
+
+
+def main() -> int:
+    """Write the table, or with `--check` say whether it is current."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where the table is stale")
+    arguments = parser.parse_args()
+    page = PAGE.read_text()
+    wanted = with_table(page, table())
+    if wanted == page:
+        return 0
+    if arguments.check:
+        print(f"stale: {PAGE}; run `python -m tools.scalar_forms`", file=sys.stderr)
+        return 1
+    PAGE.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
