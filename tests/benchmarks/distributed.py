@@ -1,9 +1,9 @@
 """Time `pushpull` of distributed stores: `python -m tests.benchmarks.distributed [--peers]`.
 
 A column is a library and a store, with a number of workers on this machine, one thread each. All columns
-of a number of workers run at once and take turns, round by round, so a slow spell of the machine falls on
-all of them; who has no turn sleeps. What the workers do is in `distributed_worker.py`. The table has the median
-and the least milliseconds of all rounds, as rank 0 sees them, and beside PyTorch the least over PyTorch's least.
+of a number of workers run at once and take turns, so a slow spell of the machine falls on all of them; who
+has no turn sleeps. What the workers do is in `distributed_worker.py`. The table has the median and the least
+milliseconds of all rounds, as rank 0 sees them, and beside PyTorch the least over PyTorch's least.
 `--json` keeps every round, for `tests.benchmarks.scaling`.
 """
 
@@ -86,7 +86,9 @@ def main() -> int:
     for workers in options.workers:
         with ExitStack() as stack:
             jobs = {
-                name: stack.enter_context(Job(COLUMNS[name], workers if name != "local" else 1, pythons.get(name)))
+                name: stack.enter_context(
+                    Job(COLUMNS[name], workers if name != "local" else 1, pythons.get(name))
+                )
                 for name in columns
             }
             for case in options.cases:
@@ -95,8 +97,8 @@ def main() -> int:
     if options.json:
         options.json.write_text(record(rounds, begun, loads))
     after = load.idle_load(cores)
-    print(f"load of the last minute: {min(loads):.1f} to {max(loads):.1f}; processors that others kept busy, for "
-          f"each one: {before or 0:.2f} before, {after or 0:.2f} after\n")  # fmt: skip
+    print(f"load of the last minute: {min(loads):.1f} to {max(loads):.1f}")
+    print(f"others' load per core before: {before or 0:.2f}, after: {after or 0:.2f}\n")
     print(table(rounds))
     return 0
 

@@ -5,9 +5,9 @@
     python distributed_worker.py torch gloo           # with RANK and its fellows set
     python distributed_worker.py operad dist_async --update
 
-It connects to the driver at BENCHMARK_PORT, tells its rank, and then takes orders, a line of JSON each: a case
-and a number of rounds. The answer has of every round the milliseconds that it took (`ms`), and those
-of processor time that this worker spent (`worker_ms`), and the servers (`server_ms`; operad's on Linux alone).
+It connects to the driver at BENCHMARK_PORT, tells its rank, and then takes orders, a line of JSON each: a
+case and a number of rounds. The answer has of every round the milliseconds that it took (`ms`), and those of
+processor time that this worker spent (`worker_ms`), and the servers (`server_ms`; operad's on Linux alone).
 Processor time is what stands on a machine that others use as well. Polling is in it: a worker that waits
 looks now and then. Between orders it sleeps, so that several jobs take turns.
 """
