@@ -74,7 +74,8 @@ def main() -> int:
     parser.add_argument("--workers", nargs="+", type=int, default=[2], help="how many (default %(default)s)")
     names = [*CASES, BARRIER]
     parser.add_argument("--cases", nargs="+", choices=names, default=names, help="some of the cases")
-    parser.add_argument("--rounds", type=int, default=15, help="of each case and column")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each column in each case")
+    parser.add_argument("--in-a-row", type=int, default=1, help="rounds of a turn (default %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every round to a file")
     options = parser.parse_args()
     columns = list(dict.fromkeys([*options.columns, *(PEERS if options.peers else ())]))
@@ -92,7 +93,7 @@ def main() -> int:
                 for name in columns
             }
             for case in options.cases:
-                take_turns(rounds, jobs, case, options.rounds)
+                take_turns(rounds, jobs, case, options.rounds, options.in_a_row)
                 loads.append(os.getloadavg()[0])
     if options.json:
         options.json.write_text(record(rounds, begun, loads))
@@ -103,15 +104,15 @@ def main() -> int:
     return 0
 
 
-def take_turns(rounds: Rounds, jobs: Mapping[str, Job], case: str, count: int) -> None:
-    """Let each job do a case, `count` times, each time another one first."""
+def take_turns(rounds: Rounds, jobs: Mapping[str, Job], case: str, count: int, in_a_row: int) -> None:
+    """Let each job do a case `in_a_row` times, and that `count` times, each time another one first."""
     names = list(jobs)
     for job in jobs.values():
         job.do(case, 1)  # keys, and what pays for first times
     for number in range(count):
         first = number % len(names)
         for name in names[first:] + names[:first]:
-            for what, ms in jobs[name].do(case, 1).items():
+            for what, ms in jobs[name].do(case, in_a_row).items():
                 rounds[name, jobs[name].workers, case][what] += ms
 
 
