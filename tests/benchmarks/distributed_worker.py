@@ -5,10 +5,11 @@
     python distributed_worker.py torch gloo           # with RANK and its fellows set
     python distributed_worker.py operad dist_async --update
 
-Rank 0 prints a line of JSON for each case: of every round, the milliseconds that it took (`ms`), and those
-of processor time that rank 0 spent (`worker_ms`), and the servers (`server_ms`; operad's on Linux alone).
+It connects to the driver at BENCHMARK_PORT, tells its rank, and then takes orders, a line of JSON each: a
+case and a number of rounds. The answer has of every round the milliseconds that it took (`ms`), and those of
+processor time that this worker spent (`worker_ms`), and the servers (`server_ms`; operad's on Linux alone).
 Processor time is what stands on a machine that others use as well. Polling is in it: a worker that waits
-looks now and then.
+looks now and then. Between orders it sleeps, so that several jobs take turns.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import argparse
 import importlib
 import json
 import os
+import socket
 import time
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 7
 WARM_UP = 2
+"""So many rounds of a case go before those that count."""
 IN_A_ROW = 3
 """How often a worker of an asynchronous store pushes and pulls in one round."""
 
@@ -48,47 +50,62 @@ CASES: dict[str, list[tuple[int, ...]]] = {
     "161 arrays": resnet_50(),
     "161 arrays, key by key": resnet_50(),
 }
+BARRIER = "barrier"
 
 
-def time_case(library: Any, store: Any, name: str, in_a_row: int, is_updated: bool) -> dict[str, list[float]]:
-    """Milliseconds of each round of `pushpull`, with all workers beginning together."""
-    shapes = CASES[name]
-    # Numbers that no other case has, as all share a store.
-    first = 1000 * list(CASES).index(name)
-    keys = [first + i for i in range(len(shapes))]
-    values = [library.nd.ones(shape) for shape in shapes]
-    outs = [library.nd.zeros(shape) for shape in shapes]
-    store.init(keys, values)
-    clock = Clock(store)
-    for _ in range(WARM_UP + ROUNDS):
-        library.nd.waitall()
-        _barrier(store)
-        clock.start()
-        for _ in range(in_a_row):
-            if "key by key" in name:
-                for key, value, out in zip(keys, values, outs):  # noqa: B905 - also of Python 3.8
-                    store.pushpull(key, value, out=out)
-            else:
-                store.pushpull(keys, values, out=outs)
-            library.nd.waitall()
-        if in_a_row > 1:  # each worker has its own pace, and the slowest counts
-            _barrier(store)
-        clock.stop(in_a_row)
-    if library.__name__ != "mxnet" and not is_updated:
+class Case:
+    """Rounds of `pushpull` under keys of their own, or of barriers.
+
+    Args:
+        library: operad, MXNet, or `Torch`.
+        store: Of it.
+        name: Of `CASES`, or "barrier".
+        in_a_row: How often a round does it.
+        is_updated: Whether values are moved by an optimizer, so that they are no sums.
+    """
+
+    def __init__(self, library: Any, store: Any, name: str, in_a_row: int, is_updated: bool) -> None:
+        self._library, self._store, self._name = library, store, name
+        self._in_a_row = 10 if name == BARRIER else in_a_row
         # MXNet 1.9.1 overwrites what was pushed by what is pulled, so its sums double in each round.
-        assert (_numbers(outs[-1]) == store.num_workers).all()
-    return clock.rounds()
+        self._adds = library.__name__ != "mxnet" and not is_updated
+        shapes = CASES.get(name, [])
+        # Numbers that no other case has, as all share a store.
+        first = 1000 * list(CASES).index(name) if shapes else 0
+        self._keys = [first + i for i in range(len(shapes))]
+        self._values = [library.nd.ones(shape) for shape in shapes]
+        self._outs = [library.nd.zeros(shape) for shape in shapes]
+        if shapes:
+            store.init(self._keys, self._values)
+        self._servers = server_processes(store)
+        self.rounds(WARM_UP)
 
+    def rounds(self, count: int) -> dict[str, list[float]]:
+        """Milliseconds of each round by what was measured, with all workers beginning together."""
+        clock = Clock(self._store, self._servers)
+        for _ in range(count):
+            self._library.nd.waitall()
+            _barrier(self._store)
+            clock.start()
+            for _ in range(self._in_a_row):
+                self._once()
+            if self._in_a_row > 1 and self._keys:  # each worker has its own pace, and the slowest counts
+                _barrier(self._store)
+            clock.stop(self._in_a_row)
+        if self._keys and self._adds:
+            assert (_numbers(self._outs[-1]) == self._store.num_workers).all()
+        return clock.rounds()
 
-def time_barrier(store: Any) -> dict[str, list[float]]:
-    """Milliseconds of a barrier, averaged over ten in a row."""
-    clock = Clock(store)
-    for _ in range(WARM_UP + ROUNDS):
-        clock.start()
-        for _ in range(10):
-            _barrier(store)
-        clock.stop(10)
-    return clock.rounds()
+    def _once(self) -> None:
+        if not self._keys:
+            _barrier(self._store)
+            return
+        if "key by key" in self._name:
+            for key, value, out in zip(self._keys, self._values, self._outs):  # noqa: B905 - also of Python 3.8
+                self._store.pushpull(key, value, out=out)
+        else:
+            self._store.pushpull(self._keys, self._values, out=self._outs)
+        self._library.nd.waitall()
 
 
 class Gloo:
@@ -144,9 +161,8 @@ class Torch:
 class Clock:
     """Wall and processor time of rounds; that of servers once they have answered everybody."""
 
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self._servers = server_processes(store)
+    def __init__(self, store: Any, servers: list[int]) -> None:
+        self._store, self._servers = store, servers
         self._begun: tuple[float, ...] = ()
         self._rounds: list[list[float]] = []
 
@@ -163,8 +179,8 @@ class Clock:
         self._rounds.append([1000 * (b - a) / times for a, b in zip(self._begun, now)])  # noqa: B905
 
     def rounds(self) -> dict[str, list[float]]:
-        """Milliseconds by what was measured, without the first rounds."""
-        timed = [list(column) for column in zip(*self._rounds[WARM_UP:])]  # noqa: B905
+        """Milliseconds by what was measured."""
+        timed = [list(column) for column in zip(*self._rounds)]  # noqa: B905
         found = {"ms": timed[0], "worker_ms": timed[1]}
         return {**found, "server_ms": timed[2]} if self._servers else found
 
@@ -172,7 +188,12 @@ class Clock:
 def server_processes(store: Any) -> list[int]:
     """The processes that are the servers of a store on Ray; of other stores none."""
     links = getattr(getattr(store, "_transport", None), "_links", [])
-    return [link.answer(link.server.process_id.remote()) for link in links]
+    if not links:
+        return []
+    import ray
+
+    found: list[int] = ray.get([link.server.process_id.remote() for link in links])
+    return found
 
 
 def processor_seconds(processes: list[int]) -> float:
@@ -191,12 +212,11 @@ def _barrier(store: Any) -> None:
 
 
 def main() -> None:
-    """Time each case."""
+    """Time what the driver asks for."""
     parser = argparse.ArgumentParser(description="time pushpull as one worker")
     parser.add_argument("library", help="operad, mxnet or torch")
     parser.add_argument("kvstore", help="type of the store")
     parser.add_argument("--update", action="store_true", help="let an optimizer move the values")
-    parser.add_argument("--cases", nargs="*", default=list(CASES), help="some of the cases")
     options = parser.parse_args()
     # An empty PORT, or another's, would mislead MXNet's servers.
     os.environ.pop("PORT", None)
@@ -209,11 +229,22 @@ def main() -> None:
     if options.update:
         store.set_optimizer(library.optimizer.create("sgd", learning_rate=1e-9, momentum=0.9))
     in_a_row = IN_A_ROW if "async" in options.kvstore else 1
-    found = {name: time_case(library, store, name, in_a_row, options.update) for name in options.cases}
-    found["barrier"] = time_barrier(store)
-    if store.rank == 0:
-        for name, rounds in found.items():
-            print(json.dumps({"case": name, **rounds}), flush=True)
+    cases: dict[str, Case] = {}
+    with socket.create_connection(("127.0.0.1", int(os.environ["BENCHMARK_PORT"]))) as connection:
+        orders = connection.makefile("rw")
+        tell(orders, {"rank": store.rank})
+        for line in orders:
+            order = json.loads(line)
+            name = order["case"]
+            if name not in cases:
+                cases[name] = Case(library, store, name, in_a_row, options.update)
+            tell(orders, cases[name].rounds(order["rounds"]))
+
+
+def tell(stream: Any, what: Any) -> None:
+    """Write a line of JSON."""
+    stream.write(json.dumps(what) + "\n")
+    stream.flush()
 
 
 if __name__ == "__main__":

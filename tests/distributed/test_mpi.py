@@ -42,6 +42,13 @@ def test_a_worker_that_pushes_another_key_is_an_error_that_names_both_and_ends_t
 
 
 @slow
+def test_a_worker_that_pushes_where_others_wait_is_an_error_that_names_both(run_mpi: Run) -> None:
+    ended = run_mpi(2, "failures", "other_call", "dist_sync")
+    assert ended.code == 1
+    assert re.search(r"rank 0 called 'barrier', rank 1 called .push \['a'\]", ended.output), ended.output
+
+
+@slow
 @pytest.mark.parametrize("workers", [2, 3])
 def test_survivors_of_a_killed_worker_get_its_rank_within_seconds(run_mpi: Run, workers: int) -> None:
     ended = run_mpi(workers, "failures", "killed_worker", "dist_sync", options=("--with-ft", "ulfm"))

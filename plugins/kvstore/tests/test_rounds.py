@@ -2,53 +2,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_kvstore.buckets import Piece
 from operad_kvstore.rounds import KeyRounds
 
 
-def rounds() -> KeyRounds:
-    return KeyRounds(4, np.dtype("float32"))
-
-
-def whole(value: float) -> tuple[Piece, np.ndarray]:  # type: ignore[type-arg]
-    return Piece("w", 0, 4, 0), np.full(4, value, np.float32)
-
-
-def test_parts_make_a_push_when_the_last_has_come() -> None:
-    made = rounds()
-    assert not made.add(0, Piece("w", 0, 3, 0), np.array([1, 2, 3], np.float32))
-    assert made.take_round([0]) is None
-    assert made.add(0, Piece("w", 3, 4, 0), np.array([4], np.float32))
-    total = made.take_round([0])
-    assert total is not None
-    assert total.tolist() == [1, 2, 3, 4]
+def whole(value: float) -> np.ndarray:  # type: ignore[type-arg]
+    return np.full(4, value, np.float32)
 
 
 def test_sums_add_in_the_order_of_ranks_whoever_came_first() -> None:
     values = {0: 1e8, 1: -1e8, 2: 1.0}  # in single precision the order shows
     for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
-        made = rounds()
+        made = KeyRounds()
         for rank in order:
-            made.add(rank, *whole(values[rank]))
+            made.add(rank, whole(values[rank]))
         total = made.take_round([2, 0, 1])
         assert total is not None
         assert total.tolist() == [1, 1, 1, 1]
 
 
 def test_a_sum_leaves_what_was_pushed_alone() -> None:
-    made = rounds()
+    made = KeyRounds()
     pushed = [whole(value) for value in (1, 2, 3)]
     for rank, one in enumerate(pushed):
-        made.add(rank, *one)
+        made.add(rank, one)
     made.take_round([0, 1, 2])
-    assert [values[0] for _, values in pushed] == [1, 2, 3]
+    assert [values[0] for values in pushed] == [1, 2, 3]
 
 
 def test_those_are_lacking_without_whom_a_round_cannot_be_complete() -> None:
-    made = rounds()
-    made.add(0, *whole(1))
-    made.add(0, *whole(1))
-    made.add(1, *whole(1))
+    made = KeyRounds()
+    made.add(0, whole(1))
+    made.add(0, whole(1))
+    made.add(1, whole(1))
     assert made.lacking([0, 1, 2], 1) == [2]
     assert made.lacking([0, 1, 2], 2) == [1, 2]
     assert made.lacking([0, 1, 2], 3) == [0, 1, 2]
@@ -57,10 +42,10 @@ def test_those_are_lacking_without_whom_a_round_cannot_be_complete() -> None:
 
 
 def test_rounds_of_parts_are_joined_with_the_pushes_that_belong_to_no_round_yet() -> None:
-    parts = [KeyRounds(2, np.dtype("float32")), KeyRounds(1, np.dtype("float32"))]
+    parts = [KeyRounds(), KeyRounds()]
     for number, (part, values) in enumerate(zip(parts, ([1, 2], [3]), strict=True)):
         for rank in (0, 1, 0):
-            part.add(rank, Piece("w", 0, len(values), 0), np.array(values, np.float32))
+            part.add(rank, np.array(values, np.float32))
         assert part.take_round([0, 1]) is not None, number
     whole = KeyRounds.joined(parts)
     assert (whole.count(0), whole.count(1)) == (2, 1)

@@ -247,16 +247,6 @@ def test_what_the_former_process_had_pushed_counts_once() -> None:
     assert stored(server) == [11, 11]
 
 
-def test_a_push_of_which_the_former_process_sent_only_a_part_is_sent_again_whole() -> None:
-    server = adding("wait")
-    (bucket,) = plan_buckets([Sized("w", 1, np.dtype("float32"))])
-    server.handle(1, 1, ("push", [Packet(bucket, np.ones(1, np.float32), clocks={"w": 1})]), "first of 1")
-    server.join(1, "second of 1")
-    server.handle(1, 1, push(10, 20, clock=1), "second of 1")
-    server.handle(0, 3, push(1, 1, clock=1), "first of 0")
-    assert stored(server) == [11, 21]
-
-
 def test_a_message_of_the_former_process_that_comes_late_is_refused() -> None:
     server = adding("wait")
     server.join(1, "second of 1")

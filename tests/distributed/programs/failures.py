@@ -129,6 +129,14 @@ def other_key() -> None:
     kv.barrier()
 
 
+def other_call() -> None:
+    """The last rank pushes, and the others call a barrier."""
+    kv.init("a", od.nd.zeros(10_000))
+    if rank == last:
+        kv.push("a", od.nd.ones(10_000))
+    kv.barrier()
+
+
 def killed_server() -> None:
     """A server is killed after half of the steps, with the others under way; the values end up exact."""
     keys = [f"w{i}" for i in range(6)]

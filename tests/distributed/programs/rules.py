@@ -96,6 +96,30 @@ def an_array_larger_than_a_bucket_arrives_whole() -> None:
     assert (out.asnumpy() == large * workers).all()
 
 
+def sums_of_many_elements_are_those_of_few_whatever_the_type() -> None:
+    for dtype in ("float16", "float32", "int32"):
+        for size in (
+            16_383,
+            16_385,
+            400_000,
+        ):  # of which some travel with a question or an agreement, and some apart
+            key = f"{dtype} {size}"
+            mine = (np.arange(size) % 100 * (rank + 1)).astype(dtype)
+            kv.init(key, od.nd.zeros(size, dtype=dtype))
+            out = od.nd.zeros(size, dtype=dtype)
+            kv.pushpull(key, od.nd.array(mine, dtype=dtype), out=out)
+            assert (out.asnumpy() == np.arange(size) % 100 * everybody).all(), key
+
+
+def what_was_pulled_stays_while_the_stored_value_moves_on() -> None:
+    kv.init("moving", od.nd.zeros(100_000))
+    outs = [od.nd.zeros(100_000) for _ in range(5)]
+    for step, out in enumerate(outs):
+        kv.pushpull("moving", od.nd.ones(100_000) * step, out=out)
+    for step, out in enumerate(outs):
+        assert (out.asnumpy() == step * workers).all(), step
+
+
 def another_shape_is_refused_before_anything_is_sent() -> None:
     assert isinstance(raised(lambda: kv.push("first", od.nd.zeros(4))), ShapeError)
     assert isinstance(raised(lambda: kv.init("first", od.nd.zeros(3))), TypeError)
@@ -110,6 +134,10 @@ def compression_sends_two_bits_and_keeps_the_rest() -> None:
     store.pushpull("w", od.nd.ones(20) * 0.3, out=out)
     assert (out.asnumpy() == 0).all()
     store.pushpull("w", od.nd.ones(20) * 0.3, out=out)
+    assert (out.asnumpy() == 0.5 * workers).all()
+    store.init("many", od.nd.zeros(400_000))
+    out = od.nd.zeros(400_000)
+    store.pushpull("many", od.nd.ones(400_000) * 0.6, out=out)
     assert (out.asnumpy() == 0.5 * workers).all()
     store.close()
 

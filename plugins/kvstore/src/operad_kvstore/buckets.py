@@ -1,13 +1,14 @@
 """Buckets: many small arrays sent as one.
 
 A message costs about the same whatever its size up to some megabytes, so a store with a transport sends flat
-buckets rather than keys. Larger priorities come first. A bucket is closed once it holds `TARGET_BYTES`; an
-array of more than `MOST_BYTES` is cut. All workers plan the same buckets from the same keys.
+buckets rather than keys. Larger priorities come first. A bucket is closed once it holds `TARGET_BYTES`. No
+array is cut, so a large one is summed and stored where it arrives, without a copy that joins its parts. All
+workers plan the same buckets from the same keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
 
@@ -18,7 +19,6 @@ from operad.errors import ParamError
 from operad_kvstore.keys import Key
 
 TARGET_BYTES: Final = 4 << 20
-MOST_BYTES: Final = 16 << 20
 LEAST_ELEMENTS_CUT: Final = 1_000_000
 """Arrays of more elements are spread over all shards; others stay whole."""
 
@@ -42,12 +42,16 @@ class Sized(NamedTuple):
 
 @final
 class Piece(NamedTuple):
-    """Elements `start` to `stop` of an array, which stand in the bucket from `offset` on."""
+    """An array, whose elements stand in the bucket from `offset` on."""
 
     key: Key
-    start: int
-    stop: int
+    num_elements: int
     offset: int
+
+    @property
+    def place(self) -> slice:
+        """Where it stands in the bucket."""
+        return slice(self.offset, self.offset + self.num_elements)
 
 
 @final
@@ -70,14 +74,10 @@ def plan_buckets(arrays: Sequence[Sized]) -> list[Bucket]:
     done: list[Bucket] = []
     filling: dict[np.dtype[Any], list[Piece]] = {}
     for array in sorted(arrays, key=lambda array: -array.priority):
-        for start, stop in _cut(array):
-            pieces = filling.setdefault(array.dtype, [])
-            if (_length(pieces) + stop - start) * array.dtype.itemsize > MOST_BYTES:
-                done.append(_closed(array.dtype, pieces))
-                pieces = filling[array.dtype] = []
-            pieces.append(Piece(array.key, start, stop, _length(pieces)))
-            if _length(pieces) * array.dtype.itemsize >= TARGET_BYTES:
-                done.append(_closed(array.dtype, filling.pop(array.dtype)))
+        pieces = filling.setdefault(array.dtype, [])
+        pieces.append(Piece(array.key, array.num_elements, _length(pieces)))
+        if _length(pieces) * array.dtype.itemsize >= TARGET_BYTES:
+            done.append(_closed(array.dtype, filling.pop(array.dtype)))
     return done + [_closed(dtype, pieces) for dtype, pieces in filling.items()]
 
 
@@ -98,9 +98,7 @@ def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
 def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
     """Copy the pieces of arrays into the flat array of a bucket. Waits for nothing."""
     for piece in bucket.pieces:
-        flat[piece.offset : piece.offset + piece.stop - piece.start] = _flat(arrays[piece.key])[
-            piece.start : piece.stop
-        ]
+        flat[piece.place] = _flat(arrays[piece.key])
 
 
 def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None:
@@ -112,22 +110,15 @@ def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None
         arrays: Contiguous ones, as those are that a store has made.
     """
     for piece in bucket.pieces:
-        target = _flat(arrays[piece.key])
-        target[piece.start : piece.stop] = flat[piece.offset : piece.offset + piece.stop - piece.start]
+        _flat(arrays[piece.key])[:] = flat[piece.place]
 
 
 def _flat(array: NDArray) -> NDArray:
     return array.reshape((-1,)) if array.size else array.reshape((0,))
 
 
-def _cut(array: Sized) -> Iterator[tuple[int, int]]:
-    step = MOST_BYTES // array.dtype.itemsize
-    for start in range(0, array.num_elements, step):
-        yield start, min(start + step, array.num_elements)
-
-
 def _length(pieces: Sequence[Piece]) -> int:
-    return pieces[-1].offset + pieces[-1].stop - pieces[-1].start if pieces else 0
+    return pieces[-1].place.stop if pieces else 0
 
 
 def _closed(dtype: np.dtype[Any], pieces: Sequence[Piece]) -> Bucket:

@@ -287,11 +287,17 @@ class DistStore(KVStore):
         (part,) = (part for part in self._transport.parts(key) if part.home == home)
         return self._residuals[key][part.start : part.stop]
 
-    def _write(self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Array]]) -> None:
+    def _write(
+        self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Array | NDArray]]
+    ) -> None:
         clocks = {name: self._clocks[name] for name in groups}
-        found = self._courier.ask(lambda: pull(clocks))
-        with autograd.pause():
-            for name, outs in groups.items():
-                stored = as_ndarray(found[name].reshape(self._table.get("pull", name).shape))
-                for out in outs:
-                    stored.copyto(out)
+
+        def write() -> None:
+            # In the courier's thread: its next job may change what is stored, and comes after these copies.
+            for name, value in pull(clocks).items():
+                source = value if isinstance(value, NDArray) else as_ndarray(value, is_source=True)
+                source = source.reshape(self._table.get("pull", name).shape)
+                for out in groups[name]:
+                    source.copyto(out)
+
+        self._courier.ask(write)

@@ -48,19 +48,23 @@ class Packet(NamedTuple):
         """Each piece with its values, decompressed."""
         if self.threshold is None:
             for piece in self.bucket.pieces:
-                yield piece, self.payload[piece.offset : piece.offset + piece.stop - piece.start]
+                yield piece, self.payload[piece.place]
             return
         codec, start = TwoBit(self.threshold), 0
         for piece in self.bucket.pieces:
-            count = piece.stop - piece.start
-            stop = start + num_words(count)
-            yield piece, codec.decode(self.payload[start:stop], count)
+            stop = start + num_words(piece.num_elements)
+            yield piece, codec.decode(self.payload[start:stop], piece.num_elements)
             start = stop
 
 
-def as_ndarray(array: Array) -> NDArray:
-    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written."""
-    if array.flags.writeable and array.flags.c_contiguous:
+def as_ndarray(array: Array, *, is_source: bool = False) -> NDArray:
+    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written.
+
+    Args:
+        array: Its memory is taken.
+        is_source: Nothing will write to what is returned, so a read-only array is not copied either.
+    """
+    if (array.flags.writeable or is_source) and array.flags.c_contiguous:
         default = current_context()
         [made] = nd.over([array], cpu() if default.is_gpu else default)
         assert made is not None
@@ -77,11 +81,5 @@ def compressed(bucket: Bucket, flat: Array, residuals: Mapping[Key, Array], code
         residuals: What was not sent, by key; one-dimensional, and updated.
         codec: What makes words of values.
     """
-    words = [
-        codec.encode(
-            flat[piece.offset : piece.offset + piece.stop - piece.start],
-            residuals[piece.key][piece.start : piece.stop],
-        )
-        for piece in bucket.pieces
-    ]
+    words = [codec.encode(flat[piece.place], residuals[piece.key]) for piece in bucket.pieces]
     return np.concatenate(words)

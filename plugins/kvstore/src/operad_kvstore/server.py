@@ -17,6 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, final
 
 from operad.errors import ArgumentError
@@ -143,10 +144,17 @@ class Server:
             self._shard.check_moved(clocks)
             return self._inbox.receipt(rank)
 
-    def values(self, keys: Sequence[Key]) -> tuple[tuple[int, ...], dict[Key, Array]]:
-        """Copies of values, and the numbers of their last rounds."""
+    def values(
+        self, keys: Sequence[Key], copied: Callable[[dict[Key, Array]], Any] = deepcopy
+    ) -> tuple[tuple[int, ...], Any]:
+        """The numbers of the last rounds of keys, and copies of their values.
+
+        Args:
+            keys: Which.
+            copied: Makes what is returned of the values' memory, which changes afterwards.
+        """
         with self._changed:
-            return self.versions(keys), self._shard.get(keys)
+            return self.versions(keys), copied(self._shard.views(keys))
 
     def versions(self, keys: Sequence[Key]) -> tuple[int, ...]:
         """The numbers of the last rounds of keys."""
@@ -166,7 +174,7 @@ class Server:
     def entries(self, keys: Sequence[Key]) -> dict[Key, tuple[Array, KeyRounds]]:
         """What is here of keys, for ("move", ...) to another server, before anything is pushed again."""
         with self._changed:
-            return {key: (value, self._rounds[key]) for key, value in self._shard.get(keys).items()}
+            return {key: (value.copy(), self._rounds[key]) for key, value in self._shard.views(keys).items()}
 
     def check_shapes(self, rank: int, expected: Mapping[Key, tuple[Extent, str]]) -> None:
         """Compare a worker's keys, with shapes and types, with those of rank 0.
@@ -241,7 +249,7 @@ class Server:
     def _configure(self, rank: int, what: str, value: Any, more: Any) -> None:
         if what == "init":
             self._shard.put(value, more)
-            self._rounds |= {key: KeyRounds(array.size, array.dtype) for key, array in value.items()}
+            self._rounds |= {key: KeyRounds() for key in value}
         elif what == "move":
             self._shard.put(value)
             self._rounds |= more
@@ -260,9 +268,10 @@ class Server:
         for piece, values in packet.parts():
             rounds = self._rounds[piece.key]
             if self._is_async:
-                if rounds.add(rank, piece, values):
-                    self._shard.move(piece.key, rounds.take_one(rank))
-            elif packet.is_after(rounds.count(rank), piece.key) and rounds.add(rank, piece, values):
+                rounds.add(rank, values)
+                self._shard.move(piece.key, rounds.take_one(rank))
+            elif packet.is_after(rounds.count(rank), piece.key):
+                rounds.add(rank, values)
                 self._complete(piece.key)
 
     def _complete(self, key: Key) -> None:
@@ -287,8 +296,6 @@ class Server:
         """Another process takes over a rank."""
         self._members.check_may_return(rank)
         self.lose(rank, "was replaced")
-        for rounds in self._rounds.values():
-            rounds.forget_part(rank)
         self._members.come_back(rank, is_arriving=self._shrinks)
 
     @property

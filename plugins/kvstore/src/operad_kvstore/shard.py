@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, final
 
+import numpy as np
+
 from operad import NDArray, nd
 from operad_kvstore.errors import RoundMismatchError, UpdateFailedError
 from operad_kvstore.keys import Key
@@ -71,13 +73,13 @@ class Shard:
                     [0, rank],
                 )
 
-    def get(self, keys: Iterable[Key]) -> dict[Key, Array]:
-        """Copies of values."""
-        return {key: self._values[key].asnumpy() for key in keys}
+    def get(self, keys: Iterable[Key]) -> dict[Key, NDArray]:
+        """Values, as they are stored."""
+        return {key: self._values[key] for key in keys}
 
-    def num_elements(self, key: Key) -> int:
-        """The size of a value."""
-        return self._values[key].size
+    def views(self, keys: Iterable[Key]) -> dict[Key, Array]:
+        """The memory of values; a later call may change it."""
+        return {key: np.from_dlpack(self._values[key]) for key in keys}
 
     def apply(self, key: Key, total: Array) -> None:
         """Let the updater move a value along a sum; without an updater the value becomes the sum.
@@ -137,7 +139,7 @@ class Shard:
     def state(self) -> dict[str, Any]:
         """All of it, for `restore`."""
         failed = {key: text for key, (text, _) in self._failed.items()}
-        kept = {"values": self.get(self._values), "extents": self._extents, "failed": failed}
+        kept = {"values": self.views(self._values), "extents": self._extents, "failed": failed}
         return {**kept, "updates": self._updates.state()}
 
     def restore(self, state: Mapping[str, Any], code: Any = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from operad import NDArray
 from operad_kvstore.keys import Key
 from operad_kvstore.packets import Array, Packet
 from operad_kvstore.placement import Part
@@ -48,16 +49,17 @@ class Transport(Protocol):
     def push(self, packets: Sequence[Packet]) -> None:
         """Send packets. Each counts once, even if the way there fails in between."""
 
-    def pull(self, clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
+    def pull(self, clocks: Mapping[Key, int]) -> Mapping[Key, Array | NDArray]:
         """What is stored after the rounds of given numbers; a key's first push belongs to round 1.
 
-        Arrays are whole, of the stored shape or flat.
+        Arrays are whole, of the stored shape or flat. They may be what is stored, which the transport's next
+        call may change: plain arrays keep their values, and others are copied by operations of the engine.
 
         Raises:
             UpdateFailedError: The updater failed in the key's last round.
         """
 
-    def pushpull(self, packets: Sequence[Packet], clocks: Mapping[Key, int]) -> Mapping[Key, Array]:
+    def pushpull(self, packets: Sequence[Packet], clocks: Mapping[Key, int]) -> Mapping[Key, Array | NDArray]:
         """`push`, then `pull`, in one message where that can be."""
 
     def configure(self, what: str, value: Any, *, gathers: bool = False) -> None:

@@ -14,7 +14,6 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -22,12 +21,12 @@ import ray
 
 import operad as od
 from operad.files import read_bytes, write_atomically
+from operad_kvstore_ray.envelope import SHORT_BYTES, opened, sealed_answer
 from operad_kvstore_ray.travelling import Unpacking
 
 CALLS: Final = "calls"
 WAITS: Final = "waits"
 BEATS: Final = "beats"
-_SHARED_BYTES: Final = 1 << 16
 _LOOK_AGAIN_S: Final = 0.1
 _ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "notes", "states"})
 
@@ -63,49 +62,43 @@ class ServerActor:
         return self._server.join(rank, life)
 
     @ray.method(concurrency_group=CALLS)
-    def handle(self, rank: int, number: int, message: tuple[Any, ...], life: str) -> tuple[int, int]:
-        """See `Server.handle`; optimizers and updaters come packed."""
-        what, *values = message
+    def handle(self, call: Any) -> Any:
+        """See `Server.handle`; optimizers and updaters come packed.
+
+        Args:
+            call: Rank, number, life and message, `sealed`.
+        Returns:
+            The receipt, `sealed_answer`.
+        """
+        rank, number, life, (what, *values) = opened(call)
         if what in {"optimizer", "updater"}:
             values = [self._unpacking.unpacked(what, values[0])]
-        seen, durable = self._server.handle(rank, number, (what, *values), life)
-        return seen, durable
+        return sealed_answer(*self._server.handle(rank, number, (what, *values), life))
 
     @ray.method(concurrency_group=WAITS)
-    def ask(
-        self,
-        rank: int,
-        life: str,
-        number: int,
-        waits_for: tuple[Mapping[Any, int], int, float],
-        message: tuple[Any, ...],
-        what: str,
-        arguments: tuple[Any, ...],
-    ) -> tuple[int, int, Any]:
+    def ask(self, call: Any) -> Any:
         """Answer a question; the worker's last message may come with it.
 
         Args:
-            rank: Who asks.
-            life: As in `join`.
-            number: Of the worker's last message.
-            waits_for: Rounds, a barrier, and how long messages may be on their way; see `Server.wait`.
-            message: The last message, or nothing.
-            what: "values" of keys, "leave", or the name of a method of the server in `_ANSWERS`.
-            arguments: Its arguments.
+            call: `sealed`: the rank that asks, its life, and the number of its last message; rounds, a
+                barrier, and how long messages may be on their way, as `Server.wait` takes them; "values",
+                "leave", or the name of a method of the server in `_ANSWERS`, and its arguments; the last
+                message, or nothing.
         Returns:
             Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
-            answer. Many bytes come as a list of one reference.
+            answer. Many bytes come as a list of one reference; what is short is `sealed_answer`.
         """
-        clocks, barrier, arrival_s = waits_for
+        rank, life, number, (clocks, barrier, arrival_s), what, arguments, message = opened(call)
         if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
             self._server.handle(rank, number, message, life)
         seen, durable = self._server.wait(
             rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
         )
         if seen < number:
-            return seen, durable, None
+            return sealed_answer(seen, durable, None)
         if what == "values":
-            return seen, durable, self._reply(*arguments)
+            reply = self._reply(arguments)
+            return (seen, durable, reply) if isinstance(reply, list) else sealed_answer(seen, durable, reply)
         if what == "leave":
             return seen, durable, self._leave(rank)
         assert what in _ANSWERS, what
@@ -147,11 +140,9 @@ class ServerActor:
             known = self._replies.get(keys)
             if known is not None and known[0] == self._server.versions(keys):
                 return known[1]
-            versions, values = self._server.values(keys)
-            if sum(value.nbytes for value in values.values()) < _SHARED_BYTES:
-                return values
-            reply = [ray.put(values)]
-            self._replies[keys] = versions, reply
+            versions, reply = self._server.values(keys, _replied)
+            if isinstance(reply, list):
+                self._replies[keys] = versions, reply
             return reply
 
     def _write(self, state: dict[str, Any]) -> None:
@@ -204,6 +195,13 @@ def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:
                     ) from None
                 time.sleep(_LOOK_AGAIN_S)
     return found
+
+
+def _replied(values: dict[Any, Any]) -> Any:
+    """What `ServerActor.ask` answers of the memory of values."""
+    if sum(value.nbytes for value in values.values()) < SHORT_BYTES:
+        return {key: value.copy() for key, value in values.items()}
+    return [ray.put(values)]  # which copies them
 
 
 def _names(settings: Any, store: str) -> list[str]:

@@ -21,6 +21,7 @@ from ray.exceptions import (
 )
 
 import operad as od
+from operad_kvstore_ray.envelope import opened_answer, sealed
 
 _GRACE_S: Final = 30.0
 _PAUSE_S: Final = 0.1
@@ -84,7 +85,7 @@ class Link:
         the server and back is enough for a push and its pull.
         """
         while True:
-            values = self.ask("values", tuple(clocks), clocks=clocks, barrier=barrier, message=message)
+            values = self.ask("values", *clocks, clocks=clocks, barrier=barrier, message=message)
             if not isinstance(values, list):
                 return values
             try:
@@ -116,9 +117,8 @@ class Link:
             sent = self._outbox.question()
             arrival_s = _ARRIVAL_S if self._under_way else 0.0
             waits_for = dict(clocks or {}), barrier, arrival_s
-            reference = self.server.ask.remote(
-                self._rank, self._life, sent.number, waits_for, message, what, arguments
-            )
+            call = self._rank, self._life, sent.number, waits_for, what, arguments
+            reference = self.server.ask.remote(sealed(*call, message=message, is_plain=what == "values"))
             message = ()  # from now on it is one of those that are kept
             self.settle()
             answer = self._hear(sent, reference)
@@ -134,7 +134,8 @@ class Link:
     def _send_what_is_due(self) -> None:
         while (sent := self._outbox.take()) is not None:
             message = self._outbox.message(sent.number)
-            reference = self.server.handle.remote(self._rank, sent.number, message, self._life)
+            call = sealed(self._rank, sent.number, self._life, message=message)
+            reference = self.server.handle.remote(call)
             self._under_way.append((sent, reference))
 
     def _hear(self, sent: Any, reference: Any) -> tuple[Any, ...] | None:
@@ -142,7 +143,7 @@ class Link:
         answer = self._answer(reference)
         if answer is _LOST:
             return None
-        seen, durable, *more = answer
+        seen, durable, *more = opened_answer(answer)
         try:
             has_all = self._outbox.answered(sent, seen, durable)
         except LookupError as error:

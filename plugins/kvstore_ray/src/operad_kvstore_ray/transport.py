@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -75,8 +76,8 @@ class RayTransport:
 
     def push(self, packets: Sequence[Any]) -> None:
         """Send packets; some may still be on their way."""
-        for packet in packets:
-            self._links[packet.home].send("push", [packet])
+        for home, mine in _by_home(packets).items():
+            self._links[home].send("push", mine)
         for link in self._links:
             link.settle(_UNDER_WAY)
 
@@ -85,14 +86,12 @@ class RayTransport:
         return self._pulled(clocks, {})
 
     def pushpull(self, packets: Sequence[Any], clocks: Mapping[Any, int]) -> Mapping[Any, Any]:
-        """Send packets, and get values after rounds; the last packet for a server goes with the question."""
-        last = {packet.home: packet for packet in packets}
-        self.push([packet for packet in packets if packet is not last[packet.home]])
-        return self._pulled(clocks, last)
+        """Send packets, and get values after rounds: one message for each server, with its question."""
+        return self._pulled(clocks, _by_home(packets))
 
-    def _pulled(self, clocks: Mapping[Any, int], packets: Mapping[int, Any]) -> Mapping[Any, Any]:
+    def _pulled(self, clocks: Mapping[Any, int], packets: Mapping[int, list[Any]]) -> Mapping[Any, Any]:
         def wait(home: int) -> Any:
-            message = ("push", [packets[home]]) if home in packets else ()
+            message = ("push", packets[home]) if home in packets else ()
             return self._links[home].wait({key: clocks[key] for key in homes[home]}, message=message)
 
         homes = self._placement.by_home(clocks)
@@ -202,6 +201,13 @@ class RayTransport:
                 self._lost = ray.get(beats[0], timeout=_BEAT_S)
             except Exception:  # noqa: BLE001 - a server that is coming back; the next call says what is wrong
                 continue
+
+
+def _by_home(packets: Iterable[Any]) -> dict[int, list[Any]]:
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    for packet in packets:
+        found[packet.home].append(packet)
+    return dict(found)
 
 
 def _cut(value: Any, extent: Any) -> Any:
