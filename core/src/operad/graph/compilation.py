@@ -138,8 +138,8 @@ class Compilation:
         old = self.graph
         if len(graph.outputs) != len(old.outputs):
             raise GraphError(
-                f"{step.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them all, "
-                "and their order"
+                f"{step.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them "
+                "all, and their order"
             )
         count = self._given.get("num_outputs", 0)
         is_apart = graph.computed == old.computed and graph.outputs[:count] == old.outputs[:count]

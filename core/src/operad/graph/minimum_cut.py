@@ -2,20 +2,22 @@
 
 Values follow from other values. Some must be kept whatever happens, some are kept anyhow, and others may be
 kept or computed again. Which to keep so that everything that is needed can be had, in the fewest bytes, is a
-minimum cut: every value is an edge as wide as its bytes, from its near end, which its sources lead to, to its
-far end, which leads to its readers. Values that cannot be computed again hang on the source of the flow, those
-needed on its sink.
+minimum cut: every value is an edge as wide as its bytes, from its near end, which its sources lead to, to
+its far end, which leads to its readers. Values that cannot be computed again hang on the source of the flow,
+those needed on its sink.
 
 Augmenting paths (Edmonds and Karp, 1972) are searched backwards from one needed value after another. Once no
 path leads to a value, later ones open none: a path that came near it would have led to it before. So every
-search stays among the values that its own follows from, and the ends that the last, failing searches saw are
-the sink's side of the cut. That is the cut nearest to the sink, with which the least is computed again.
+search stays among the values that its own follows from and that no failing search has seen. The ends that the
+failing ones saw are the sink's side of the cut. That is the cut nearest to the sink, with which the least is
+computed again.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Sequence
+from itertools import pairwise
 from typing import Generic, TypeVar, final
 
 V = TypeVar("V", bound=Hashable)
@@ -39,7 +41,10 @@ def minimum_cut(
 
 @final
 class _Flow(Generic[V]):
-    """A flow from what cannot be computed again to what is needed. An end is a value and whether it is far."""
+    """A flow from what cannot be computed again to what is needed.
+
+    An end is a value and whether it is the far one.
+    """
 
     def __init__(self, sources_of: Callable[[V], Sequence[V] | None], size_of: Callable[[V], int]) -> None:
         self._sources_of = sources_of
@@ -48,16 +53,17 @@ class _Flow(Generic[V]):
         self._room: dict[V, int] = {}  # what more can flow through a value
         self._through: dict[V, int] = {}
         self._to_readers: dict[V, dict[V, int]] = {}
+        self._cut_off: set[tuple[V, bool]] = set()  # ends that no path can lead to any more
 
     def cut(self, needed: Collection[V]) -> set[V]:
-        seen: set[tuple[V, bool]] = set()
         for value in needed:
             came: dict[tuple[V, bool], tuple[V, bool] | None] = {}
             while (near := self._search(value, came)) is not None:
                 self._augment(near, came)
                 came = {}
-            seen.update(came)
-        return {value for value, is_far in seen if is_far and (value, False) not in seen}
+            self._cut_off.update(came)
+        cut_off = self._cut_off
+        return {value for value, is_far in cut_off if is_far and (value, False) not in cut_off}
 
     def _meet(self, value: V) -> None:
         if value not in self._sources:
@@ -88,7 +94,7 @@ class _Flow(Generic[V]):
                 if self._through[value]:
                     before.append((value, True))
             for other in before:
-                if other not in came:
+                if other not in came and other not in self._cut_off:
                     self._meet(other[0])
                     came[other] = end
                     waiting.append(other)
@@ -100,7 +106,7 @@ class _Flow(Generic[V]):
         while end is not None:
             path.append(end)
             end = came[end]
-        steps = list(zip(path, path[1:], strict=False))
+        steps = list(pairwise(path))
         width = min(room for one, other in steps if (room := self._room_of(one, other)) is not None)
         for (one, is_far), (other, _) in steps:
             if one == other:

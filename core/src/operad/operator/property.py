@@ -252,7 +252,7 @@ class OperatorProperty(ABC):
         raise GradientError("the operator does not say how its gradient is differentiated")
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
-        """What computes the first outputs of a training run again, bit by bit, without state or random numbers.
+        """What computes the first outputs of a training run again: the same bits, no state, nothing random.
 
         Asked before memory is planned, for values that the backward pass may compute again instead of reading
         what was kept.

@@ -38,10 +38,7 @@ def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tupl
     for name in entry_names(group):
         point = plugins.choose(group, name)
         try:
-            value = plugins.load(point)
-            if (reason := problem(value)) is not None:
-                plugins.mark_broken(point, reason)
-                value = plugins.load(point)
+            value = plugins.checked(point, problem)
         except (BrokenPluginError, IncompatiblePluginError) as error:
             warnings.warn(f"left out: {str(error).splitlines()[0]}", RuntimeWarning, stacklevel=2)
             continue
