@@ -9,6 +9,7 @@ from operad.graph.estimate import REQUESTS as REQUESTS
 from operad.graph.estimate import carried as carried
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
+from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
@@ -29,7 +30,6 @@ from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
-from operad.graph.minimum_cut import minimum_cut as minimum_cut
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated_us as estimated_us
 from operad.graph.passes import COSTS as COSTS
@@ -50,8 +50,8 @@ from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
-from operad.graph.repetition import Repetition as Repetition
-from operad.graph.repetition import repetition as repetition
+from operad.graph.repeat import Repetition as Repetition
+from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read

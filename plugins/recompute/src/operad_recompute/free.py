@@ -9,8 +9,12 @@ from operad_recompute.choice import Rules, Stretch
 from operad_recompute.outcome import Facts, Outcome, outcome
 from operad_recompute.values import Values
 
-FREE_SHARE: Final = 0.03
-"""The part of a step that may be spent, by the costs that operators state."""
+FREE_SHARE: Final = 0.015
+"""The part of a step that may be spent, by the costs that operators state.
+
+These are right within a factor of two (a backward is taken for two forwards; that of `tanh` is half of one),
+so it is half of what a step may really take longer.
+"""
 WORTH_BYTES: Final = 1 << 20
 """Graphs that keep less are left alone: that much fits into a cache, and binding stays quick."""
 WORTH_SHARE: Final = 0.05
