@@ -17,7 +17,7 @@ so it is half of what a step may really take longer.
 """
 WORTH_BYTES: Final = 1 << 20
 """Graphs that keep less are left alone: that much fits into a cache, and binding stays quick."""
-WORTH_SHARE: Final = 0.05
+WORTH_SHARE: Final = 0.04
 """And so are those of which so small a part of what is kept could go."""
 
 
