@@ -99,7 +99,7 @@ def option(parse: Callable[[str], Any], default: Any, doc: str) -> Any:
     return Option(parse, default, doc)
 
 
-OF_PLUGINS: Final = ("OPERAD_KV_",)
+OF_PLUGINS: Final = ("OPERAD_KV_", "OPERAD_RECOMPUTE")
 """Variables of these prefixes belong to plugins, which read and check them."""
 
 

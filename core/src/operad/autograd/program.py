@@ -6,7 +6,8 @@ and that goes through the passes of bound graphs, but for three that know what i
 forward nodes have run, on contexts that stand, and their values lie in arrays. What then runs are the
 same segments as an executor's, on new arrays each time.
 
-Passes of plugins are left out: they rewrite graphs, and what was recorded has run already.
+Passes of plugins that see a graph with its gradients see this one, too. What was recorded has run already
+(`Graph.computed`), so they rewrite what is left to do, from the values that the tape keeps.
 """
 
 from __future__ import annotations
@@ -14,26 +15,46 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
+from operad import registry
 from operad.context import Context
 from operad.engine import Var
+from operad.errors import GraphError
 from operad.graph import (
+    COSTS,
+    KNOWN,
     REQUESTS,
     SCHEDULE,
+    TRAINING,
     BackwardNode,
     Entry,
     Graph,
+    GraphPrimitive,
     Node,
     OpNode,
     Pass,
     ShapeTable,
     TypeTable,
     Variable,
+    estimated_bytes,
     gradient,
     insert_copies,
+    passes_of,
     planned,
+    values_read,
 )
-from operad.imperative import Array, Marked, Plan, Spec, TapeEntry, TapeNode, copy_into, execute, version_of
-from operad.operator import OpReq
+from operad.imperative import (
+    Array,
+    Marked,
+    Plan,
+    Spec,
+    TapeEntry,
+    TapeNode,
+    copy_into,
+    execute,
+    spec_of,
+    version_of,
+)
+from operad.operator import OperatorProperty, OpReq
 from operad.program import Binding, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256
@@ -94,15 +115,22 @@ class _Recorded:
         return [
             Pass("gradient", self._gradient),
             Pass("infer", self._infer, (), ("shapes", "types")),
+            *passes_of(TRAINING, KNOWN),
             Pass("place", self._place, (), ("contexts",)),
             SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
         ]
 
+    def analyses(self) -> dict[str, Pass]:
+        """What gives facts that only passes of plugins may require as early as they run."""
+        estimate = Pass("estimate", self._estimate, ("shapes", "types", "contexts"), ("planned_bytes",))
+        contexts = Pass("contexts", self._find_contexts, (), ("contexts",))
+        return {"contexts": contexts, "costs": COSTS, "planned_bytes": estimate}
+
     def _gradient(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         head_grads = [Entry(node) for node in self.head_grads]
         found = gradient(self.heads, head_grads, self.wanted, graph.nodes)
-        return Graph([*graph.outputs, *found]), {}
+        return Graph([*graph.outputs, *found], graph.computed), {}
 
     def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         """Nothing is left to find out: gradients are like what they are the gradients of."""
@@ -113,18 +141,28 @@ class _Recorded:
                 specs += [specs[entry] for entry in args[: node.num_outputs]]
             elif isinstance(node, Variable):
                 specs.append(self._specs[node.name])
+            elif (found := self._out_specs.get(node)) is not None:
+                specs += found
             else:
-                specs += self._out_specs.get(node) or [specs[inputs[0]]]
+                assert isinstance(node, OpNode)
+                specs += _inferred(node.op, [specs[entry] for entry in inputs])
         shapes = ShapeTable(graph, [spec.shape for spec in specs], is_complete=True)
         return graph, {
             "shapes": shapes,
             "types": TypeTable(graph, [spec.dtype for spec in specs], is_complete=True),
         }
 
-    def _place(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+    def _find_contexts(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        return graph, {"contexts": list(self._contexts_of(graph).values())}
+
+    def _contexts_of(self, graph: Graph) -> dict[Node, Context]:
         contexts: dict[Node, Context] = {}
         for node in graph.nodes:
             contexts[node] = self._context(node, contexts)
+        return contexts
+
+    def _place(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
+        contexts = self._contexts_of(graph)
         if len(set(contexts.values())) == 1:
             return graph, {"contexts": list(contexts.values())}
         targets = [*[None] * (len(graph.outputs) - len(self._targets)), *self._targets]
@@ -139,8 +177,15 @@ class _Recorded:
         specs = self._out_specs.get(node)
         return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
+    def _estimate(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+        return graph, {"planned_bytes": estimated_bytes(graph, facts, self._bound(graph))}
+
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         """Plan the memory of gradients; recorded values have arrays."""
+        return graph, {"plan": planned(graph, facts, self._bound(graph))}
+
+    def _bound(self, graph: Graph) -> dict[Entry, OpReq]:
+        """The entries that have arrays, and their requests."""
         count = len(self.heads) + len(self.wanted)
         # In depth-first order what the outputs need, which is what was recorded, comes first.
         recorded = graph.nodes[: 1 + max(graph.node_ids[entry.node] for entry in graph.outputs[:count])]
@@ -148,7 +193,16 @@ class _Recorded:
         requests = {entry: OpReq.WRITE for entry in apart if not isinstance(entry.node, Variable)}
         for entry, request in zip(graph.outputs[count:], self._requests, strict=True):
             requests[entry] = REQUESTS[request]
-        return graph, {"plan": planned(graph, facts, requests)}
+        return requests
+
+
+def _inferred(op: OperatorProperty, ins: Sequence[Spec]) -> list[Spec]:
+    """The outputs of an operator that a pass inserted."""
+    if isinstance(op, GraphPrimitive):
+        return [ins[0]]
+    _, shapes, _ = op.infer_shape([spec.shape for spec in ins])
+    _, types, _ = op.infer_type([spec.dtype for spec in ins])
+    return [spec_of(shape, dtype, ins[0].ctx) for shape, dtype in zip(shapes, types, strict=True)]
 
 
 def _spec_of(entry: TapeEntry) -> Spec:
@@ -164,9 +218,12 @@ class BackwardProgram:
         self, tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
     ) -> None:
         recorded = _Recorded(tape, heads, wanted, requests)
-        graph = Graph([*recorded.heads, *recorded.wanted])
-        given = {"wanted": range(len(wanted)), "num_outputs": len(graph.outputs)}
-        self._program = program = compile_graph(graph, recorded.passes(), given)
+        operators = frozenset(node for node in recorded.nodes.values() if isinstance(node, OpNode))
+        graph = Graph([*recorded.heads, *recorded.wanted], operators)
+        wishes = dict(enumerate(requests))
+        given = {"wanted": range(len(wanted)), "grad_req": wishes, "num_outputs": len(graph.outputs)}
+        passes = recorded.passes()
+        self._program = program = compile_graph(graph, passes, given, recorded.analyses())
         self._heads = [program.variables.get(head.name) for head in recorded.head_grads]
         self._primitives = program.operators(program.backward)
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
@@ -180,6 +237,22 @@ class BackwardProgram:
         self._aux: list[int] = []  # the entries of their states
         for number, step in zip(self._read, self._steps, strict=True):
             self._note_read(tape[number], step)
+        if names := [step.title for step in passes if step.distribution]:
+            self._check_kept(names)
+
+    def _check_kept(self, passes: Sequence[str]) -> None:
+        """Refuse what reads a recorded value that no gradient reads, and so has no array any more."""
+        program = self._program
+        first = program.graph.first_entries[len(program.forward)]
+        kept = {*self._saved, *self._aux, *self._heads}
+        for step in program.backward:
+            node = program.graph.nodes[step]
+            for entry, number in zip(values_read(node), program.graph.input_ids[step], strict=False):
+                if number < first and number not in kept:
+                    raise GraphError(
+                        f"backward: {node.name!r} reads {entry.name!r}, of which the tape "
+                        f"keeps no value; {', '.join(passes)} may read what gradients read anyhow"
+                    )
 
     def _note_read(self, node: TapeNode | Marked, step: int) -> None:
         assert isinstance(node, TapeNode)
@@ -245,7 +318,7 @@ def _add_into(target: Any, value: Any) -> None:
     target += value
 
 
-_programs: Final[dict[Any, BackwardProgram]] = {}
+_programs: Final[dict[Any, BackwardProgram]] = registry.follow({})
 
 
 def backward_program(

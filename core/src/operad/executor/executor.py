@@ -22,7 +22,7 @@ from operad.executor.arrays import check_context, part_of, refitted, set_values
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
-from operad.graph import Graph, MemoryPlan, Variable, head_names, pass_list
+from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
 from operad.operator import PartialShape
@@ -159,6 +159,14 @@ class Executor(registry.Extensible):
     def memory_plan(self) -> MemoryPlan:
         """The static memory plan."""
         return self._program.plan
+
+    @property
+    def passes(self) -> list[PassReport]:
+        """What each pass did when the graph was bound, in the order in which they ran.
+
+        Estimates of what each graph would need are made when this is asked for.
+        """
+        return self._program.compilation.reports()
 
     @shortened
     def forward(self, is_train: bool = False, **arrays: Any) -> list[NDArray]:

@@ -1,5 +1,15 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
+from operad.graph.compilation import FORWARD as FORWARD
+from operad.graph.compilation import TRAINING as TRAINING
+from operad.graph.compilation import Compilation as Compilation
+from operad.graph.compilation import Pass as Pass
+from operad.graph.compilation import PassReport as PassReport
+from operad.graph.estimate import REQUESTS as REQUESTS
+from operad.graph.estimate import carried as carried
+from operad.graph.estimate import estimated_bytes as estimated_bytes
+from operad.graph.estimate import planned_bytes as planned_bytes
+from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
@@ -13,6 +23,7 @@ from operad.graph.ir import Node as Node
 from operad.graph.ir import OpNode as OpNode
 from operad.graph.ir import Variable as Variable
 from operad.graph.ir import hidden_key as hidden_key
+from operad.graph.ir import rebuilt as rebuilt
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
 from operad.graph.memory import Block as Block
@@ -21,22 +32,26 @@ from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated_us as estimated_us
+from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import FIRST_PARTY as FIRST_PARTY
 from operad.graph.passes import INFER as INFER
-from operad.graph.passes import REQUESTS as REQUESTS
+from operad.graph.passes import KNOWN as KNOWN
 from operad.graph.passes import SCHEDULE as SCHEDULE
-from operad.graph.passes import Pass as Pass
+from operad.graph.passes import compile_passes as compile_passes
 from operad.graph.passes import head_names as head_names
-from operad.graph.passes import installed_passes as installed_passes
 from operad.graph.passes import pass_list as pass_list
 from operad.graph.passes import planned as planned
 from operad.graph.passes import run_passes as run_passes
 from operad.graph.place import insert_copies as insert_copies
 from operad.graph.place import place as place
+from operad.graph.plugin_passes import installed_passes as installed_passes
+from operad.graph.plugin_passes import passes_of as passes_of
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import ZerosLike as ZerosLike
+from operad.graph.repeat import Repetition as Repetition
+from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read

@@ -15,7 +15,7 @@ their own and point at the node they differentiate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, final
 
@@ -31,6 +31,9 @@ KNOWN_ATTRIBUTES: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring",
 def hidden_key(key: str) -> str:
     """The key under which a node keeps an attribute: `lr_mult` -> `__lr_mult__`."""
     return f"__{key}__" if key in KNOWN_ATTRIBUTES else key
+
+
+_NONE: Final[Mapping[Node, Node]] = {}
 
 
 class Node:
@@ -193,7 +196,7 @@ def requirements(node: Node) -> list[Node]:
     return needed
 
 
-def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node]) -> Node:
+def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node] = _NONE) -> Node:
     """The node with other inputs, and on the new nodes that stand for old ones; itself if nothing differs."""
     control_deps = [renewed.get(other, other) for other in node.control_deps]
     made: Node
@@ -248,10 +251,13 @@ class Graph:
 
     Attributes:
         outputs: The entries asked for, in the caller's order.
+        computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
+            as they are, and new nodes may read those of their values that gradients read anyhow.
     """
 
-    def __init__(self, outputs: Iterable[Entry]) -> None:
+    def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:
         self.outputs = tuple(outputs)
+        self.computed = computed
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -332,15 +338,18 @@ class Graph:
         return [entry.name for entry in self.outputs]
 
 
-def rewrite(graph: Graph, visit: Callable[[Node], Sequence[Entry] | None]) -> Graph:
+def rewrite(graph: Graph, visit: Callable[[Node, Node], Sequence[Entry] | None]) -> Graph:
     """A graph in which other entries stand for those of some nodes.
 
     Args:
-        graph: Is left as it is.
-        visit: Called with every node that is no variable, after its inputs and with these replaced. Gives
-            the entries that stand for the node's from now on, or None to keep the node.
+        graph: Is left as it is. Its `computed` nodes are neither visited nor replaced.
+        visit: Called as `visit(old, new)` with every other node that is no variable, after its inputs: the
+            node of `graph`, of which facts speak, and that node with its inputs replaced, the same one where
+            none was. Gives the entries that stand for the node's from now on, or None to keep `new`.
     Returns:
         The new graph; the same one if nothing was replaced.
+    Raises:
+        Exception: What `visit` raises, with a note that names the node.
     """
     renewed: dict[Node, Node] = {}
     instead: dict[Entry, Entry] = {}
@@ -349,14 +358,18 @@ def rewrite(graph: Graph, visit: Callable[[Node], Sequence[Entry] | None]) -> Gr
         return instead.get(entry) or Entry(renewed.get(entry.node, entry.node), entry.index)
 
     for node in graph.nodes:
-        if isinstance(node, Variable):
+        if isinstance(node, Variable) or node in graph.computed:
             continue
         made = renewed[node] = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
-        found = visit(made)
+        try:
+            found = visit(node, made)
+        except Exception as error:
+            error.add_note(f"at node {node.name!r}")
+            raise
         if found is not None:
             instead.update((Entry(node, i), entry) for i, entry in enumerate(found))
             if found[0].node.__class__ is node.__class__:
                 # Backward nodes then differentiate the operator whose outputs they read.
                 renewed[node] = found[0].node
     outputs = tuple(now(entry) for entry in graph.outputs)
-    return graph if outputs == graph.outputs else Graph(outputs)
+    return graph if outputs == graph.outputs else Graph(outputs, graph.computed)

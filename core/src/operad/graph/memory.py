@@ -121,11 +121,7 @@ class MemoryPlan(Extensible):
     @property
     def lower_bound_bytes(self) -> int:
         """The largest sum of live buffers at any step, over the contexts."""
-        by_context: dict[Context, list[Buffer]] = {}
-        for buffer in self._liveness.buffers:
-            by_context.setdefault(buffer.ctx, []).append(buffer)
-        end = len(self.schedule)
-        return sum(int(live_bytes(*_columns(group, end)).max()) for group in by_context.values())
+        return lower_bound_bytes(self._liveness.buffers, len(self.schedule))
 
     def request(self, entry: Entry) -> OpReq | None:
         """The request of one entry."""
@@ -134,6 +130,14 @@ class MemoryPlan(Extensible):
     def lifetime(self, entry: Entry) -> tuple[int, int]:
         """First and last step at which `entry`, which must have a place, is alive."""
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
+
+
+def lower_bound_bytes(buffers: Iterable[Buffer], end: int) -> int:
+    """The largest sum of live buffers at any step before `end`, over the contexts."""
+    by_context: dict[Context, list[Buffer]] = {}
+    for buffer in buffers:
+        by_context.setdefault(buffer.ctx, []).append(buffer)
+    return sum(int(live_bytes(*_columns(group, end)).max()) for group in by_context.values())
 
 
 def plan_memory(

@@ -1,171 +1,92 @@
-"""The compiler: passes over a graph and what is known about it, and the list in which they run.
-
-A pass takes a graph and facts about it (`shapes`, `types`, `contexts`, ...), and gives a graph and
-further facts. It declares the facts it requires and those it provides. A pass that returns another graph
-makes every fact about the old one void, save those it provides anew, since tables speak of nodes; facts
-that were given to the compiler stay, for they speak of the request. A void fact that a later pass
-requires is made again by the pass that provides it, so that whoever rewrites a graph need not care.
+"""The compiler: the list of passes over a graph, and the facts they exchange.
 
 Which passes run, and in which order, is data: a list. `FIRST_PARTY` holds the system's own; those of
 plugins (entry points in `operad.passes`) go in before the gradient pass or after it, as their stage says.
+`ANALYSES` run only for a pass that requires what they provide and no pass before it did.
 
-===========  ==============================================================  ==========
-Fact         What it is                                                      From
-===========  ==============================================================  ==========
-arg_shapes   shapes of arguments and states by name, as far as known         the caller
-arg_types    their element types                                             the caller
-wanted       names of the arguments whose gradients become outputs           the caller
-grad_req     for each of them `write` or `add`                               the caller
-num_outputs  how many leading outputs are not gradients                      the caller
-heads        a name for the head gradient of each output                     the caller
-ctx          where nodes without a context group run                         the caller
-group2ctx    the contexts of context groups                                  the caller
-shapes       `ShapeTable`, complete                                          infer
-types        `TypeTable`, complete                                           infer
-contexts     the context of each node, by number                             place
-costs        what each node computes, a `Cost`, by number                    schedule
-schedule     `Schedule`: partitions, and which nodes precede which           schedule
-plan         `MemoryPlan`                                                    memory
-===========  ==============================================================  ==========
+=============  ==============================================================  ==========
+Fact           What it is                                                      From
+=============  ==============================================================  ==========
+arg_shapes     shapes of arguments and states by name, as far as known         the caller
+arg_types      their element types                                             the caller
+wanted         names of the arguments whose gradients become outputs           the caller
+grad_req       for each of them `write` or `add`                               the caller
+num_outputs    how many leading outputs are not gradients                      the caller
+heads          a name for the head gradient of each output                     the caller
+ctx            where nodes without a context group run                         the caller
+group2ctx      the contexts of context groups                                  the caller
+shapes         `ShapeTable`, complete                                          infer
+types          `TypeTable`, complete                                           infer
+contexts       the context of each node, by number                             contexts, place
+costs          what each node computes, a `Cost`, by number                    costs
+planned_bytes  roughly what the memory plan will need, in bytes                estimate
+schedule       `Schedule`: partitions, and which nodes precede which           schedule
+plan           `MemoryPlan`                                                    memory
+=============  ==============================================================  ==========
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple, final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
-from operad import registry
 from operad.config import settings
 from operad.dtypes import DEFAULT_DTYPE
 from operad.errors import BindError, GraphError, OperadError, ShapeError
+from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
+from operad.graph.estimate import bound_entries, planned_bytes
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, infer_shapes, infer_types
 from operad.graph.ir import Entry, Graph, OpNode, Variable
 from operad.graph.memory import MemoryPlan, plan_memory
 from operad.graph.partition import assign_partitions, node_costs
-from operad.graph.place import place
+from operad.graph.place import assign_contexts, place
+from operad.graph.plugin_passes import passes_of
 from operad.graph.schedule import Schedule
 from operad.graph.verify import check_plan
 from operad.operator import OpReq, is_known
 
-Facts = Mapping[str, Any]
-
-REQUESTS: Final = {"null": OpReq.NULL, "write": OpReq.WRITE, "add": OpReq.ADD}
-"""What a caller may ask for a gradient, by name."""
-
-FORWARD: Final = "forward"
-TRAINING: Final = "training"
-
-
-@final
-class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
-    """A step of graph compilation.
-
-    Attributes:
-        name: What errors call it.
-        run: `run(graph, facts)` returns a graph and the facts in `provides`. It leaves the graph
-            it was given as it is.
-        requires: Facts it needs.
-        provides: Facts it gives.
-        stage: Of a plugin's pass: `forward`, to see the graph before it is differentiated, or
-            `training`, to see it with its gradients, which are the last `len(wanted)` outputs.
-    """
-
-    name: str
-    run: Callable[[Graph, Facts], tuple[Graph, Facts]]
-    requires: tuple[str, ...] = ()
-    provides: tuple[str, ...] = ()
-    stage: str = TRAINING
-
-
-def installed_passes() -> dict[str, Pass]:
-    """The passes of installed plugins, by entry-point name.
-
-    Raises:
-        GraphError: An entry point names something that is no `Pass`.
-    """
-    found: dict[str, Pass] = {}
-    for name in registry.entry_names("operad.passes"):
-        value = registry.entry("operad.passes", name)
-        if not isinstance(value, Pass):
-            raise GraphError(f"the operad.passes entry point {name!r} gives {value!r}, expected a Pass")
-        if value.stage not in {FORWARD, TRAINING}:
-            raise GraphError(f"pass {name!r} has stage {value.stage!r}, expected {FORWARD!r} or {TRAINING!r}")
-        found[name] = value
-    return found
-
 
 def pass_list() -> list[Pass]:
     """All passes in the order in which they run: the first-party ones with those of plugins among them."""
-    plugins = installed_passes().values()
     place_of_gradient = FIRST_PARTY.index(GRADIENT)
     return [
         *FIRST_PARTY[:place_of_gradient],
-        *[step for step in plugins if step.stage == FORWARD],
+        *passes_of(FORWARD, KNOWN),
         GRADIENT,
-        *[step for step in plugins if step.stage == TRAINING],
+        *passes_of(TRAINING, KNOWN),
         *FIRST_PARTY[place_of_gradient + 1 :],
     ]
+
+
+def compile_passes(
+    graph: Graph,
+    passes: Sequence[Pass],
+    given: Facts | None = None,
+    analyses: Mapping[str, Pass] | None = None,
+) -> Compilation:
+    """Run passes in the order given.
+
+    Args:
+        given: Facts that hold whatever becomes of the graph.
+        analyses: What gives facts that none of the passes has provided yet; default: `ANALYSES`.
+
+    Raises:
+        GraphError: A pass requires a fact that is not there and that none before it provides, does
+            not give what it says, or is a plugin's and failed.
+    """
+    compilation = Compilation(graph, given or {}, ANALYSES if analyses is None else analyses)
+    for step in passes:
+        compilation.run(step)
+    return compilation
 
 
 def run_passes(
     graph: Graph, passes: Sequence[Pass], given: Facts | None = None
 ) -> tuple[Graph, dict[str, Any]]:
-    """Run passes in the order given.
-
-    Args:
-        given: Facts that hold whatever becomes of the graph.
-
-    Returns:
-        The last graph and all facts about it.
-
-    Raises:
-        GraphError: A pass requires a fact that is not there and that none before it provides, or does
-            not give what it says.
-    """
-    compilation = _Compilation(graph, given or {})
-    for step in passes:
-        compilation.run(step)
+    """The last graph and all facts about it; see `compile_passes`."""
+    compilation = compile_passes(graph, passes, given)
     return compilation.graph, compilation.facts
-
-
-@final
-class _Compilation:
-    """A graph on its way through the passes."""
-
-    def __init__(self, graph: Graph, given: Facts) -> None:
-        self.graph = graph
-        self.facts = dict(given)
-        self._given = given
-        self._providers: dict[str, Pass] = {}
-
-    def run(self, step: Pass) -> None:
-        """Run one pass, after the passes before it that provide what has become void."""
-        self._renew(step)
-        graph, new = step.run(self.graph, {name: self.facts[name] for name in step.requires})
-        if set(new) != set(step.provides):
-            raise GraphError(f"pass {step.name!r} gave {sorted(new)}, expected {sorted(step.provides)}")
-        if graph is not self.graph:
-            self.facts = dict(self._given)
-            self.graph = graph
-        self.facts.update(new)
-        self._providers.update(dict.fromkeys(step.provides, step))
-
-    def _renew(self, step: Pass) -> None:
-        # One of them may rewrite the graph, and so make void what stood: then once more.
-        for _ in range(2 * len(step.requires) + 1):
-            missing = [name for name in step.requires if name not in self.facts]
-            if not missing:
-                return
-            provider = self._providers.get(missing[0])
-            if provider is None or provider is step:
-                break
-            self.run(provider)
-        lacking = ", ".join(repr(name) for name in step.requires if name not in self.facts)
-        raise GraphError(
-            f"pass {step.name!r} requires {lacking}, which no earlier pass provides for the graph it is "
-            "given; run one that does before it"
-        )
 
 
 def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -231,24 +152,35 @@ def _place(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     return placed, {"contexts": contexts}
 
 
+def _contexts(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    """Where nodes will run, before copies are inserted."""
+    return graph, {"contexts": assign_contexts(graph, facts["ctx"], facts["group2ctx"])}
+
+
+def _costs(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    return graph, {"costs": node_costs(graph, facts["shapes"])}
+
+
+def _estimate(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    return graph, {"planned_bytes": planned_bytes(graph, facts)}
+
+
 def _schedule(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    costs = node_costs(graph, facts["shapes"])
-    partitions = assign_partitions(graph, facts["contexts"], costs, settings().num_threads)
-    return graph, {"costs": costs, "schedule": Schedule(graph, facts["contexts"], partitions)}
+    partitions = assign_partitions(graph, facts["contexts"], facts["costs"], settings().num_threads)
+    return graph, {"schedule": Schedule(graph, facts["contexts"], partitions)}
 
 
 def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Plan the memory; outputs are arrays of their own, so that reading one waits for nothing later."""
-    count, grad_req = facts["num_outputs"], facts["grad_req"]
-    requests = {entry: OpReq.WRITE for entry in graph.outputs[:count] if not isinstance(entry.node, Variable)}
-    for name, entry in zip(facts["wanted"], graph.outputs[count:], strict=True):
-        if entry in requests or isinstance(entry.node, Variable):
+    seen = set(graph.outputs[: facts["num_outputs"]])
+    for name, entry in zip(facts["wanted"], graph.outputs[facts["num_outputs"] :], strict=True):
+        if entry in seen or isinstance(entry.node, Variable):
             raise GraphError(
                 f"the gradient of {name!r} is {entry.name!r}, which is also another output or a variable; "
                 "a pass must leave each gradient an entry of its own"
             )
-        requests[entry] = REQUESTS[grad_req[name]]
-    return graph, {"plan": planned(graph, facts, requests)}
+        seen.add(entry)
+    return graph, {"plan": planned(graph, facts, bound_entries(graph, facts))}
 
 
 def planned(graph: Graph, facts: Facts, requests: Mapping[Entry, OpReq]) -> MemoryPlan:
@@ -280,9 +212,22 @@ def head_names(graph: Graph) -> list[str]:
 INFER: Final = Pass("infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types"))
 GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads"))
 PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs"), ("contexts",))
-SCHEDULE: Final = Pass("schedule", _schedule, ("shapes", "contexts"), ("costs", "schedule"))
+SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule",))
 MEMORY: Final = Pass(
     "memory", _memory, ("shapes", "types", "schedule", "grad_req", "wanted", "num_outputs"), ("plan",)
 )
 FIRST_PARTY: Final = (INFER, GRADIENT, PLACE, SCHEDULE, MEMORY)
 """The system's own passes, in order."""
+
+CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx"), ("contexts",))
+COSTS: Final = Pass("costs", _costs, ("shapes",), ("costs",))
+ESTIMATE: Final = Pass(
+    "estimate",
+    _estimate,
+    ("shapes", "types", "contexts", "num_outputs", "wanted", "grad_req"),
+    ("planned_bytes",),
+)
+ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, ESTIMATE)}
+"""What gives facts that no pass of the list has provided yet, by fact."""
+KNOWN: Final = frozenset(fact for step in (*FIRST_PARTY, *ANALYSES.values()) for fact in step.provides)
+"""The facts that the system provides itself."""

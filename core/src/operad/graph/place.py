@@ -41,11 +41,22 @@ def place(
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    nodes = graph.nodes
-    if not group2ctx or not any("__ctx_group__" in node.attrs for node in nodes):
-        return graph, [default_ctx] * len(nodes)
-    contexts = _assign(nodes, default_ctx, group2ctx)
+    found = assign_contexts(graph, default_ctx, group2ctx)
+    if not _has_groups(graph, group2ctx):
+        return graph, found
+    contexts = dict(zip(graph.nodes, found, strict=True))
     return insert_copies(graph, contexts, [None if node is None else contexts[node] for node in beside])
+
+
+def assign_contexts(graph: Graph, default_ctx: Context, group2ctx: Mapping[str, Context]) -> list[Context]:
+    """The context of each node, by number, as `place` finds it, without the copies."""
+    if not _has_groups(graph, group2ctx):
+        return [default_ctx] * len(graph.nodes)
+    return list(map(_assign(graph.nodes, default_ctx, group2ctx).__getitem__, graph.nodes))
+
+
+def _has_groups(graph: Graph, group2ctx: Mapping[str, Context]) -> bool:
+    return bool(group2ctx) and any("__ctx_group__" in node.attrs for node in graph.nodes)
 
 
 def insert_copies(
@@ -67,8 +78,6 @@ def insert_copies(
     """
     now = dict(contexts)
     copies: dict[tuple[Entry, Context], Entry] = {}
-    # `rewrite` visits these in order.
-    own_contexts = iter([contexts[node] for node in graph.nodes if not isinstance(node, Variable)])
 
     def on(entry: Entry, ctx: Context) -> Entry:
         """The entry, or a copy of it, on `ctx`."""
@@ -82,8 +91,8 @@ def insert_copies(
             now[found.node] = ctx
         return found
 
-    def visit(node: Node) -> list[Entry] | None:
-        ctx = now[node] = next(own_contexts)
+    def visit(old: Node, node: Node) -> list[Entry] | None:
+        ctx = now[node] = contexts[old]
         for entry in node.aux if isinstance(node, OpNode) else ():
             if now[entry.node] is not ctx:
                 raise ContextError(
@@ -92,7 +101,7 @@ def insert_copies(
                 )
         if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy):
             return None
-        moved = rebuilt(node, [on(entry, ctx) for entry in node.inputs], {})
+        moved = rebuilt(node, [on(entry, ctx) for entry in node.inputs])
         now[moved] = ctx
         return None if moved is node else [Entry(moved, index) for index in range(node.num_outputs)]
 

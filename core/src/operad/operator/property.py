@@ -272,6 +272,19 @@ class OperatorProperty(ABC):
         """
         return "the operator does not say what it computes for each element"
 
+    def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
+        """What computes the first outputs of a training run again: the same bits, no state, nothing random.
+
+        Asked before memory is planned, for values that the backward pass may compute again instead of reading
+        what was kept.
+
+        Returns:
+            An operator, whose outputs are the first ones of this, and what it reads: `in_data` and other
+            `out_data` of this. None: `forward` gives the same again, if it has no states, keeps none and
+            requests no random numbers; and else nothing does.
+        """
+        return None
+
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[tuple[Any, Any]]:

@@ -16,14 +16,15 @@ from operad.first_use import cached_property
 from operad.graph import (
     Answers,
     BackwardNode,
+    Compilation,
     Entry,
     Graph,
     MemoryPlan,
     OpNode,
     Pass,
     Variable,
+    compile_passes,
     reads_values,
-    run_passes,
     values_read,
 )
 from operad.imperative import Spec, spec_of
@@ -31,14 +32,20 @@ from operad.operator import Cost, Operator, OpReq
 from operad.resource import ResourceRequest
 
 
-def compile_graph(graph: Graph, passes: Sequence[Pass], given: Mapping[str, Any]) -> Program:
+def compile_graph(
+    graph: Graph,
+    passes: Sequence[Pass],
+    given: Mapping[str, Any],
+    analyses: Mapping[str, Pass] | None = None,
+) -> Program:
     """Run the passes over a graph; `given` are the facts that `operad.graph.passes` lists.
 
     Raises:
         ShapeError: Shapes contradict each other, or do not follow from those given.
+        GraphError: A plugin's pass failed.
     """
     with _collector_paused():
-        return Program(*run_passes(graph, passes, given))
+        return Program(compile_passes(graph, passes, given, analyses))
 
 
 @contextmanager
@@ -80,6 +87,7 @@ class Program:
     """A graph with everything that is known about it.
 
     Attributes:
+        compilation: How it was made.
         graph: The training graph: forward nodes, then backward nodes.
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
@@ -91,7 +99,9 @@ class Program:
         backward: Steps that compute the gradients, in order.
     """
 
-    def __init__(self, graph: Graph, facts: Mapping[str, Any]) -> None:
+    def __init__(self, compilation: Compilation) -> None:
+        self.compilation = compilation
+        graph, facts = compilation.graph, compilation.facts
         self.graph = graph
         self._calls: Answers[Call] = Answers()
         self._resources: Answers[list[ResourceRequest]] = Answers()
@@ -221,11 +231,15 @@ class Program:
         """The first hidden output of a forward node that backward reads, which prediction may not write."""
         for step in self.backward:
             node = self.graph.nodes[step]
-            if not isinstance(node, BackwardNode):
+            if isinstance(node, BackwardNode):
+                hidden = node.op.num_visible_outputs
+                found = [i for kind, i in node.reads if kind == "out_data" and i >= hidden]
+                if found:
+                    return Entry(node.forward, found[0]).name
                 continue
-            for kind, index in node.reads:
-                if kind == "out_data" and index >= node.op.num_visible_outputs:
-                    return Entry(node.forward, index).name
+            for source, index in node.inputs:
+                if isinstance(source, OpNode) and index >= source.op.num_visible_outputs:
+                    return Entry(source, index).name
         return None
 
     @cached_property

@@ -6,6 +6,7 @@ from operad import faces as _faces
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
 from operad.registry.entries import load_all as load_all
+from operad.registry.entries import loaded as loaded
 from operad.registry.entries import names_on_face as names_on_face
 from operad.registry.entries import namespace as namespace
 from operad.registry.entries import on_face as on_face

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
+from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
 from operad.registry.hooks import hooks
 from operad.registry.plugins import FACES, NAMESPACES, PluginRecord
@@ -21,6 +24,25 @@ def entry(group: str, name: str) -> object:
 def entry_names(group: str) -> list[str]:
     """The sorted names in `group` that are not switched off; imports nothing."""
     return sorted(n for n, entries in loading.current().manifest.entries(group).items() if usable(entries))
+
+
+def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tuple[str, object, str]]:
+    """Everything usable in `group`: names, sorted, what they name, and the distribution and its version.
+
+    What cannot be imported is left out with a warning, and so is what `problem` says something against.
+
+    Raises:
+        DuplicateOperatorError: Several distributions provide one name.
+    """
+    plugins = loading.current()
+    for name in entry_names(group):
+        point = plugins.choose(group, name)
+        try:
+            value = plugins.checked(point, problem)
+        except (BrokenPluginError, IncompatiblePluginError) as error:
+            warnings.warn(f"left out: {str(error).splitlines()[0]}", RuntimeWarning, stacklevel=2)
+            continue
+        yield name, value, str(point.owner)
 
 
 def namespace(name: str) -> ModuleType:

@@ -19,7 +19,7 @@ import importlib
 import locale
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NoReturn, final
 
@@ -119,6 +119,13 @@ class Plugins:
             return self.load(entry)
         except (IncompatiblePluginError, BrokenPluginError):
             return None
+
+    def checked(self, entry: Entry, problem: Callable[[object], str | None]) -> object:
+        """Like `load`; what `problem` says something against is as broken as what cannot be imported."""
+        found = self.load(entry)
+        if (reason := problem(found)) is not None:
+            self.mark_broken(entry, reason)
+        return self.load(entry)
 
     def mark_broken(self, entry: Entry, reason: str) -> None:
         """Record that what `entry` names turned out to be of no use."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import apply_statistics, standardize, standardize_gradients
@@ -54,9 +55,49 @@ def _normalized(
     return (np.moveaxis(output, 0, axis), mean, 1 / np.sqrt(var + eps), *states)
 
 
+def _groups(axis: int, shape: Shape) -> Groups:
+    place = axis % len(shape)
+    return Groups(shape, tuple(other for other in range(len(shape)) if other != place), place)
+
+
 def _is_affine(prop: Any) -> bool:
     """Whether the output is the data times numbers that are known, plus beta."""
     return bool(prop.fix_gamma and prop.use_global_stats)
+
+
+@operator("_BatchNorm_again")
+class BatchNormAgain(OperatorProperty):
+    """The output of a training run of `BatchNorm` once more, which leaves the moving statistics alone.
+
+    Mean and variance are found anew: the hidden outputs of `BatchNorm` are rounded and would give other bits.
+    """
+
+    eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
+    fix_gamma = param(bool, True, doc="Take 1 for gamma.")
+    axis = param(int, 1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis of the channels.")
+
+    accepts = "floating"
+    compute_dtype = "float32"
+    element_cost = 6
+
+    def spec(self) -> str:
+        """One line of the shape language, which depends on the axis."""
+        data = along(self.axis, "C")
+        return f"data:D({data}), gamma:(C), beta:(C), mean:(C) -> output:D({data})"
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The output's type is the data's."""
+        return list(in_types), [in_types[0]], []
+
+    def forward(
+        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array
+    ) -> None:
+        """Standardize with the batch's statistics, as `BatchNorm` does."""
+        if data.size:
+            groups = _groups(self.axis, data.shape)
+            gain, offset, m = (vector.reshape(groups.vector) for vector in (gamma, beta, np.empty_like(mean)))
+            fixed = None if self.fix_gamma else gain
+            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
 
 
 @operator("BatchNorm")
@@ -141,8 +182,7 @@ class BatchNorm(OperatorProperty):
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each channel."""
-        place = self.axis % len(shape)
-        return Groups(shape, tuple(axis for axis in range(len(shape)) if axis != place), place)
+        return _groups(self.axis, shape)
 
     def forward(
         self,
@@ -171,6 +211,16 @@ class BatchNorm(OperatorProperty):
             mean[...] = moving_mean
             np.divide(1, np.sqrt(moving_var + self.eps), out=var)
             apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
+
+    def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
+        """The output of a training run, from the data; nothing where it depends on the moving statistics.
+
+        The hidden mean is among what is read because only a training run writes it.
+        """
+        if self.use_global_stats or self.output_mean_var:
+            return None
+        again = BatchNormAgain(eps=self.eps, fix_gamma=self.fix_gamma, axis=self.axis)
+        return again, [*(BackwardEntry("in_data", i) for i in range(3)), BackwardEntry("out_data", 1)]
 
     @gradient(
         "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma

@@ -1,0 +1,191 @@
+"""Running passes: facts about a graph, who makes them again, and whose fault an error is.
+
+A pass takes a graph and facts about it, and gives a graph and further facts; `passes` lists those there are.
+A pass that returns another graph makes every fact about the old one void, save those it provides anew, since
+tables speak of nodes; facts that were given to the compiler stay, for they speak of the request. A void fact
+that a later pass requires is made again by the pass that provides it, so that whoever rewrites a graph need
+not care. *Analyses* are passes that no list names: they run when a pass requires what they provide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, Final, NamedTuple, final
+
+from operad.errors import GraphError
+from operad.graph.ir import Graph
+
+Facts = Mapping[str, Any]
+
+FORWARD: Final = "forward"
+TRAINING: Final = "training"
+
+
+@final
+class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
+    """A step of graph compilation.
+
+    Attributes:
+        name: What errors call it.
+        run: `run(graph, facts)` returns a graph and the facts in `provides`. It leaves the graph
+            it was given as it is.
+        requires: Facts it needs.
+        provides: Facts it gives.
+        stage: Of a plugin's pass: `forward`, to see the graph before it is differentiated, or
+            `training`, to see it with its gradients, which are the last `len(wanted)` outputs.
+        distribution: Whose it is, with its version; filled in for passes of plugins, "" for the system's own.
+    """
+
+    name: str
+    run: Callable[[Graph, Facts], tuple[Graph, Facts]]
+    requires: tuple[str, ...] = ()
+    provides: tuple[str, ...] = ()
+    stage: str = TRAINING
+    distribution: str = ""
+
+    @property
+    def title(self) -> str:
+        """What errors call it, with its distribution."""
+        return f"pass {self.name!r}" + (f" of {self.distribution}" if self.distribution else "")
+
+
+@final
+class PassReport(NamedTuple):
+    """What one run of a pass did.
+
+    Attributes:
+        name: The pass.
+        distribution: Whose it is; "" for the system's own.
+        nodes_before: How many nodes the graph had, variables included.
+        nodes_after: How many it has since.
+        ms: How long the pass took, in milliseconds.
+        planned_bytes: What its graph needs between its arguments and outputs: an estimate, before packing.
+    """
+
+    name: str
+    distribution: str
+    nodes_before: int
+    nodes_after: int
+    ms: float
+    planned_bytes: int
+
+
+class _Run(NamedTuple):
+    step: Pass
+    before: Graph
+    after: Graph
+    seconds: float
+
+
+@final
+class Compilation:
+    """A graph on its way through the passes.
+
+    Attributes:
+        graph: As the last pass left it.
+        facts: All that holds of it.
+    """
+
+    def __init__(self, graph: Graph, given: Facts, analyses: Mapping[str, Pass]) -> None:
+        """Begin.
+
+        Args:
+            given: Facts that hold whatever becomes of the graph.
+            analyses: Passes that give facts no pass of the list has provided yet, by fact.
+        """
+        self.graph = graph
+        self.facts = dict(given)
+        self._given = given
+        self._analyses = analyses
+        self._providers: dict[str, Pass] = {}
+        self._runs: list[_Run] = []
+
+    def run(self, step: Pass) -> None:
+        """Run one pass, after the passes that provide what it requires and is void or was never there.
+
+        Raises:
+            GraphError: A pass requires a fact that is not there and that none before it provides, does not
+                give what it says, or is a plugin's and failed.
+        """
+        self._renew(step)
+        before, start = self.graph, perf_counter()
+        graph, new = self._result(step)
+        if set(new) != set(step.provides):
+            raise GraphError(f"{step.title} gave {sorted(new)}, expected {sorted(step.provides)}")
+        if graph is not before:
+            self.facts = dict(self._given)
+            self.graph = graph
+        self.facts.update(new)
+        # A pass that requires what it provides carries it over to its own graph, and cannot make it anew.
+        self._providers.update({fact: step for fact in step.provides if fact not in step.requires})
+        self._runs.append(_Run(step, before, graph, perf_counter() - start))
+
+    def _result(self, step: Pass) -> tuple[Graph, Facts]:
+        known = {name: self.facts[name] for name in step.requires}
+        if not step.distribution:
+            return step.run(self.graph, known)
+        try:
+            graph, new = step.run(self.graph, known)
+            _ = graph.nodes  # a cycle shows here
+        except Exception as error:
+            notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+            raise GraphError(f"{step.title} failed{notes}: {type(error).__name__}: {error}") from error
+        self._check_kept(step, graph)
+        return graph, new
+
+    def _check_kept(self, step: Pass, graph: Graph) -> None:
+        old = self.graph
+        if len(graph.outputs) != len(old.outputs):
+            raise GraphError(
+                f"{step.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them "
+                "all, and their order"
+            )
+        count = self._given.get("num_outputs", 0)
+        is_apart = graph.computed == old.computed and graph.outputs[:count] == old.outputs[:count]
+        if old.computed and not is_apart:
+            raise GraphError(
+                f"{step.title} replaced nodes that have run; leave those of graph.computed alone"
+            )
+
+    def _renew(self, step: Pass) -> None:
+        # One of them may rewrite the graph, and so make void what stood: then once more.
+        for _ in range(2 * len(step.requires) + 1):
+            missing = [name for name in step.requires if name not in self.facts]
+            if not missing:
+                return
+            provider = self._providers.get(missing[0]) or self._analyses.get(missing[0])
+            if provider is None or provider is step:
+                break
+            self.run(provider)
+        lacking = ", ".join(repr(name) for name in step.requires if name not in self.facts)
+        raise GraphError(
+            f"{step.title} requires {lacking}, which no earlier pass provides for the graph it is "
+            "given; run one that does before it"
+        )
+
+    def reports(self) -> list[PassReport]:
+        """What each run of a pass did, in order; estimates what each graph needs, which takes a while."""
+        planned: dict[Graph, int] = {}
+        for run in self._runs:
+            if run.after not in planned:
+                planned[run.after] = self._planned_bytes(run.after)
+        return [
+            PassReport(
+                step.name,
+                step.distribution,
+                len(before.nodes),
+                len(after.nodes),
+                seconds * 1e3,
+                planned[after],
+            )
+            for step, before, after, seconds in self._runs
+        ]
+
+    def _planned_bytes(self, graph: Graph) -> int:
+        again = Compilation(graph, self._given, self._analyses)
+        again._providers = {**self._providers, **self._analyses}
+        asking = Pass("report", lambda graph, _: (graph, {}), ("planned_bytes",))
+        again.run(asking)
+        found: int = again.facts["planned_bytes"]
+        return found

@@ -1,0 +1,61 @@
+"""The passes of installed plugins: found by entry point, and in an order that their facts allow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from operad import registry
+from operad.errors import GraphError
+from operad.graph.compilation import FORWARD, TRAINING, Pass
+
+GROUP: Final = "operad.passes"
+
+
+def installed_passes() -> dict[str, Pass]:
+    """The passes of installed plugins, by entry-point name.
+
+    One that cannot be imported, or is no `Pass`, is left out with a warning, and is a `Broken` record of its
+    distribution: graphs bind without it.
+    """
+    found: dict[str, Pass] = {}
+    for name, value, distribution in registry.loaded(GROUP, _problem):
+        assert isinstance(value, Pass)
+        found[name] = value._replace(distribution=distribution)
+    return found
+
+
+def _problem(value: object) -> str | None:
+    """Why an object cannot be used as a pass; None where it can."""
+    if not isinstance(value, Pass):
+        return f"it is {value!r}, expected a Pass"
+    if value.stage not in {FORWARD, TRAINING}:
+        return f"its stage is {value.stage!r}, expected {FORWARD!r} or {TRAINING!r}"
+    return None
+
+
+def passes_of(stage: str, known: Collection[str]) -> list[Pass]:
+    """The passes of plugins in one stage, each after those that provide what it requires; else by name.
+
+    Args:
+        known: Facts that there are without plugins, which order nothing.
+
+    Raises:
+        GraphError: Passes require each other's facts.
+    """
+    waiting = [step for _, step in sorted(installed_passes().items()) if step.stage == stage]
+    ordered: list[Pass] = []
+    while waiting:
+        following = next((step for step in waiting if not _awaits(step, waiting, known)), None)
+        if following is None:
+            names = ", ".join(step.title for step in waiting)
+            raise GraphError(f"passes require facts of each other, so none can be first: {names}")
+        waiting.remove(following)
+        ordered.append(following)
+    return ordered
+
+
+def _awaits(step: Pass, waiting: Sequence[Pass], known: Collection[str]) -> bool:
+    """Whether a pass that still waits provides what `step` requires."""
+    needed = set(step.requires).difference(known, step.provides)
+    return any(needed.intersection(other.provides) for other in waiting)
