@@ -57,13 +57,14 @@ def test_a_server_reads_the_picture_of_its_own_actor_and_no_other(
 ) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     from operad_kvstore_ray import actor
+    from operad_kvstore_ray.envelope import sealed
 
     def server(own: str) -> Any:
         monkeypatch.setattr(actor.ray, "get_runtime_context", lambda: Mock(get_actor_id=lambda: own))
         return actor.ServerActor("server", tuple(od.kvstore.StoreSettings()), False, str(tmp_path), b"key")
 
     first = server("one")
-    first.handle(0, 1, ("note", 7), "life")
-    first.handle(0, 2, ("enter",), "life")  # writes a picture
+    first.handle(sealed(0, 1, "life", message=("note", 7)))
+    first.handle(sealed(0, 2, "life", message=("enter",)))  # writes a picture
     assert server("one")._server.notes() == {0: 7}
     assert server("another")._server.notes() == {}

@@ -237,6 +237,7 @@ class BackwardProgram:
         self._aux: list[int] = []  # the entries of their states
         for number, step in zip(self._read, self._steps, strict=True):
             self._note_read(tape[number], step)
+        recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [step.title for step in passes if step.distribution]:
             self._check_kept(names)
 

@@ -106,9 +106,12 @@ class KernelChoice:
         )
         if not self.candidates:
             page.text("none")
+        parts: dict[tuple[str, ...], list[str]] = {}  # those that say the same together
         for form in self.forms:
-            page.heading(f"Scalar form of {form.part}")
-            for line in form.form or [f"none: {form.reason}"]:
+            parts.setdefault(tuple(form.form or [f"none: {form.reason}"]), []).append(form.part)
+        for lines, names in parts.items():
+            page.heading(f"Scalar form of {', '.join(names)}")
+            for line in lines:
                 page.text(line)
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -30,8 +29,7 @@ instead of all: the array broadcasts to the space as in NumPy."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One value of a form.
 
     Attributes:
@@ -60,22 +58,30 @@ class Result(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class ScalarForm:
-    """A function of elements: the first instructions are its inputs.
+    """A function of elements: the first instructions are its inputs. It never changes.
 
     Forms are equal that compute the same from inputs of the same names, whatever they are called themselves.
     """
 
-    name: str
-    inputs: tuple[str, ...]
-    instructions: tuple[Instruction, ...]
-    results: tuple[Result, ...]
-    _key: str = field(init=False, repr=False)
+    __slots__ = ("_key", "inputs", "instructions", "name", "results")
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        instructions: tuple[Instruction, ...],
+        results: tuple[Result, ...],
+    ) -> None:
+        self.name = name
+        self.inputs = inputs
+        self.instructions = instructions
+        self.results = results
         # A text tells -0.0 from 0.0 and finds NaN equal to NaN; its hash is computed once.
-        object.__setattr__(self, "_key", repr((self.instructions, self.results)))
+        self._key = repr((instructions, results))
+
+    def __repr__(self) -> str:
+        return f"ScalarForm {self.text()}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ScalarForm) and self._key == other._key

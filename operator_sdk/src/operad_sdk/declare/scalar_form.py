@@ -15,7 +15,7 @@ import numpy as np
 
 from operad.context import cpu
 from operad.dtypes import DType
-from operad.errors import OperadError
+from operad.errors import OperadError, ShapeError
 from operad.operator import OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
@@ -84,7 +84,10 @@ def _traced(
     """The form for some lengths, and its iteration space."""
     shapes = _renumbered(in_shapes, lengths)
     context: Any = TracingContext(cpu(), is_train, Namespace(np, FORM))
-    inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
+    try:
+        inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
+    except ShapeError:
+        raise TraceError("its parameters say how long axes are") from None
     if inferred[0][0] != list(shapes):
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]

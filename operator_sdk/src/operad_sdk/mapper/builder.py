@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -204,7 +203,7 @@ class Builder:
         kept = [i for i, step in enumerate(self._steps) if i in needed or step.op == "input"]
         renumbered = {old: new for new, old in enumerate(kept)}
         steps = tuple(
-            replace(self._steps[i], args=tuple(renumbered[j] for j in self._steps[i].args), axes=axes.get(i))
+            self._steps[i]._replace(args=tuple(renumbered[j] for j in self._steps[i].args), axes=axes.get(i))
             for i in kept
         )
         ends = tuple(one._replace(position=renumbered[one.position]) for one in named)

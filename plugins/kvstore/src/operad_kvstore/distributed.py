@@ -277,19 +277,16 @@ class DistStore(KVStore):
         if codec is None:
             return Packet(bucket, values, None, home, clocks)
         residuals = {name: self._residual(name, home) for name in clocks}
-        words = compressed(bucket, values, residuals, codec)
-        return Packet(bucket, words, codec.threshold, home, clocks)
+        return Packet(bucket, compressed(bucket, values, residuals, codec), codec.threshold, home, clocks)
 
     def _residual(self, key: Key, home: int) -> Array:
         """What compression has held back of the elements of a key that a server has."""
         if key not in self._residuals:
             self._residuals[key] = np.zeros(math.prod(self._table.get("push", key).shape), np.float32)
-        (part,) = (part for part in self._transport.parts(key) if part.home == home)
+        part = next(part for part in self._transport.parts(key) if part.home == home)
         return self._residuals[key][part.start : part.stop]
 
-    def _write(
-        self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Array | NDArray]]
-    ) -> None:
+    def _write(self, groups: Groups, pull: Callable[[Mapping[Key, int]], Mapping[Key, Any]]) -> None:
         clocks = {name: self._clocks[name] for name in groups}
 
         def write() -> None:

@@ -147,12 +147,7 @@ class Server:
     def values(
         self, keys: Sequence[Key], copied: Callable[[dict[Key, Array]], Any] = deepcopy
     ) -> tuple[tuple[int, ...], Any]:
-        """The numbers of the last rounds of keys, and copies of their values.
-
-        Args:
-            keys: Which.
-            copied: Makes what is returned of the values' memory, which changes afterwards.
-        """
+        """The numbers of the last rounds of keys, and what `copied` makes of the memory of their values."""
         with self._changed:
             return self.versions(keys), copied(self._shard.views(keys))
 

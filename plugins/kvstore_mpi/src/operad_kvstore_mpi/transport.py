@@ -13,14 +13,14 @@ values stay equal; each agreement compares a checksum of the last sum.
 
 from __future__ import annotations
 
-import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 import numpy as np
 
 import operad as od
+from operad_kvstore_mpi.requests import Array, Requests
 
 CHUNK_BYTES: Final = 1 << 20
 CHUNKS_AT_A_TIME: Final = 4
@@ -28,10 +28,6 @@ SHORT_BYTES: Final = 1 << 16
 """So much comes with an agreement at most, from all other workers."""
 _LINE_BYTES: Final = 256
 _TAGS: Final = 1 << 14
-_SPIN_S: Final = 0.0005
-_NAP_S: Final = 0.0001
-
-Array = np.ndarray[Any, Any]
 
 
 @final
@@ -44,14 +40,11 @@ class MpiTransport:
     """
 
     def __init__(self, comm: Any, timeout_s: float) -> None:
-        self._comm, self._timeout_s = comm, timeout_s
+        self._comm, self._requests = comm, Requests(comm, timeout_s)
         self._shard = od.kvstore.Shard()
         self._sizes: dict[Any, int] = {}
         self._num_agreed = 0
         self._checksum = 0
-        self._broken: Exception | None = None
-        self._in_flight: list[Any] = []  # of a wait that failed: MPI may still write there
-        self._lost: list[int] = []
         self._short_bytes = SHORT_BYTES // max(self.num_workers - 1, 1) & ~7
         # Of an agreement: a worker that does something else may send more than this one expects.
         self._lines = np.empty((self.num_workers, _LINE_BYTES + self._short_bytes), np.uint8)
@@ -69,7 +62,7 @@ class MpiTransport:
     @property
     def is_sound(self) -> bool:
         """Whether the workers still know what the others do."""
-        return self._broken is None
+        return self._requests.broken is None
 
     def place(self, key: Any, value: Array, *, may_cut: bool) -> None:
         """Values are everywhere."""
@@ -86,7 +79,9 @@ class MpiTransport:
         )
         for key, value in values.items():
             flat = np.ascontiguousarray(value).reshape(-1).copy()
-            self._settle([self._comm.Ibcast(flat.view(np.uint8), root=0)], f"init of key {key!r}", [flat])
+            self._requests.settle(
+                [self._comm.Ibcast(flat.view(np.uint8), root=0)], f"init of key {key!r}", [flat]
+            )
             self._shard.put({key: flat.reshape(value.shape)})
 
     def push(self, packets: Sequence[Any]) -> None:
@@ -104,7 +99,7 @@ class MpiTransport:
 
     def pull(self, clocks: Mapping[Any, int]) -> Mapping[Any, od.NDArray]:
         """This worker's values, which are those of all."""
-        self._check()
+        self._requests.check()
         self._shard.check_moved(clocks)
         found: Mapping[Any, od.NDArray] = self._shard.get(clocks)
         return found
@@ -132,7 +127,7 @@ class MpiTransport:
         """The numbers of all workers."""
         self._agree("gather")
         mine, gathered = np.array([number], np.int64), np.empty(self.num_workers, np.int64)
-        self._settle([self._comm.Iallgather(mine, gathered)], "gather", [mine, gathered])
+        self._requests.settle([self._comm.Iallgather(mine, gathered)], "gather", [mine, gathered])
         return [int(one) for one in gathered]
 
     @property
@@ -142,7 +137,7 @@ class MpiTransport:
 
     def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
         """The states of this worker, which are those of all."""
-        self._check()
+        self._requests.check()
         return [self._shard.states(dump_optimizer)]
 
     def barrier(self) -> None:
@@ -151,7 +146,7 @@ class MpiTransport:
 
     def lost(self) -> Sequence[int]:
         """Those whose end was noticed."""
-        return self._lost
+        return self._requests.lost
 
     def close(self, *, is_idle: bool) -> None:
         """Nothing: the others learn of this worker's end from MPI."""
@@ -185,7 +180,9 @@ class MpiTransport:
         for first in range(0, flat.size, step * CHUNKS_AT_A_TIME):
             some = flat[first : first + step * CHUNKS_AT_A_TIME]
             chunks = [some[start : start + step] for start in range(0, some.size, step)]
-            self._settle([self._comm.Iallreduce(MPI.IN_PLACE, chunk) for chunk in chunks], what, [flat])
+            self._requests.settle(
+                [self._comm.Iallreduce(MPI.IN_PLACE, chunk) for chunk in chunks], what, [flat]
+            )
 
     def _summed_words(self, packet: Any, rows: Sequence[Array] | None, what: str) -> list[tuple[Any, Array]]:
         gathered = np.empty((self.num_workers, packet.payload.size), np.uint32)
@@ -193,7 +190,7 @@ class MpiTransport:
             gathered[...] = rows
         else:
             words = np.ascontiguousarray(packet.payload)
-            self._settle([self._comm.Iallgather(words, gathered)], what, [gathered, words])
+            self._requests.settle([self._comm.Iallgather(words, gathered)], what, [gathered, words])
         self._checksum = zlib.crc32(gathered.tobytes())
         totals: list[tuple[Any, Array]] = []
         for row in gathered:
@@ -207,9 +204,9 @@ class MpiTransport:
 
     def _from_first(self, value: bytes) -> bytes:
         length = np.array([len(value)], np.int64)
-        self._settle([self._comm.Ibcast(length, root=0)], "load_optimizer_states", [length])
+        self._requests.settle([self._comm.Ibcast(length, root=0)], "load_optimizer_states", [length])
         content = np.frombuffer(value, np.uint8).copy() if self.rank == 0 else np.empty(length[0], np.uint8)
-        self._settle([self._comm.Ibcast(content, root=0)], "load_optimizer_states", [content])
+        self._requests.settle([self._comm.Ibcast(content, root=0)], "load_optimizer_states", [content])
         return content.tobytes()
 
     def _agree(self, what: str, payload: Array | None = None) -> Sequence[Array]:
@@ -221,7 +218,7 @@ class MpiTransport:
         Returns:
             The payloads of all, by rank, until the next agreement.
         """
-        self._check()
+        self._requests.check()
         self._num_agreed += 1
         line = f"{zlib.crc32(what.encode()):08x} {self._checksum:08x} {what}".encode()[:_LINE_BYTES]
         num_bytes = _LINE_BYTES if payload is None else _LINE_BYTES + payload.nbytes
@@ -231,9 +228,11 @@ class MpiTransport:
             mine[_LINE_BYTES:] = np.ascontiguousarray(payload).view(np.uint8)
         others = [rank for rank in range(self.num_workers) if rank != self.rank]
         tag = self._num_agreed % _TAGS
-        arriving = [self._begin(self._comm.Irecv, lines[rank], source=rank, tag=tag) for rank in others]
-        leaving = [self._begin(self._comm.Isend, mine, dest=rank, tag=tag) for rank in others]
-        self._settle([*arriving, *leaving], what, [lines], [*others, *others])
+        arriving = [
+            self._requests.begin(self._comm.Irecv, lines[rank], source=rank, tag=tag) for rank in others
+        ]
+        leaving = [self._requests.begin(self._comm.Isend, mine, dest=rank, tag=tag) for rank in others]
+        self._requests.settle([*arriving, *leaving], what, [lines], [*others, *others])
         for rank in others:
             theirs = bytes(lines[rank, :_LINE_BYTES]).decode(errors="replace")
             self._compare(line.decode(errors="replace"), theirs, rank)
@@ -243,7 +242,7 @@ class MpiTransport:
 
     def _compare(self, ours: str, theirs: str, rank: int) -> None:
         if ours[:8] != theirs[:8]:
-            raise self._break(
+            raise self._requests.break_off(
                 od.kvstore.RoundMismatchError(
                     f"rank {self.rank} called {ours[18:].strip()!r}, "
                     f"rank {rank} called {theirs[18:].strip()!r}; "
@@ -252,76 +251,11 @@ class MpiTransport:
                 )
             )
         if ours[9:17] != theirs[9:17]:
-            raise self._break(
+            raise self._requests.break_off(
                 od.kvstore.RoundMismatchError(
                     f"ranks {self.rank} and {rank} got different sums in the last push", [self.rank, rank]
                 )
             )
-
-    def _begin(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        try:
-            return call(*args, **named)
-        except Exception as error:
-            raise self._translated(error, "a message") from error
-
-    def _settle(
-        self, requests: Sequence[Any], what: str, memory: Sequence[Array], of: Sequence[int] | None = None
-    ) -> None:
-        """Wait for requests.
-
-        Args:
-            requests: What MPI was asked to do.
-            what: For messages.
-            memory: What MPI reads and writes meanwhile; kept alive if the wait fails.
-            of: The rank that each request is about, if it is about one.
-        """
-        start = time.monotonic()
-        waiting = list(enumerate(requests))
-        try:
-            while waiting := [(i, request) for i, request in waiting if not request.Test()]:
-                waited_s = time.monotonic() - start
-                if waited_s > self._timeout_s:
-                    raise self._late(sorted({of[i] for i, _ in waiting} if of else ()), what)
-                time.sleep(_NAP_S if waited_s > _SPIN_S else 0)
-        except Exception as error:
-            self._in_flight.append((requests, memory))
-            if isinstance(error, od.kvstore.StoreError):
-                raise
-            raise self._translated(error, what) from error
-
-    def _late(self, ranks: Sequence[int], what: str) -> Exception:
-        names = f"rank{'s' if len(ranks) != 1 else ''} {', '.join(map(str, ranks))}" if ranks else "others"
-        return self._break(
-            od.kvstore.StoreTimeoutError(
-                f"rank {self.rank} waited {self._timeout_s:g} s for {names} in {what}", ranks
-            )
-        )
-
-    def _translated(self, error: Exception, what: str) -> Exception:
-        """What an error of MPI means; under `--with-ft ulfm` that is the loss of a worker."""
-        try:
-            self._comm.Ack_failed(self.num_workers)
-            self._lost = sorted(self._comm.Get_failed().Translate_ranks(None, self._comm.Get_group()))
-        except Exception:  # noqa: BLE001 - an MPI library without that; then the error says what is known
-            self._lost = []
-        if self._lost:
-            names = ", ".join(map(str, self._lost))
-            return self._break(
-                od.kvstore.WorkerLostError(f"rank {names} has ended; lost in {what}", self._lost)
-            )
-        return self._break(od.kvstore.StoreError(f"MPI failed in {what}: {error}"))
-
-    def _break(self, error: Exception) -> Exception:
-        """From now on every call raises `error`: the workers no longer know what the others do."""
-        self._broken = error
-        return error
-
-    def _check(self) -> None:
-        if self._broken is not None:
-            raise od.kvstore.StoreError(
-                f"the store cannot be used any more: {self._broken}; start the job again",
-                getattr(self._broken, "ranks", ()),
-            ) from self._broken
 
 
 def _added(rows: Sequence[Array]) -> Array:
