@@ -36,9 +36,14 @@ WRONG: a number or a count. BROKEN: the engine refuses what it should do. These 
 program did not come to that place this time; NEVER: only a trace function can raise where that does harm;
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
-_CRASHES: Final = {(3, 11): ("in _written",), (3, 13): ("in tape_of", "in _runner")}
+_CRASHES: Final = {
+    (3, 11): ("in _written",),
+    (3, 12): ("in <interpreter trampoline>",),
+    (3, 13): ("in tape_of", "in _runner"),
+}
 """Where an allocation that fails crashes CPython, in lines of Python alone: 3.11 in its iterator over the
-lines of a code, 3.13 where it makes a function or a generator."""
+lines of a code, 3.12 where C calls a function and no frame can be made, 3.13 where it makes a function or a
+generator."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
