@@ -10,7 +10,8 @@ from typing import Final, final
 from operad.errors import FormatError, OperadError, OutOfMemoryError, as_one_of_ours, class_of_both
 
 _OF_CONTENTS: Final = (
-    ValueError, TypeError, LookupError, ArithmeticError, AttributeError, NotImplementedError,
+    ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
+    NotImplementedError,  # a library meets a variant of its format that it does not read
     EOFError, RecursionError, struct.error, zlib.error,
 )  # fmt: skip
 """What code that trusts a file raises where the file holds something else."""
