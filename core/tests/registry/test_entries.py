@@ -31,6 +31,13 @@ def test_a_namespace_is_a_plugins_module(acme):
     assert registry.namespace("acme").value == 7
 
 
+def test_a_namespace_is_looked_for_among_the_files_of_the_core_once(acme, monkeypatch):
+    monkeypatch.setattr(od, "_added", set())
+    assert od.acme.value == 7
+    monkeypatch.setattr(od, "_PathFinder", None)
+    assert od.acme.value == 7
+
+
 def test_a_namespace_that_is_no_module_is_refused(acme):
     with pytest.raises(BrokenPluginError, match=r"namespace 'wrong' .* expected a module"):
         registry.namespace("wrong")
