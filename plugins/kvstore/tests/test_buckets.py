@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import operad as od
 from operad.errors import ParamError
+from operad_kvstore.buckets import pack_now
 
 kv: Any = od.kvstore
 MEGA = 1 << 20
@@ -65,6 +66,16 @@ def test_packed_arrays_are_unpacked_as_they_were() -> None:
     kv.unpack(bucket, flat * 10, targets)
     assert targets["a"].asnumpy().tolist() == [[10, 20], [30, 40]]
     assert targets["b"].asnumpy().tolist() == [50]
+
+
+def test_what_is_packed_now_is_what_is_packed_later() -> None:
+    waiting = od.nd.ones((2, 2)) * 3
+    arrays = {"a": waiting, "empty": od.nd.zeros((0, 3)), "b": waiting[1:], "scalar": od.nd.zeros(())}
+    (bucket,) = kv.plan_buckets([sized(key, array.size) for key, array in arrays.items()])
+    now, later = od.nd.empty(bucket.num_elements), od.nd.empty(bucket.num_elements)
+    pack_now(bucket, arrays, now)
+    kv.pack(bucket, arrays, later)
+    assert now.asnumpy().tolist() == later.asnumpy().tolist() == [3, 3, 3, 3, 3, 3, 0]
 
 
 def test_only_large_arrays_are_cut_into_shards() -> None:

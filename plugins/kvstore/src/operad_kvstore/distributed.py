@@ -24,7 +24,7 @@ import numpy as np
 from operad import NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import read_bytes, write_atomically
-from operad_kvstore.buckets import Bucket, Sized, pack, plan_buckets
+from operad_kvstore.buckets import Bucket, Sized, pack, pack_now, plan_buckets
 from operad_kvstore.compression import TwoBit, residuals_of
 from operad_kvstore.courier import Courier
 from operad_kvstore.keys import Key, Remote
@@ -222,17 +222,20 @@ class DistStore(KVStore):
         return groups
 
     def _exchange(self, values: Groups, outs: Groups) -> None:
-        packets = self._packed(values)
+        # This call waits for its answer, so no operation of the engine has to pack what is sent.
+        packets = self._packed(values, pack_now)
         self._write(outs, lambda clocks: self._transport.pushpull(packets(), clocks))
 
     def _take_in(self, groups: Groups) -> None:
-        packets = self._packed(groups)
+        packets = self._packed(groups, pack)
         self._courier.send(lambda: self._transport.push(packets()))
 
     def _copy_out(self, groups: Groups) -> None:
         self._write(groups, self._transport.pull)
 
-    def _packed(self, groups: Groups) -> Callable[[], Sequence[Packet]]:
+    def _packed(
+        self, groups: Groups, fill: Callable[[Bucket, Mapping[Key, NDArray], NDArray], None]
+    ) -> Callable[[], Sequence[Packet]]:
         """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
         self._enter()
         totals: dict[Key, NDArray] = {}
@@ -252,7 +255,7 @@ class DistStore(KVStore):
                 ]
                 for bucket in plan_buckets(sized):
                     flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
-                    pack(bucket, mine, flat)
+                    fill(bucket, mine, flat)
                     filled.append((bucket, flat, home, clocks))
         codec = self._codec
         return lambda: [self._packet(codec, *one) for one in filled]
