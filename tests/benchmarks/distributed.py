@@ -59,10 +59,13 @@ COLUMNS: Final = {
     "ray": Column(("operad", "dist_sync"), "launch"),
     "ray, SGD": Column(("operad", "dist_sync", "--update"), "launch"),
     "ray, asynchronous SGD": Column(("operad", "dist_async", "--update"), "launch"),
+    "ray, bare": Column(("ray", "bare"), "launch"),
     "torch": Column(("torch", "gloo"), "gloo"),
     "mxnet": Column(("mxnet", "dist_sync"), "dmlc"),
 }
-PEERS: Final = ("torch", "mxnet")
+BARE: Final = "ray, bare"
+"""What Ray takes without a store."""
+PEERS: Final = (BARE, "torch", "mxnet")
 DEFAULT: Final = ("mpi", "ray")
 
 
@@ -70,7 +73,11 @@ def main() -> int:
     """Measure columns and print a table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.distributed", description=main.__doc__)
     parser.add_argument("--columns", nargs="+", choices=sorted(COLUMNS), default=list(DEFAULT))
-    parser.add_argument("--peers", action="store_true", help="beside PyTorch's gloo and MXNet's ps-lite")
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="beside PyTorch's gloo, MXNet's ps-lite and an actor of Ray that does nothing",
+    )
     parser.add_argument("--workers", nargs="+", type=int, default=[2], help="how many (default %(default)s)")
     names = [*CASES, BARRIER]
     parser.add_argument("--cases", nargs="+", choices=names, default=names, help="some of the cases")

@@ -3,6 +3,7 @@
     python distributed_worker.py operad dist_sync      # started by `operad launch` or `mpirun`
     python distributed_worker.py mxnet dist_sync       # with DMLC_ROLE and its fellows set
     python distributed_worker.py torch gloo           # with RANK and its fellows set
+    python distributed_worker.py ray bare             # what Ray alone takes; started by `operad launch`
     python distributed_worker.py operad dist_async --update
 
 It connects to the driver at BENCHMARK_PORT, tells its rank, and then takes orders, a line of JSON each: a
@@ -19,12 +20,17 @@ import importlib
 import json
 import os
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 WARM_UP = 2
 """So many rounds of a case go before those that count."""
+SHORT_BYTES = 1 << 16
+"""What the bare actor of Ray gets as bytes."""
 IN_A_ROW = 3
 """How often a worker of an asynchronous store pushes and pulls in one round."""
 
@@ -68,7 +74,7 @@ class Case:
         self._library, self._store, self._name = library, store, name
         self._in_a_row = 10 if name == BARRIER else in_a_row
         # MXNet 1.9.1 overwrites what was pushed by what is pulled, so its sums double in each round.
-        self._adds = library.__name__ != "mxnet" and not is_updated
+        self._adds = library.__name__ not in {"mxnet", "ray"} and not is_updated
         shapes = CASES.get(name, [])
         # Numbers that no other case has, as all share a store.
         first = 1000 * list(CASES).index(name) if shapes else 0
@@ -139,6 +145,84 @@ class Gloo:
         self._distributed.barrier()
 
 
+class Meeting:
+    """An actor of Ray that does nothing but let workers meet: each gets what it has sent."""
+
+    def __init__(self, num_workers: int) -> None:
+        self._num_workers, self._arrived = num_workers, 0
+        self._changed = threading.Condition()
+
+    def meet(self, payload: Any = b"") -> Any:
+        """Return when all workers have called as often."""
+        with self._changed:
+            self._arrived += 1
+            meeting = -(-self._arrived // self._num_workers)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._arrived >= meeting * self._num_workers)
+        return payload
+
+
+class Bare:
+    """The same ways there and back through Ray without a store: what no store on Ray can be faster than.
+
+    Short arrays travel as bytes and long ones as objects, whichever Ray carries sooner.
+    """
+
+    def __init__(self, ray: Any) -> None:
+        ray.init(address=os.environ["RAY_ADDRESS"], namespace="bare", logging_level=40, log_to_driver=False)
+        self._ray = ray
+        self.rank, self.num_workers = (
+            int(os.environ[f"OPERAD_KV_{name}"]) for name in ("RANK", "NUM_WORKERS")
+        )
+        options = {
+            "name": "meeting",
+            "get_if_exists": True,
+            "num_cpus": 0,
+            "max_concurrency": self.num_workers,
+        }
+        self._meeting = ray.remote(Meeting).options(**options).remote(self.num_workers)
+
+    def init(self, keys: Any, values: Any) -> None:
+        """Nothing: nothing is stored."""
+
+    def pushpull(self, _: Any, value: Any, out: Any) -> None:
+        """Send `value`, and write what comes back into `out`."""
+        values, outs = (value, out) if isinstance(value, list) else ([value], [out])
+        payload = np.concatenate([one.reshape(-1) for one in values])
+        is_short = payload.nbytes <= SHORT_BYTES
+        answer = self._ray.get(self._meeting.meet.remote(payload.tobytes() if is_short else payload))
+        whole = np.frombuffer(answer, payload.dtype) if is_short else answer
+        start = 0
+        for target in outs:
+            target[...] = whole[start : start + target.size].reshape(target.shape)
+            start += target.size
+
+    def _barrier(self) -> None:
+        self._ray.get(self._meeting.meet.remote())
+
+
+class NumpyArrays:
+    """NumPy's functions under MXNet's names."""
+
+    def ones(self, shape: Any) -> Any:
+        """Of single precision."""
+        return np.ones(shape, "float32")
+
+    def zeros(self, shape: Any) -> Any:
+        """Likewise."""
+        return np.zeros(shape, "float32")
+
+    def waitall(self) -> None:
+        """Nothing: all is done at once."""
+
+
+class NumpyLibrary:
+    """NumPy with `nd`, for Ray's column."""
+
+    __name__ = "ray"
+    nd = NumpyArrays()
+
+
 class TorchArrays:
     """PyTorch's functions under MXNet's names."""
 
@@ -168,7 +252,10 @@ class Clock:
 
     def start(self) -> None:
         """Begin a round."""
-        self._begun = (time.perf_counter(), time.process_time(), processor_seconds(self._servers))
+        servers = processor_seconds(
+            self._servers
+        )  # takes a millisecond or more, which is no part of the round
+        self._begun = (time.perf_counter(), time.process_time(), servers)
 
     def stop(self, times: int) -> None:
         """End a round in which something was done so many times."""
@@ -214,7 +301,7 @@ def _barrier(store: Any) -> None:
 def main() -> None:
     """Time what the driver asks for."""
     parser = argparse.ArgumentParser(description="time pushpull as one worker")
-    parser.add_argument("library", help="operad, mxnet or torch")
+    parser.add_argument("library", help="operad, mxnet, torch or ray")
     parser.add_argument("kvstore", help="type of the store")
     parser.add_argument("--update", action="store_true", help="let an optimizer move the values")
     options = parser.parse_args()
@@ -224,6 +311,8 @@ def main() -> None:
     if options.library == "torch":
         store: Any = Gloo(library)
         library = Torch(library)
+    elif options.library == "ray":
+        store, library = Bare(library), NumpyLibrary()
     else:
         store = library.kv.create(options.kvstore)
     if options.update:
