@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import ArgumentError, FormatError
-from operad_kvstore.pictures import from_bytes, to_bytes
+from operad import config
+from operad.errors import ArgumentError, FormatError, LimitError
+from operad_kvstore.pictures import from_bytes, of_form, to_bytes
+from operad_kvstore.server import Server
+from operad_kvstore.settings import StoreSettings
 
 TREE: dict[Any, Any] = {
     "w": np.arange(6, dtype=np.float16).reshape(2, 3),
@@ -43,6 +46,25 @@ def test_every_cut_and_every_other_byte_is_read_or_refused_by_an_error_that_name
             from_bytes(bytes(damaged), "its name")
         except FormatError as error:
             assert "its name" in str(error)  # noqa: PT017 - many are read: a number was changed
+
+
+def test_a_picture_of_something_else_is_refused_by_name() -> None:
+    for tree in ({}, {"inbox": []}, [], None, {"shard": {"values": {"w": 1}}}):
+        with pytest.raises(FormatError, match="its name is damaged, or not a picture"), of_form("its name"):
+            Server(StoreSettings(), False).restore(from_bytes(to_bytes(tree), "its name"))
+
+
+def test_a_text_beyond_its_limit_is_refused_by_the_name_of_the_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPERAD_MAX_TEXT_BYTES", "1")
+    config.reload()
+    try:
+        with pytest.raises(LimitError, match="OPERAD_MAX_TEXT_BYTES"):
+            from_bytes(to_bytes(TREE), "it")
+    finally:
+        monkeypatch.undo()
+        config.reload()
 
 
 def test_a_pickle_is_refused() -> None:

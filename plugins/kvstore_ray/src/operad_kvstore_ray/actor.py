@@ -54,7 +54,8 @@ class ServerActor:
         if self._file.exists():
             what = f"the picture {str(self._file)!r}"
             state = od.kvstore.pictures.from_bytes(read_bytes(self._file, what), what)
-            self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
+            with od.kvstore.pictures.of_form(what):
+                self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
 
     @ray.method(concurrency_group=CALLS)
     def join(self, rank: int, life: str) -> Any:
