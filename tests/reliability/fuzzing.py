@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import operad as od
-from tests.reliability.formats import FORMATS, only_distributions_of
+from tests.reliability.formats import FORMATS
+from tests.reliability.seeds.distributions import only_distributions_of
 
 MOST_ADDRESS_SPACE_BYTES = 6 << 30
 """Above what NumPy and the readers need, far below what a count of 64 bits in a file can ask for."""
@@ -39,6 +40,9 @@ _TOKENS = (
     b"true", b"\x00", b"[operad.operators]", b"\xff\xfe", b"\r\n", b"= :", b"Name:", b"Requires-Dist: ;;;",
     b"()", b"(0,)", b"(1000000000,)",
 )  # fmt: skip
+
+_TREES = {"json", "json-old", "initializer"}
+"""Formats that are JSON, of which files are damaged that are JSON still."""
 
 
 def mutated(seeds: list[bytes], rng: random.Random) -> bytes:
@@ -71,7 +75,7 @@ def mutated(seeds: list[bytes], rng: random.Random) -> bytes:
 
 
 def restructured(text: bytes, rng: random.Random) -> bytes:
-    """A symbol file that is JSON still, with one value replaced by another of the file or of none."""
+    """A text that is JSON still, with one value replaced by another of the file or of none."""
     tree = json.loads(text)
     places: list[tuple[Any, Any]] = []
     stack = [tree]
@@ -94,7 +98,7 @@ def restructured(text: bytes, rng: random.Random) -> bytes:
 
 def damaged(kind: str, seeds: list[bytes], rng: random.Random) -> bytes:
     """A file of a format, damaged in a way that its reader does not see at the first byte."""
-    if kind == "json" and rng.random() < 0.6:
+    if kind in _TREES and rng.random() < 0.6:
         return restructured(rng.choice(seeds), rng)
     data = mutated(seeds, rng)
     return FORMATS[kind].repaired(data) if rng.random() < 0.8 else data

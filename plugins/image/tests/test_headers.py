@@ -18,6 +18,7 @@ from operad import config
 from operad.errors import FormatError, LimitError
 from operad_image import codec
 from operad_image.headers import header_of
+from plugins.image.tests.handmade import cmyk
 
 cv2 = pytest.importorskip("cv2")
 
@@ -51,23 +52,6 @@ def jpeg(height: int, width: int) -> bytes:
     at = content.index(b"\xff\xc0")
     content[at + 5 : at + 9] = struct.pack(">HH", height, width)
     return bytes(content)
-
-
-def cmyk(height: int, width: int, data_bytes: int = 200) -> bytes:
-    table = b"\xff\xdb\x00\x43\x00" + bytes([1] * 64)
-    parts = b"".join(bytes([c, 0x11, 0]) for c in (1, 2, 3, 4))
-    start = b"\xff\xc0" + struct.pack(">HBHHB", 20, 8, height, width, 4) + parts
-    codes = b"".join(
-        b"\xff\xc4\x00\x14" + kind + bytes([1] + [0] * 15) + b"\x00" for kind in (b"\x00", b"\x10")
-    )
-    scan = (
-        b"\xff\xda"
-        + struct.pack(">HB", 14, 4)
-        + b"".join(bytes([c, 0]) for c in (1, 2, 3, 4))
-        + b"\x00\x3f\x00"
-    )
-    adobe = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
-    return b"\xff\xd8" + adobe + table + start + codes + scan + bytes(data_bytes) + b"\xff\xd9"
 
 
 def progressive(height: int, width: int, scans: int) -> bytes:
