@@ -9,7 +9,8 @@ import pytest
 import operad as od
 from operad import config
 from operad.errors import ArgumentError, FormatError, LimitError
-from operad_kvstore.pictures import from_bytes, of_form, to_bytes
+from operad.files import translated
+from operad_kvstore.pictures import EXPECTED, from_bytes, to_bytes
 from operad_kvstore.server import Server
 from operad_kvstore.settings import StoreSettings
 
@@ -50,7 +51,10 @@ def test_every_cut_and_every_other_byte_is_read_or_refused_by_an_error_that_name
 
 def test_a_picture_of_something_else_is_refused_by_name() -> None:
     for tree in ({}, {"inbox": []}, [], None, {"shard": {"values": {"w": 1}}}):
-        with pytest.raises(FormatError, match="its name is damaged, or not a picture"), of_form("its name"):
+        with (
+            pytest.raises(FormatError, match="its name: expected what a server writes"),
+            translated("its name", EXPECTED),
+        ):
             Server(StoreSettings(), False).restore(from_bytes(to_bytes(tree), "its name"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import operad as od
-from operad.files import read_bytes
+from operad.files import read_bytes, translated
 
 _SETTINGS = od.kvstore.StoreSettings(num_workers=2)
 
@@ -30,5 +30,5 @@ def read_picture(path: Path) -> None:
     """A snapshot, and the server that it makes."""
     what, pictures = "the picture", od.kvstore.pictures
     state: Any = pictures.from_bytes(read_bytes(path, what), what)
-    with pictures.of_form(what):
+    with translated(what, pictures.EXPECTED):
         od.kvstore.Server(_SETTINGS, False).restore(state["server"])

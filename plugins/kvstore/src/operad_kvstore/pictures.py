@@ -13,19 +13,20 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from operad import NDArray, nd
-from operad.errors import ArgumentError, FormatError, OperadError
-from operad.files import parse_json
+from operad.errors import ArgumentError, FormatError
+from operad.files import parse_json, translated
 
 _MAGIC: Final = b"operad server picture 1\n"
 _LENGTH: Final = struct.Struct("<Q")
 _KINDS: Final = "biufV"
+EXPECTED: Final = "what a server writes of itself"
+"""What a picture is, for messages."""
 
 
 def to_bytes(tree: Any) -> bytes:
@@ -55,21 +56,10 @@ def from_bytes(content: bytes, what: str) -> Any:
     if not content.startswith(_MAGIC) or len(content) < start:
         raise FormatError(f"{what} is no picture of a server; it begins with {content[:24]!r}")
     (length,) = _LENGTH.unpack_from(content, len(_MAGIC))
-    with of_form(what):
+    with translated(what, EXPECTED):
         text = parse_json(content[start : start + length], what, constants=True)
         arrays = _arrays(memoryview(content)[start + length :], text["arrays"])
         return _rebuilt(text["tree"], arrays)
-
-
-@contextmanager
-def of_form(what: str) -> Iterator[None]:
-    """Raise a FormatError where what is read here of `what` has another form than expected."""
-    try:
-        yield
-    except OperadError:
-        raise
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise FormatError(f"{what} is damaged, or not a picture of a server: {error!r}") from error
 
 
 def _described(value: Any, arrays: list[Any]) -> Any:

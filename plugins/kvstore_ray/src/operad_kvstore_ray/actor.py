@@ -20,7 +20,7 @@ from typing import Any, Final, final
 import ray
 
 import operad as od
-from operad.files import read_bytes, write_atomically
+from operad.files import read_bytes, translated, write_atomically
 from operad_kvstore_ray.envelope import SHORT_BYTES, opened, sealed_answer
 from operad_kvstore_ray.travelling import Unpacking
 
@@ -54,7 +54,7 @@ class ServerActor:
         if self._file.exists():
             what = f"the picture {str(self._file)!r}"
             state = od.kvstore.pictures.from_bytes(read_bytes(self._file, what), what)
-            with od.kvstore.pictures.of_form(what):
+            with translated(what, od.kvstore.pictures.EXPECTED):
                 self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
 
     @ray.method(concurrency_group=CALLS)
