@@ -86,22 +86,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every round to a file")
     options = parser.parse_args()
     columns = list(dict.fromkeys([*options.columns, *(PEERS if options.peers else ())]))
-    pythons = environments.peers()[0] if set(columns) & set(PEERS) else {}
     cores = os.cpu_count() or 1
-    rounds: Rounds = defaultdict(lambda: defaultdict(list))
-    begun, loads = dt.datetime.now(tz=dt.UTC), [os.getloadavg()[0]]
+    rounds, begun, loads = no_rounds(), dt.datetime.now(tz=dt.UTC), [os.getloadavg()[0]]
     before = load.idle_load(cores)
     for workers in options.workers:
-        with ExitStack() as stack:
-            jobs = {
-                name: stack.enter_context(
-                    Job(COLUMNS[name], workers if name != "local" else 1, pythons.get(name))
-                )
-                for name in columns
-            }
-            for case in options.cases:
-                take_turns(rounds, jobs, case, options.rounds, options.in_a_row)
-                loads.append(os.getloadavg()[0])
+        measure(rounds, loads, columns, workers, options.cases, options.rounds, options.in_a_row)
     if options.json:
         options.json.write_text(record(rounds, begun, loads))
     after = load.idle_load(cores)
@@ -109,6 +98,39 @@ def main() -> int:
     print(f"others' load per core before: {before or 0:.2f}, after: {after or 0:.2f}\n")
     print(table(rounds))
     return 0
+
+
+def no_rounds() -> Rounds:
+    """Those of a run that begins."""
+    return defaultdict(lambda: defaultdict(list))
+
+
+def measure(
+    rounds: Rounds, loads: list[float], columns: Sequence[str], workers: int, cases: Sequence[str],
+    count: int, in_a_row: int = 1,
+) -> None:  # fmt: skip
+    """Let columns with a number of workers take `count` turns in each case, and add what was measured.
+
+    Args:
+        rounds: Gets the rounds.
+        loads: Gets the machine's load after each case.
+        columns: Of `COLUMNS`.
+        workers: How many each has.
+        cases: Of `CASES`, or "barrier".
+        count: See `take_turns`.
+        in_a_row: Likewise.
+    """
+    pythons = environments.peers()[0] if set(columns) & set(PEERS) else {}
+    with ExitStack() as stack:
+        jobs = {
+            name: stack.enter_context(
+                Job(COLUMNS[name], workers if name != "local" else 1, pythons.get(name))
+            )
+            for name in columns
+        }
+        for case in cases:
+            take_turns(rounds, jobs, case, count, in_a_row)
+            loads.append(os.getloadavg()[0])
 
 
 def take_turns(rounds: Rounds, jobs: Mapping[str, Job], case: str, count: int, in_a_row: int) -> None:
