@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -129,8 +130,8 @@ def interrupted_after(
     Args:
         command: What starts the workers.
         environ: Their variables.
-        word: Comes in the line of output after which the signal is sent; what follows is a process that must
-            have ended as well.
+        word: Comes in the line of output after which the signal is sent, before the number of a process that
+            must have ended as well.
         number: The signal.
     """
     # What a shell runs in the background ignores Ctrl-C, and so do its children, unless somebody listens.
@@ -141,8 +142,8 @@ def interrupted_after(
     signal.signal(signal.SIGINT, before)
     try:
         assert started.stdout is not None
-        line = next(line for line in started.stdout if word in line)
-        worker = int(line.partition(word)[2])
+        found = next(filter(None, (re.search(rf"{word} (\d+)$", line) for line in started.stdout)))
+        worker = int(found[1])
         start = time.monotonic()
         os.kill(started.pid, number)
         started.communicate(timeout=LIMIT_S / 2)
@@ -151,7 +152,8 @@ def interrupted_after(
             time.sleep(0.05)
         return time.monotonic() - start, started.returncode
     finally:
-        started.kill()
+        with started:  # which closes its output and waits for its end
+            started.kill()
 
 
 def _is_running(process: int) -> bool:

@@ -192,6 +192,7 @@ def left_before_a_kill() -> None:
         kv.close()
         left.touch()
         return
+    from operad_kvstore_ray.envelope import opened_answer
     from operad_kvstore_ray.link import _LOST as lost_answer  # noqa: N811 - a value here
 
     (link,) = kv._transport._links
@@ -199,7 +200,8 @@ def left_before_a_kill() -> None:
 
     def answer_lost(reference: Any) -> Any:
         found = answer(reference)
-        if isinstance(found, tuple) and len(found) == 3 and not left.with_suffix(".killed").exists():
+        opened = opened_answer(found)
+        if isinstance(opened, tuple) and len(opened) == 3 and not left.with_suffix(".killed").exists():
             while not left.exists():
                 time.sleep(0.01)
             left.with_suffix(".killed").touch()
