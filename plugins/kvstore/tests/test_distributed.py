@@ -353,3 +353,17 @@ def test_the_state_of_a_store_of_one_process_is_taken_over_by_one_worker() -> No
     store, _ = made()
     store.load_state_dict(od.kv.create("device").state_dict())
     assert store.state_dict()["residuals"] == []
+
+
+def test_the_error_of_a_value_is_raised_by_pushpull_and_nothing_is_pushed() -> None:
+    store, transport = made()
+    store.init("w", od.nd.zeros(3))
+    value = od.nd.zeros(3)
+
+    def fail(_: Any) -> None:
+        raise ValueError("boom")
+
+    od.engine.get().push_sync(fail, od.cpu(), mutable_vars=[value._chunk.var])
+    with pytest.raises(ValueError, match="boom"):
+        store.pushpull("w", value, out=od.nd.zeros(3))
+    assert transport.pushed == []
