@@ -53,7 +53,7 @@ _LAZY_NAMES = {
     "waitall": "operad.nd",
 }
 
-_added: set[str] = set()
+_LAZY_ADDED: set[str] = set()
 """Names that plugins were found to add, so that the file system is asked once for modules called so."""
 
 
@@ -63,13 +63,15 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"operad.{name}")
     if name in _LAZY_NAMES:
         return getattr(_import_module(_LAZY_NAMES[name]), name)
-    if name not in _added and (name.startswith("__") or _PathFinder.find_spec(f"operad.{name}", __path__)):
+    if name not in _LAZY_ADDED and (
+        name.startswith("__") or _PathFinder.find_spec(f"operad.{name}", __path__)
+    ):
         # `from operad import storage` asks here first, and imports the module when told there is none.
         raise AttributeError(f"module 'operad' has no attribute {name!r}")
     registry = _import_module("operad.registry")
     added = registry.on_face("operad", name)
     found = registry.namespace(name) if added is None else added
-    _added.add(name)
+    _LAZY_ADDED.add(name)
     return found
 
 

@@ -32,7 +32,7 @@ def test_a_namespace_is_a_plugins_module(acme):
 
 
 def test_a_namespace_is_looked_for_among_the_files_of_the_core_once(acme, monkeypatch):
-    monkeypatch.setattr(od, "_added", set())
+    monkeypatch.setattr(od, "_LAZY_ADDED", set())
     assert od.acme.value == 7
     monkeypatch.setattr(od, "_PathFinder", None)
     assert od.acme.value == 7

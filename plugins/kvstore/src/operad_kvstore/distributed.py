@@ -233,9 +233,7 @@ class DistStore(KVStore):
     def _copy_out(self, groups: Groups) -> None:
         self._write(groups, self._transport.pull)
 
-    def _packed(
-        self, groups: Groups, fill: Callable[[Bucket, Mapping[Key, NDArray], NDArray], None]
-    ) -> Callable[[], Sequence[Packet]]:
+    def _packed(self, groups: Groups, fill: Callable[..., None]) -> Callable[[], Sequence[Packet]]:
         """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
         self._enter()
         totals: dict[Key, NDArray] = {}
@@ -249,10 +247,7 @@ class DistStore(KVStore):
                 totals[name] = parts[0] if len(parts) == 1 else nd.add_n(*parts)
             filled = []
             for home, mine in self._by_home(totals).items():
-                sized = [
-                    Sized(name, array.size, self._table.get("push", name).dtype)
-                    for name, array in mine.items()
-                ]
+                sized = [Sized(name, array.size, array.dtype) for name, array in mine.items()]
                 for bucket in plan_buckets(sized):
                     flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
                     fill(bucket, mine, flat)
