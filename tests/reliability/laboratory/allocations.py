@@ -125,7 +125,7 @@ def main() -> None:
         show(run(__spec__.name, *others))
         return
     trial = Trial(options.what)
-    gc.disable()
+    gc.set_threshold(0)
     conduct(options.subjects, lambda name: trial.keys(name, options.step), trial.attempt)
 
 

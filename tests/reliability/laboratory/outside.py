@@ -313,7 +313,7 @@ def main() -> None:
         return
     sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
-    gc.disable()  # finalizers at random moments would be other points in each run
+    gc.set_threshold(0)  # finalizers at random moments would be other points in each run
     conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt)
 
 

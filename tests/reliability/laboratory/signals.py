@@ -188,7 +188,7 @@ def main() -> None:
         show(run(__spec__.name, *others))
         return
     trial = Trial(options.kind, options.when)
-    gc.disable()
+    gc.set_threshold(0)
     names = options.subjects or list(trial._parts.SUBJECTS)
     conduct(names, lambda name: trial.keys(name, options.count), trial.attempt)
 

@@ -8,6 +8,7 @@ right one.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 import traceback
@@ -23,6 +24,8 @@ from operad import engine as engines
 from operad.engine import nested
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.errors import EngineError, InterruptedOperationError
+from operad.operator import is_np_shape, np_shape
+from operad.program.program import collector_paused
 from tests.reliability.laboratory.trials import BROKEN, LOST, WRONG, Fault
 
 CTX: Final = od.cpu()
@@ -457,6 +460,8 @@ class Scopes(Subject):
             self.inner = self._now()
             with autograd.pause(train_mode=True), od.cpu(2), nested():
                 self.innermost = self._now()
+                with engines.bulk(5), np_shape(), collector_paused():
+                    self.others = self._others()
 
     @staticmethod
     def _now() -> tuple[object, ...]:
@@ -464,12 +469,18 @@ class Scopes(Subject):
         name = od.name.NameManager.current.get("x", "hint")
         return local.state.mode, od.current_context(), group, name, local.state.inside
 
+    @staticmethod
+    def _others() -> tuple[object, ...]:
+        return local.state.bulk_size, is_np_shape(), gc.isenabled()
+
     def check(self, hit: BaseException | None) -> None:
         require(self._now() == (0, od.cpu(0), None, "x", OUTSIDE), f"outside of all it is {self._now()}")
+        require(self._others() == (0, False, True), f"outside of all it is {self._others()}")
         if hit is None:
             require(self.inner == (3, od.cpu(1), "a", "px", OUTSIDE), f"inside it is {self.inner}")
             wanted = (1, od.cpu(2), "a", "px", NESTED)
             require(self.innermost == wanted, f"inside all it is {self.innermost}")
+            require(self.others == (5, True, False), f"inside all it is {self.others}")
 
 
 class Step(Subject):
