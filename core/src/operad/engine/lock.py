@@ -80,7 +80,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any, Final, final
 
 from operad.engine.interrupts import is_from_outside
@@ -90,7 +89,6 @@ GATE: Final = "gate"
 PROFILER: Final = "profiler"
 """The words in `CombiningLock.blockers`."""
 
-_EVER: Final = repeat(None)
 _RETRY_S: Final = 2e-5
 _MOST_RETRIES: Final = 2
 
@@ -199,22 +197,7 @@ class CombiningLock:
                     if not self.is_waited_for or inside == STEP or not self.take(thread):
                         break
                 try:
-                    for _ in _EVER:  # `read`, of what is usual
-                        request = self.next
-                        if request is None or self.current is not None:
-                            break
-                        # commit: begin
-                        following = request.next
-                        self.current = request
-                        self.next = following
-                        if following is None:
-                            self.tail = self
-                        request.next = None
-                        # commit: end
-                        request.step(request)
-                        self.current = None
-                    if self.current is not None:
-                        self.read()
+                    self.read()
                 finally:
                     self.owner = self.token = None  # commit
             finally:
@@ -224,31 +207,33 @@ class CombiningLock:
 
     def read(self) -> None:
         """Do what is requested, first what an exception ended. Under the lock."""
-        while True:
-            request = self.current
-            is_retry = request is not None
-            if not is_retry:
-                request = self.next
-                if request is None:
-                    return
-                # commit: begin
-                following = request.next
-                self.current = request
-                self.next = following
-                if following is None:
-                    self.tail = self
-                request.next = None
-                # commit: end
-            try:
-                request.step(request)
-            except Exception as error:
-                if not (is_retry and self._is_hopeless(error)):
-                    raise
-                self._give_up_on(request, error)
+        if self.current is not None:
+            self._begin_anew(self.current)
+        while (request := self.next) is not None:
             # commit: begin
-            self._retries = 0
-            self.current = None
+            following = request.next
+            self.current = request
+            self.next = following
+            if following is None:
+                self.tail = self
+            request.next = None
             # commit: end
+            request.step(request)
+            self.current = None
+
+    def _begin_anew(self, request: Any) -> None:
+        """Do the step of a request that an exception ended."""
+        try:
+            request.step(request)
+        except Exception as error:
+            if not self._is_hopeless(error):
+                raise
+            if self._give_up is not None:
+                self._give_up(request, error)
+        # commit: begin
+        self._retries = 0
+        self.current = None
+        # commit: end
 
     def _is_hopeless(self, error: Exception) -> bool:
         """Whether the current step has now raised three times by itself: a mistake of the engine."""
@@ -256,10 +241,6 @@ class CombiningLock:
             return False
         self._retries += 1
         return self._retries >= _MOST_RETRIES
-
-    def _give_up_on(self, request: Request, error: Exception) -> None:
-        if self._give_up is not None:
-            self._give_up(request, error)
 
     @property
     def is_busy(self) -> bool:
