@@ -24,7 +24,7 @@ from tests.reliability.laboratory.subjects import (
     judge,
     traced,
 )
-from tests.reliability.laboratory.trials import BROKEN, Fault, conduct, run, show
+from tests.reliability.laboratory.trials import BROKEN, Fault, conduct, report_of
 
 WARM_UP: Final = 12
 MOST_HEADROOM: Final = 60
@@ -121,8 +121,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        others = [argument for argument in sys.argv[1:] if argument != "--report"]
-        show(run(__spec__.name, *others))
+        report_of(__spec__.name)
         return
     trial = Trial(options.what)
     gc.set_threshold(0)

@@ -36,7 +36,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.laboratory.subjects import SUBJECTS, Subject, Unraisable, judge, traced
-from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, run, show
+from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, report_of
 
 WARM_UP: Final = 12
 """Runs before the first that is looked at, after which caches are full and workers hired."""
@@ -308,8 +308,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        others = [argument for argument in sys.argv[1:] if argument != "--report"]
-        show(run(__spec__.name, *others))
+        report_of(__spec__.name)
         return
     sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))

@@ -412,10 +412,12 @@ class Update(Arrays):
 
     def __init__(self) -> None:
         super().__init__()
-        self.weight, self.momentum = nd.array(ONES), nd.zeros((8, 8))
+        # In float64, since the weight is exact after as many steps as a loop makes before a signal comes.
+        self.weight, self.step = nd.array(ONES, dtype="float64"), nd.array(ONES * 2.0, dtype="float64")
+        self.momentum = nd.zeros((8, 8), dtype="float64")
 
     def act(self) -> None:
-        nd.sgd_mom_update(self.weight, self.y, self.momentum, lr=0.5, momentum=1.0, out=self.weight)
+        nd.sgd_mom_update(self.weight, self.step, self.momentum, lr=0.5, momentum=1.0, out=self.weight)
 
     def check(self, hit: BaseException | None) -> None:
         weight, momentum = value(self.weight, hit), value(self.momentum, hit)

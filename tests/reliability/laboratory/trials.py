@@ -182,6 +182,12 @@ def faults(verdicts: Iterable[Verdict], most: int = 6) -> str:
     return listed and f"{len(found)} faults\n{listed}"
 
 
+def report_of(module: str) -> None:
+    """Conduct the trials that the command line asks `module` for, under these settings, and print them."""
+    settings = {name[7:].lower(): value for name, value in os.environ.items() if name.startswith("OPERAD_")}
+    show(run(module, *[argument for argument in sys.argv[1:] if argument != "--report"], **settings))
+
+
 def show(verdicts: Sequence[Verdict]) -> None:
     """Print the table and the faults."""
     for subject, counts in table(verdicts).items():
