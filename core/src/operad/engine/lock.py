@@ -12,10 +12,10 @@ must not *wait*, because the holder is below it on the same stack; `ThreadState.
 Python function, at a backward jump and after a call of C code, and nowhere else (CPython 3.11 to 3.13). So a
 straight stretch of code without a call, a loop or an allocation is one step, whatever happens: a *commit*.
 Everything that must hold together is written in one, between `# commit: begin` and `# commit: end`, or on
-one line marked `# commit`. Only its first instruction may fail. What needs an allocation, such as a count, is
-computed before. One call of C code may be the last thing in it, since checks come behind calls:
-`# commit: end with a call`. No store in it lets go of the last reference to what a program made, since a
-finalizer would run there. A `finally` that must happen has no call before its commit. Directly inside a
+one line marked `# commit`. Only what stands before its first store may fail: an item that is not there, a
+list that finds no memory to become shorter. What needs an allocation, such as a count, is computed before.
+One call of C code may be the last thing in it, since checks come behind calls: `# commit: end with a call`.
+No store in it lets go of the last reference to what a program made, since a finalizer would run there. A `finally` that must happen has no call before its commit. Directly inside a
 `try`, loops are `for` loops: since Python 3.12 the jump back of a `while` stands outside of the `try`, and
 what comes there would pass the `finally` by.
 

@@ -151,8 +151,8 @@ class ThreadedRunner(Runner):
         try:
             # commit: begin
             event = pool.idle[-1]
-            pool.is_waking = True
             del pool.idle[-1]
+            pool.is_waking = True
             event.release()
             # commit: end with a call
         except IndexError:  # no worker is idle, or the last one has just found work by itself
