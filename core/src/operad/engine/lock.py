@@ -15,9 +15,10 @@ Everything that must hold together is written in one, between `# commit: begin` 
 one line marked `# commit`. Only what stands before its first store may fail: an item that is not there, a
 list that finds no memory to become shorter. What needs an allocation, such as a count, is computed before.
 One call of C code may be the last thing in it, since checks come behind calls: `# commit: end with a call`.
-No store in it lets go of the last reference to what a program made, since a finalizer would run there. A `finally` that must happen has no call before its commit. Directly inside a
-`try`, loops are `for` loops: since Python 3.12 the jump back of a `while` stands outside of the `try`, and
-what comes there would pass the `finally` by.
+No store in it lets go of the last reference to what a program made, since a finalizer would run there. A
+`finally` that must happen has no call before its commit. Directly inside a `try`, loops are `for` loops:
+since Python 3.12 the jump back of a `while` stands outside of the `try`, and what comes there would pass the
+`finally` by.
 
 *Steps are begun anew, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
 handler of the program that raises, no memory, no stack. So what a step has done so far stands in the
