@@ -202,7 +202,7 @@ class PushMany(Push):
         require(len(done) <= self.pushed + 1, f"{len(done)} of {self.pushed} pushes ran")
         self.order.clear()
         self.pushed = 0
-        super().check(None)
+        super().check(hit)
 
 
 class PushBehind(Push):
@@ -218,7 +218,11 @@ class PushBehind(Push):
     def __init__(self) -> None:
         super().__init__()
         self.other = self.engine.new_variable()
-        self.held: _Completions = _Completions()
+        self.held = self.completions()
+
+    def completions(self) -> _Completions:
+        """Those of the next time; on the naive engine a push returns when its operation is completed."""
+        return _Completions(is_closed=isinstance(self.engine, engines.NaiveEngine))
 
     def settle(self, kinds: tuple[type[BaseException], ...]) -> BaseException | None:
         self.held.close()
@@ -226,16 +230,16 @@ class PushBehind(Push):
 
     def check(self, hit: BaseException | None) -> None:
         self.held.close()
-        self.held = _Completions()
+        self.held = self.completions()
         super().check(hit)
 
 
 class _Completions:
     """Completions that operations in other threads hand over."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_closed: bool) -> None:
         self._found: list[Callable[[], object]] = []
-        self._is_closed = False
+        self._is_closed = is_closed
 
     def append(self, done: Callable[[], object]) -> None:
         self._found.append(done)
@@ -244,7 +248,7 @@ class _Completions:
 
     def complete(self) -> None:
         """Complete the first one, which another thread may still have to bring, unless it failed to."""
-        for _ in range(_PATIENCE):
+        for _ in range(0 if self._is_closed else _PATIENCE):
             if self._found:
                 self._found[0]()
                 del self._found[0]
