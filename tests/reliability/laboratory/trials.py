@@ -8,14 +8,17 @@ comes after; so does a trial that does not end in time, which is a verdict and n
 
 from __future__ import annotations
 
+import ast
 import faulthandler
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.processes import environment
@@ -37,13 +40,15 @@ program did not come to that place this time; NEVER: only a trace function can r
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
 _CRASHES: Final = {
-    (3, 11): ("in _written",),
-    (3, 12): ("in <interpreter trampoline>",),
-    (3, 13): ("in tape_of", "in _runner"),
+    (3, 11): ("_written",),
+    (3, 12): ("_get_code_position", "enlist", "<interpreter trampoline>"),
+    (3, 13): ("_get_code_position", "enlist", "apply", ""),
 }
-"""Where an allocation that fails crashes CPython, in lines of Python alone: 3.11 in its iterator over the
-lines of a code, 3.12 where C calls a function and no frame can be made, 3.13 where it makes a function or a
-generator."""
+"""Functions in which an allocation that fails crashes CPython, in lines of Python alone: in its iterator over
+the lines of a code, where it refers weakly to an object, where C calls a function and no frame can be made.
+Since 3.12 it crashes where it makes a function or a generator, too."""
+
+_CURRENT: Final = re.compile(r'Current thread [^\n]*\n  File "?([^"\n]*?)"?, line (\S+) in (.*)')
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -159,10 +164,25 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
             yield Verdict(key, line["kind"], line["text"])
             key = None
     if key is not None:
-        is_known = "Segmentation fault" in stderr and any(
-            place in stderr for place in _CRASHES.get(sys.version_info[:2], ())
-        )
-        yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
+        kind = HANG if "Timeout" in stderr else PYTHON if _is_known_crash(stderr) else CRASH
+        yield Verdict(key, kind, stderr)
+
+
+def _is_known_crash(stderr: str) -> bool:
+    """Whether the interpreter itself crashed for want of memory, as it is known to."""
+    found, version = _CURRENT.search(stderr), sys.version_info[:2]
+    if "Segmentation fault" not in stderr or found is None:
+        return False
+    path, line, name = found.groups()
+    is_named = name.strip() in _CRASHES.get(version, ())
+    return is_named or (version >= (3, 12) and _makes_function(path, int(line)))
+
+
+def _makes_function(path: str, line: int) -> bool:
+    """Whether a line begins a function, or a generator in the midst of an expression."""
+    tree = ast.parse(Path(path).read_text())
+    makers = (ast.FunctionDef, ast.GeneratorExp, ast.Lambda)
+    return any(isinstance(node, makers) and node.lineno == line for node in ast.walk(tree))
 
 
 def table(verdicts: Iterable[Verdict]) -> dict[str, Counter[str]]:
