@@ -169,8 +169,9 @@ class ThreadedRunner(Runner):
             self._dispatcher.lock.do(_Wake(lambda wake: self._wake(wake.pool), pool))
 
     def after(self) -> None:
-        """Hire the workers asked for."""
+        """Hire the workers asked for, and go on with what an exception kept a waiting thread from."""
         self._dispatcher.lock.has_after = False
+        self._put_helpers_down()
         while self._hires:
             try:
                 # commit: begin
@@ -336,6 +337,9 @@ class ThreadedRunner(Runner):
             # commit: end
             try:
                 self._put_down(worker)
+            except BaseException:
+                self._dispatcher.lock.has_after = True  # who calls the engine next does it
+                raise
             finally:
                 worker.is_serving = False  # commit
         self._wake_next(pool)
@@ -354,6 +358,13 @@ class ThreadedRunner(Runner):
 
     def heal(self) -> None:
         """See `Runner`."""
+        self.after()
+        for pool in (self._cpu, *self._gpus.values()):
+            if pool.ready:
+                pool.is_waking = False  # who was on the way may have been lost
+                self._wake_next(pool)
+
+    def _put_helpers_down(self) -> None:
         for helper in tuple(self._helpers):
             # commit: begin
             if helper.is_serving:
@@ -364,12 +375,7 @@ class ThreadedRunner(Runner):
                 self._put_down(helper)
             finally:
                 helper.is_serving = False  # commit
-        if self._hires:
-            self.after()
-        for pool in (self._cpu, *self._gpus.values()):
-            if pool.ready:
-                pool.is_waking = False  # who was on the way may have been lost
-                self._wake_next(pool)
+        self._wake_next(self._cpu)
 
     def end(self) -> None:
         """Let the workers go; one that is hired later leaves when it has nothing to do."""
