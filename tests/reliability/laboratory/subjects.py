@@ -46,19 +46,26 @@ def check_at_rest() -> None:
     ran: list[object] = []
     var = engine.new_variable()
     engine.push_sync(ran.append, CTX, (), (var,))
+    require(_comes(lambda: ran), "what is pushed runs only once a thread waits for it", BROKEN)
     engine.wait_for_var(var)
     require(len(ran) == 1, f"a push ran {len(ran)} times")
-    for _ in range(_PATIENCE):
-        if engine.run_inline(ran.append, (2,), CTX, (), (var,), None):
-            break
-        time.sleep(1e-4)
-    require(len(ran) == 2, "nothing runs inline any more: the lock is not free, or something blocks", BROKEN)
+    runs_inline = _comes(lambda: engine.run_inline(ran.append, (2,), CTX, (), (var,), None))
+    require(runs_inline, "nothing runs inline any more: the lock is not free, or something blocks", BROKEN)
     pending = engine._queue.pending
     require(pending == 0, f"{pending} operations are pending after all were waited for")
     with_mode = autograd.is_recording(), autograd.is_training()
     require(
         with_mode == (False, False), f"recording and training are {with_mode} outside of any scope", BROKEN
     )
+
+
+def _comes(condition: Callable[[], object]) -> bool:
+    """Whether a condition holds now or in a while; other threads run meanwhile, and nothing is healed."""
+    for _ in range(_PATIENCE):
+        if condition():
+            return True
+        time.sleep(1e-4)
+    return False
 
 
 def caused_by(error: BaseException | None, cause: BaseException | None) -> bool:
@@ -248,12 +255,9 @@ class _Completions:
 
     def complete(self) -> None:
         """Complete the first one, which another thread may still have to bring, unless it failed to."""
-        for _ in range(0 if self._is_closed else _PATIENCE):
-            if self._found:
-                self._found[0]()
-                del self._found[0]
-                return
-            time.sleep(1e-4)
+        if not self._is_closed and _comes(lambda: self._found):
+            self._found[0]()
+            del self._found[0]
 
     def close(self) -> None:
         """Complete what was brought and what will be."""

@@ -42,13 +42,13 @@ PYTHON: the interpreter itself crashed, at a place that is known for it."""
 _CRASHES: Final = {
     (3, 11): ("_written",),
     (3, 12): ("_get_code_position", "enlist", "<interpreter trampoline>"),
-    (3, 13): ("_get_code_position", "enlist", "apply", ""),
+    (3, 13): ("_get_code_position", "enlist", ""),
 }
 """Functions in which an allocation that fails crashes CPython, in lines of Python alone: in its iterator over
 the lines of a code, where it refers weakly to an object, where C calls a function and no frame can be made.
 Since 3.12 it crashes where it makes a function or a generator, too."""
 
-_CURRENT: Final = re.compile(r'Current thread [^\n]*\n  File "?([^"\n]*?)"?, line (\S+) in (.*)')
+_FRAME: Final = re.compile(r'^  File "?(.*?)"?, line (\S+) in (.*)$', re.MULTILINE)
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -170,12 +170,13 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
 
 def _is_known_crash(stderr: str) -> bool:
     """Whether the interpreter itself crashed for want of memory, as it is known to."""
-    found, version = _CURRENT.search(stderr), sys.version_info[:2]
-    if "Segmentation fault" not in stderr or found is None:
+    frames, version = _FRAME.findall(stderr.partition("Current thread")[2]), sys.version_info[:2]
+    if "Segmentation fault" not in stderr or not frames:
         return False
-    path, line, name = found.groups()
-    is_named = name.strip() in _CRASHES.get(version, ())
-    return is_named or (version >= (3, 12) and _makes_function(path, int(line)))
+    if any(name in _CRASHES.get(version, ()) for _, _, name in frames[:2]):
+        return True
+    path, line, _ = frames[0]
+    return version >= (3, 12) and _makes_function(path, int(line))
 
 
 def _makes_function(path: str, line: int) -> bool:
