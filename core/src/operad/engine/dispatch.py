@@ -237,7 +237,7 @@ class Dispatcher:
 
     def wait_for_var(self, var: Var, write: bool) -> None:
         """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
-        self.runner.help(lambda: self.is_done(var, write))
+        self.runner.help(partial(self.is_done, var, write))
         if self.is_done(var, write) and var.failure is None:
             return
         event, found = new_event(), []

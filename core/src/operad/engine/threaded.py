@@ -121,19 +121,18 @@ class ThreadedRunner(Runner):
         if worker is None or last is None or last.state < TAKEN or last.state == CALLED or block.is_gpu:
             self.offer(block)
             return
-        ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
-        is_deletion = block.opr.kind == DELETE
-        if last.state == TAKEN:  # the worker has its next one
-            heappush(ready, item)
-            if not is_deletion:
-                self._wake(worker.pool)
-        elif is_deletion or (ready and ready[0] < item):
-            heappush(ready, item)  # the worker looks here before it rests
-        else:
-            # commit: begin
-            worker.block = block
-            block.state = TAKEN
-            # commit: end
+        ready, is_later = worker.pool.ready, last.state == TAKEN or block.opr.kind == DELETE
+        if is_later or ready:
+            item = (block.opr.rank, block.order, block.seq, block)
+            if is_later or (ready and ready[0] < item):
+                heappush(ready, item)  # the worker looks here before it rests
+                if last.state == TAKEN and block.opr.kind != DELETE:  # it has its next one
+                    self._wake(worker.pool)
+                return
+        # commit: begin
+        worker.block = block
+        block.state = TAKEN
+        # commit: end
 
     def _gpu_pool(self, block: OprBlock) -> WorkerPool:
         kind = block.opr.prop
