@@ -8,17 +8,14 @@ comes after; so does a trial that does not end in time, which is a verdict and n
 
 from __future__ import annotations
 
-import ast
 import faulthandler
 import json
 import os
-import re
 import subprocess
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.processes import environment
@@ -39,16 +36,10 @@ WRONG: a number or a count. BROKEN: the engine refuses what it should do. These 
 program did not come to that place this time; NEVER: only a trace function can raise where that does harm;
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
-_CRASHES: Final = {
-    (3, 11): ("_written",),
-    (3, 12): ("_get_code_position", "enlist", "<interpreter trampoline>"),
-    (3, 13): ("_get_code_position", "enlist", ""),
-}
-"""Functions in which an allocation that fails crashes CPython, in lines of Python alone: in its iterator over
-the lines of a code, where it refers weakly to an object, where C calls a function and no frame can be made.
-Since 3.12 it crashes where it makes a function or a generator, too."""
-
-_FRAME: Final = re.compile(r'^  File "?(.*?)"?, line (\S+) in (.*)$', re.MULTILINE)
+_CRASHES: Final = ("in _written",)
+"""Where an allocation that fails crashes CPython 3.11, in lines of Python alone: its iterator over the lines of
+a code. Since 3.12 it crashes where it makes a function or a generator, at once or when that is used, and so
+anywhere."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -147,7 +138,7 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         is_over = bool(lines) and "over" in lines[-1]
         begun = len(verdicts)
-        verdicts += _verdicts(lines, done.stderr)
+        verdicts += _verdicts(lines, done.stderr, is_starved="memory" in arguments)
         if is_over:
             return verdicts
         if len(verdicts) == begun:
@@ -155,7 +146,7 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
     return verdicts
 
 
-def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdict]:
+def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str, is_starved: bool) -> Iterable[Verdict]:
     key = None
     for line in lines:
         if "key" in line:
@@ -164,26 +155,12 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
             yield Verdict(key, line["kind"], line["text"])
             key = None
     if key is not None:
-        kind = HANG if "Timeout" in stderr else PYTHON if _is_known_crash(stderr) else CRASH
-        yield Verdict(key, kind, stderr)
-
-
-def _is_known_crash(stderr: str) -> bool:
-    """Whether the interpreter itself crashed for want of memory, as it is known to."""
-    frames, version = _FRAME.findall(stderr.partition("Current thread")[2]), sys.version_info[:2]
-    if "Segmentation fault" not in stderr or not frames:
-        return False
-    if any(name in _CRASHES.get(version, ()) for _, _, name in frames[:2]):
-        return True
-    path, line, _ = frames[0]
-    return version >= (3, 12) and _makes_function(path, int(line))
-
-
-def _makes_function(path: str, line: int) -> bool:
-    """Whether a line begins a function, or a generator in the midst of an expression."""
-    tree = ast.parse(Path(path).read_text())
-    makers = (ast.FunctionDef, ast.GeneratorExp, ast.Lambda)
-    return any(isinstance(node, makers) and node.lineno == line for node in ast.walk(tree))
+        is_known = (
+            is_starved
+            and "Segmentation fault" in stderr
+            and (sys.version_info >= (3, 12) or any(place in stderr for place in _CRASHES))
+        )
+        yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
 
 
 def table(verdicts: Iterable[Verdict]) -> dict[str, Counter[str]]:
