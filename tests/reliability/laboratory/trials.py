@@ -37,9 +37,9 @@ program did not come to that place this time; NEVER: only a trace function can r
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
 _CRASHES: Final = ("in _written",)
-"""Where an allocation that fails crashes CPython 3.11, in lines of Python alone: its iterator over the lines of
-a code. Since 3.12 it crashes where it makes a function or a generator, at once or when that is used, and so
-anywhere."""
+"""Where an allocation that fails crashes CPython 3.11, in lines of Python alone: its iterator over the lines
+of a code. Since 3.12 it crashes where it makes a function or a generator, at once or when that is used, and
+so anywhere."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
