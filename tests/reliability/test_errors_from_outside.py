@@ -62,7 +62,7 @@ def test_an_exception_comes_out_of_the_call_at_points_of_all_programs(
 @pytest.mark.parametrize("subject", SUBJECTS)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_an_exception_comes_out_of_the_call_at_every_point(subject: str, setting: str) -> None:
-    _no_faults(OUTSIDE, subject, least=10, **SETTINGS[setting])
+    _no_faults(OUTSIDE, subject, least=5, **SETTINGS[setting])  # the hot path has no more
 
 
 @slow
@@ -119,7 +119,7 @@ def test_a_hundred_signals_stop_their_cells(kind: str, when: str) -> None:
     )
 
 
-STARVED = ["tanh", "dot", "push", "push-wait", "record", "step", "save"]
+STARVED = ["tanh", "dot", "push", "push-wait", "record", "step", "save", "scopes"]
 
 
 @no_hooks

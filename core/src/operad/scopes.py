@@ -2,16 +2,16 @@
 
 The interpreter looks at signals at the entry of each function of Python. An `__exit__` that is one may be
 ended there by Ctrl-C, before its first line: the `with` is over, and what it switched on stays on. So a
-scope is opened by one store, the last thing that its `__enter__` does, and closed by functions of C alone. Of
-these, `io.IOBase.__exit__` is the one that takes what a `with` gives and calls something to be chosen.
+scope is opened by one store, the last thing that its `__enter__` does, and closed by functions of C alone,
+which allocate nothing: there may be no memory. Of these, `io.IOBase.__exit__` is the one that takes what a
+`with` gives and calls something to be chosen.
 """
 
 from __future__ import annotations
 
 import io
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
 from operator import attrgetter, itemgetter, not_
@@ -62,17 +62,19 @@ def closing(owner: object, levels: str, *names: str) -> Callable[[], bool]:
         names: More attributes that the scope has changed.
     """
     level = iter(partial(attrgetter(levels), owner), _NEVER)
-    steps = [
-        map(partial(setattr, owner, name), map(itemgetter(place), level))
-        for place, name in enumerate((*names, levels), start=not names)
-    ]
+    places = enumerate((*names, levels), start=not names)
+    return _storing(owner, {name: map(itemgetter(place), level) for place, name in places})
+
+
+def as_now(owner: object, *names: str) -> Callable[[], bool]:
+    """A function of C that gives an owner's attributes the values that they have now; it gives False."""
+    return _storing(owner, {name: repeat(getattr(owner, name)) for name in names})
+
+
+def _storing(owner: object, values: Mapping[str, Iterable[object]]) -> Callable[[], bool]:
+    """A function of C that gives each attribute its next value, without an allocation, which could fail."""
+    steps = [map(partial(setattr, owner, name), found) for name, found in values.items()]
     return partial(next, map(not_, zip(*steps, strict=False)))
-
-
-def as_now(owner: object, *names: str) -> Callable[[], object]:
-    """A function of C that once gives an owner's attributes the values that they have now."""
-    values = [getattr(owner, name) for name in names]
-    return partial(deque, map(setattr, repeat(owner), names, values), 0)
 
 
 class Levels(threading.local, Generic[T]):

@@ -25,7 +25,8 @@ class Run:
         self.block = OprBlock(Opr(lambda *_: None, (), (Var(),), name="op", is_async=True), cpu())
         self.dispatcher.submit(self.block)
         self.block.state = CALLED
-        self.run = AsyncRun(self.dispatcher, self.block)
+        self.run = AsyncRun(self.dispatcher, "op", False)
+        self.run.block = self.block
 
     def on_complete(self) -> Completion:
         return Completion(self.run, self.dispatcher)
@@ -67,6 +68,15 @@ def test_being_dropped_uncalled_finishes_with_an_engine_error(run: Run) -> None:
     gc.collect()
     run.dispatcher.close_dropped()
     assert "op: on_complete was dropped without being called" in str(run.told[0])
+
+
+def test_being_dropped_before_the_function_is_called_tells_nothing(run: Run) -> None:
+    """An exception came while the run was prepared; the block is called in another one."""
+    run.run.block = None
+    run.on_complete()
+    gc.collect()
+    run.dispatcher.close_dropped()
+    assert run.told == []
 
 
 def test_being_dropped_after_a_call_tells_nothing_more(run: Run) -> None:

@@ -114,6 +114,20 @@ def test_what_a_handler_raises_comes_out_of_the_call_that_it_interrupted(
     naive.wait_for_all()
 
 
+def test_it_comes_out_once_where_the_operation_had_completed_itself(
+    naive: NaiveEngine, alarming: Callable[..., None]
+) -> None:
+    def complete(_: object, on_complete: Callable[[], None]) -> None:
+        on_complete()
+        alarming()
+
+    var = naive.new_variable()
+    with pytest.raises(AlarmError):
+        naive.push_async(complete, CTX, (), (var,))
+    naive.wait_for_var(var)
+    naive.wait_for_all()
+
+
 def test_a_failure_of_the_operation_itself_is_stored(engine: Engine, alarming: Callable[..., None]) -> None:
     """Of the same class, and beside a handler that raises it."""
 

@@ -72,7 +72,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     "STORE_ATTR": "of a slot, see above",
     "DELETE_ATTR": "of a slot, see above",
     "BINARY_SUBSCR": "an item of a list or deque, counted from the front; the index is a constant",
-    "DELETE_SUBSCR": "the same",
+    "DELETE_SUBSCR": "the same; a list may find no memory to become shorter, so no store stands before it",
     "IS_OP": "compares addresses",
     "COMPARE_OP": "of small numbers",
     "UNARY_NOT": "the truth of a built-in object",
@@ -251,6 +251,10 @@ def _faults(piece: Instructions, stretch: Stretch, names: Names) -> Iterator[tup
         why = _why_no_step(each, piece[place - 1][1].opname, names)
         if why is not None:
             yield line or stretch.first, why
+    stores = [place for place, (_, each) in enumerate(piece) if each.opname.endswith("E_ATTR")]
+    for line, each in piece[stores[0] :] if stores else ():
+        if each.opname == "DELETE_SUBSCR":
+            yield line or stretch.first, "DELETE_SUBSCR may fail, and stands behind a store"
     if calls:
         yield from _call_faults(piece, calls, names)
     elif stretch.has_call:

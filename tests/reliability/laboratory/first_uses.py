@@ -31,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 import operad as od
-from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, run, show
+from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, report_of
 
 HOW: Final = ("own", "finalizer", "error", "beside")
 FORKS_IN_S: Final = 0.5
@@ -280,8 +280,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        others = [argument for argument in sys.argv[1:] if argument != "--report"]
-        show(run(__spec__.name, *others))
+        report_of(__spec__.name)
         return
     if options.busy:
         keep_busy()

@@ -18,6 +18,7 @@ With `--lines` the trace function raises at the beginning of each line instead. 
 the interpreter never delivers anything: the closing line of a `with` before `__exit__` is called, the `try:`
 before a block, lines between two stores. What does harm there, and only there, is listed as "never
 delivered": the byte code that was run before the line is none of those at which the interpreter looks.
+Lines inside a commit, which `commits` proves to be one step, are left out.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
+from tests.reliability.laboratory.commits import marks_of
 from tests.reliability.laboratory.subjects import SUBJECTS, Subject, Unraisable, judge, traced
-from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, run, show
+from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, report_of
 
 WARM_UP: Final = 12
 """Runs before the first that is looked at, after which caches are full and workers hired."""
@@ -178,6 +181,8 @@ class Liner:
             elif event == "line":
                 key = code.co_filename, _qualified(code), frame.f_lineno
                 seen[key] += 1
+                if frame.f_lineno in _within_commits(code.co_filename):
+                    return note
                 is_looked_at = before[0] is frame and before[1].startswith(_LOOKS)
                 text = f"{_short(code)}:{frame.f_lineno} {code.co_name}"
                 found.append(Point(*key, seen[key], text, is_looked_at))
@@ -234,6 +239,13 @@ def _trace_opcodes(frame: FrameType, trace: Callable[..., Any]) -> None:
 
 def _qualified(code: CodeType) -> str:
     return f"{code.co_qualname}:{code.co_firstlineno}"
+
+
+@cache
+def _within_commits(filename: str) -> frozenset[int]:
+    """Lines of a source that stand in a commit and do not begin it: the checker of commits proves those."""
+    stretches = marks_of(Path(filename).read_text()).stretches if Path(filename).exists() else []
+    return frozenset(line for each in stretches for line in range(each.first + 1, each.last + 1))
 
 
 def _short(code: CodeType) -> str:
@@ -308,12 +320,11 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        others = [argument for argument in sys.argv[1:] if argument != "--report"]
-        show(run(__spec__.name, *others))
+        report_of(__spec__.name)
         return
     sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
-    gc.disable()  # finalizers at random moments would be other points in each run
+    gc.set_threshold(0)  # finalizers at random moments would be other points in each run
     conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt)
 
 

@@ -16,14 +16,13 @@ import os
 import random
 import signal
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final
 
-from tests.reliability.laboratory.trials import BROKEN, LOST, Fault, conduct, run, show
+from tests.reliability.laboratory.trials import BROKEN, LOST, Fault, conduct, report_of
 
 WARM_UP: Final = 12
 MOST_DELAY_S: Final = 0.0008
@@ -184,11 +183,10 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        others = [argument for argument in sys.argv[1:] if argument != "--report"]
-        show(run(__spec__.name, *others))
+        report_of(__spec__.name)
         return
     trial = Trial(options.kind, options.when)
-    gc.disable()
+    gc.set_threshold(0)
     names = options.subjects or list(trial._parts.SUBJECTS)
     conduct(names, lambda name: trial.keys(name, options.count), trial.attempt)
 

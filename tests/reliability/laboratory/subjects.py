@@ -8,6 +8,7 @@ right one.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 import traceback
@@ -23,6 +24,8 @@ from operad import engine as engines
 from operad.engine import nested
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.errors import EngineError, InterruptedOperationError
+from operad.operator import is_np_shape, np_shape
+from operad.program.program import collector_paused
 from tests.reliability.laboratory.trials import BROKEN, LOST, WRONG, Fault
 
 CTX: Final = od.cpu()
@@ -43,19 +46,26 @@ def check_at_rest() -> None:
     ran: list[object] = []
     var = engine.new_variable()
     engine.push_sync(ran.append, CTX, (), (var,))
+    require(_comes(lambda: ran), "what is pushed runs only once a thread waits for it", BROKEN)
     engine.wait_for_var(var)
     require(len(ran) == 1, f"a push ran {len(ran)} times")
-    for _ in range(_PATIENCE):
-        if engine.run_inline(ran.append, (2,), CTX, (), (var,), None):
-            break
-        time.sleep(1e-4)
-    require(len(ran) == 2, "nothing runs inline any more: the lock is not free, or something blocks", BROKEN)
+    runs_inline = _comes(lambda: engine.run_inline(ran.append, (2,), CTX, (), (var,), None))
+    require(runs_inline, "nothing runs inline any more: the lock is not free, or something blocks", BROKEN)
     pending = engine._queue.pending
     require(pending == 0, f"{pending} operations are pending after all were waited for")
     with_mode = autograd.is_recording(), autograd.is_training()
     require(
         with_mode == (False, False), f"recording and training are {with_mode} outside of any scope", BROKEN
     )
+
+
+def _comes(condition: Callable[[], object]) -> bool:
+    """Whether a condition holds now or in a while; other threads run meanwhile, and nothing is healed."""
+    for _ in range(_PATIENCE):
+        if condition():
+            return True
+        time.sleep(1e-4)
+    return False
 
 
 def caused_by(error: BaseException | None, cause: BaseException | None) -> bool:
@@ -199,7 +209,7 @@ class PushMany(Push):
         require(len(done) <= self.pushed + 1, f"{len(done)} of {self.pushed} pushes ran")
         self.order.clear()
         self.pushed = 0
-        super().check(None)
+        super().check(hit)
 
 
 class PushBehind(Push):
@@ -215,7 +225,11 @@ class PushBehind(Push):
     def __init__(self) -> None:
         super().__init__()
         self.other = self.engine.new_variable()
-        self.held: _Completions = _Completions()
+        self.held = self.completions()
+
+    def completions(self) -> _Completions:
+        """Those of the next time; on the naive engine a push returns when its operation is completed."""
+        return _Completions(is_closed=isinstance(self.engine, engines.NaiveEngine))
 
     def settle(self, kinds: tuple[type[BaseException], ...]) -> BaseException | None:
         self.held.close()
@@ -223,16 +237,16 @@ class PushBehind(Push):
 
     def check(self, hit: BaseException | None) -> None:
         self.held.close()
-        self.held = _Completions()
+        self.held = self.completions()
         super().check(hit)
 
 
 class _Completions:
     """Completions that operations in other threads hand over."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_closed: bool) -> None:
         self._found: list[Callable[[], object]] = []
-        self._is_closed = False
+        self._is_closed = is_closed
 
     def append(self, done: Callable[[], object]) -> None:
         self._found.append(done)
@@ -241,12 +255,9 @@ class _Completions:
 
     def complete(self) -> None:
         """Complete the first one, which another thread may still have to bring, unless it failed to."""
-        for _ in range(_PATIENCE):
-            if self._found:
-                self._found[0]()
-                del self._found[0]
-                return
-            time.sleep(1e-4)
+        if not self._is_closed and _comes(lambda: self._found):
+            self._found[0]()
+            del self._found[0]
 
     def close(self) -> None:
         """Complete what was brought and what will be."""
@@ -409,10 +420,12 @@ class Update(Arrays):
 
     def __init__(self) -> None:
         super().__init__()
-        self.weight, self.momentum = nd.array(ONES), nd.zeros((8, 8))
+        # In float64, since the weight is exact after as many steps as a loop makes before a signal comes.
+        self.weight, self.step = nd.array(ONES, dtype="float64"), nd.array(ONES * 2.0, dtype="float64")
+        self.momentum = nd.zeros((8, 8), dtype="float64")
 
     def act(self) -> None:
-        nd.sgd_mom_update(self.weight, self.y, self.momentum, lr=0.5, momentum=1.0, out=self.weight)
+        nd.sgd_mom_update(self.weight, self.step, self.momentum, lr=0.5, momentum=1.0, out=self.weight)
 
     def check(self, hit: BaseException | None) -> None:
         weight, momentum = value(self.weight, hit), value(self.momentum, hit)
@@ -457,6 +470,8 @@ class Scopes(Subject):
             self.inner = self._now()
             with autograd.pause(train_mode=True), od.cpu(2), nested():
                 self.innermost = self._now()
+                with engines.bulk(5), np_shape(), collector_paused():
+                    self.others = self._others()
 
     @staticmethod
     def _now() -> tuple[object, ...]:
@@ -464,12 +479,18 @@ class Scopes(Subject):
         name = od.name.NameManager.current.get("x", "hint")
         return local.state.mode, od.current_context(), group, name, local.state.inside
 
+    @staticmethod
+    def _others() -> tuple[object, ...]:
+        return local.state.bulk_size, is_np_shape(), gc.isenabled()
+
     def check(self, hit: BaseException | None) -> None:
         require(self._now() == (0, od.cpu(0), None, "x", OUTSIDE), f"outside of all it is {self._now()}")
+        require(self._others() == (0, False, True), f"outside of all it is {self._others()}")
         if hit is None:
             require(self.inner == (3, od.cpu(1), "a", "px", OUTSIDE), f"inside it is {self.inner}")
             wanted = (1, od.cpu(2), "a", "px", NESTED)
             require(self.innermost == wanted, f"inside all it is {self.innermost}")
+            require(self.others == (5, True, False), f"inside all it is {self.others}")
 
 
 class Step(Subject):

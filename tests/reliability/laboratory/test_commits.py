@@ -85,6 +85,7 @@ def test_a_stretch_of_loads_and_stores_is_a_step(body: str) -> None:
         ("lock.owner = -value", "is not allowed"),
         ("lock.owner = value in items", "is not allowed"),
         ("lock.owner, lock.next = items", "is not allowed"),
+        ("lock.owner = value\ndel items[0]", "behind a store"),
         ("lock.owner = other.method", "is a function"),
         ("lock.owner = other.derived", "is a property"),
         ("lock.unknown = value", "is no slot"),

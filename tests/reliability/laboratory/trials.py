@@ -36,14 +36,10 @@ WRONG: a number or a count. BROKEN: the engine refuses what it should do. These 
 program did not come to that place this time; NEVER: only a trace function can raise where that does harm;
 PYTHON: the interpreter itself crashed, at a place that is known for it."""
 
-_CRASHES: Final = {
-    (3, 11): ("in _written",),
-    (3, 12): ("in <interpreter trampoline>",),
-    (3, 13): ("in tape_of", "in _runner"),
-}
-"""Where an allocation that fails crashes CPython, in lines of Python alone: 3.11 in its iterator over the
-lines of a code, 3.12 where C calls a function and no frame can be made, 3.13 where it makes a function or a
-generator."""
+_CRASHES: Final = ("in _written",)
+"""Where an allocation that fails crashes CPython 3.11, in lines of Python alone: its iterator over the lines
+of a code. Since 3.12 it crashes where it makes a function or a generator, at once or when that is used, and
+so anywhere."""
 
 FAULTS: Final = (HANG, LOST, WRONG, BROKEN, CRASH)
 
@@ -142,7 +138,7 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         is_over = bool(lines) and "over" in lines[-1]
         begun = len(verdicts)
-        verdicts += _verdicts(lines, done.stderr)
+        verdicts += _verdicts(lines, done.stderr, is_starved="memory" in arguments)
         if is_over:
             return verdicts
         if len(verdicts) == begun:
@@ -150,7 +146,7 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
     return verdicts
 
 
-def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdict]:
+def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str, is_starved: bool) -> Iterable[Verdict]:
     key = None
     for line in lines:
         if "key" in line:
@@ -159,8 +155,10 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str) -> Iterable[Verdi
             yield Verdict(key, line["kind"], line["text"])
             key = None
     if key is not None:
-        is_known = "Segmentation fault" in stderr and any(
-            place in stderr for place in _CRASHES.get(sys.version_info[:2], ())
+        is_known = (
+            is_starved
+            and "Segmentation fault" in stderr
+            and (sys.version_info >= (3, 12) or any(place in stderr for place in _CRASHES))
         )
         yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
 
@@ -180,6 +178,12 @@ def faults(verdicts: Iterable[Verdict], most: int = 6) -> str:
     found = [verdict for verdict in verdicts if verdict.kind in FAULTS]
     listed = "\n".join(f"{verdict.kind}: {verdict.key}\n{verdict.text[-3000:]}" for verdict in found[:most])
     return listed and f"{len(found)} faults\n{listed}"
+
+
+def report_of(module: str) -> None:
+    """Conduct the trials that the command line asks `module` for, under these settings, and print them."""
+    settings = {name[7:].lower(): value for name, value in os.environ.items() if name.startswith("OPERAD_")}
+    show(run(module, *[argument for argument in sys.argv[1:] if argument != "--report"], **settings))
 
 
 def show(verdicts: Sequence[Verdict]) -> None:

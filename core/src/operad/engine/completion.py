@@ -21,16 +21,20 @@ class AsyncRun:
 
     Args:
         dispatcher: Takes the block back.
-        block: What runs.
+        title: The operation, for messages.
+        profiling: Whether the run is reported to the profiler.
+
+    Attributes:
+        block: What runs; None before its function is called, and once it is completed.
     """
 
-    __slots__ = ("_block", "_dispatcher", "_start_s", "_title")
+    __slots__ = ("_dispatcher", "_start_s", "_title", "block")
 
-    def __init__(self, dispatcher: Dispatcher, block: OprBlock) -> None:
+    def __init__(self, dispatcher: Dispatcher, title: str, profiling: bool) -> None:
         self._dispatcher = dispatcher
-        self._title = block.opr.title
-        self._block: OprBlock | None = block
-        self._start_s = time.perf_counter() if block.profiling else 0.0
+        self._title = title
+        self.block: OprBlock | None = None
+        self._start_s = time.perf_counter() if profiling else 0.0
 
     def close(self, error: object) -> bool:
         """Finish the operation unless it is finished; whether this call did."""
@@ -38,10 +42,10 @@ class AsyncRun:
         dispatcher = self._dispatcher
         lock, retire = dispatcher.lock, dispatcher.retire
         # commit: begin
-        block = self._block
+        block = self.block
         if block is None:
             return False
-        self._block = None
+        self.block = None
         block.error = found
         block.state = RAN
         block.step = retire
@@ -63,7 +67,7 @@ class AsyncRun:
 
     def drop(self) -> None:
         """Nothing can complete the operation any more."""
-        if self._block is not None:
+        if self.block is not None:
             self.close(
                 EngineError(f"{self._title}: on_complete was dropped without being called; call it once")
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Final, final
 
 from operad.config import settings
 from operad.engine.engine import Engine
@@ -13,6 +13,7 @@ from operad.engine.lock import CombiningLock
 from operad.engine.thread import OUTSIDE, local
 from operad.errors import BlockingInOperatorError, EngineError
 from operad.locks import new_lock
+from operad.scopes import Ending, Exit, as_now
 
 _ENGINES: Final[dict[str, Callable[[], Engine]]] = {
     "naive": NaiveEngine,
@@ -109,24 +110,37 @@ def set_bulk_size(size: int) -> int:
     Raises:
         EngineError: `size` is negative.
     """
-    if size < 0:
-        raise EngineError(f"set_bulk_size: size is {size}, expected at least 0")
-    thread = local.state
-    before, thread.bulk_size = thread.bulk_size, size if size > 1 else 0
+    thread, given = local.state, _bulk_size("set_bulk_size", size)
+    before, thread.bulk_size = thread.bulk_size, given
     return before
 
 
-@contextmanager
-def bulk(size: int) -> Iterator[None]:
+@final
+class bulk:  # noqa: N801 - MXNet's name
     """Say that the thread's pushes inside `with` belong together; see `Engine.bulk`.
 
     Source: python/mxnet/engine.py.
+
+    Raises:
+        EngineError: `size` is negative.
     """
-    before = set_bulk_size(size)
-    try:
-        yield
-    finally:
-        set_bulk_size(before)
+
+    __slots__ = ("_ending", "_size")
+
+    def __init__(self, size: int) -> None:
+        self._size = _bulk_size("bulk", size)
+        self._ending = Ending(as_now(local.state, "bulk_size"))
+
+    def __enter__(self) -> None:
+        local.state.bulk_size = self._size
+
+    __exit__ = Exit(attrgetter("_ending"))
+
+
+def _bulk_size(call: str, size: int) -> int:
+    if size < 0:
+        raise EngineError(f"{call}: size is {size}, expected at least 0")
+    return size if size > 1 else 0
 
 
 def _refuse_inside(what: str) -> None:

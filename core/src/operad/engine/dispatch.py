@@ -237,7 +237,7 @@ class Dispatcher:
 
     def wait_for_var(self, var: Var, write: bool) -> None:
         """See `Engine.wait_for_var`; with `write`, `Engine.wait_to_write`."""
-        self.runner.help(lambda: self.is_done(var, write))
+        self.runner.help(partial(self.is_done, var, write))
         if self.is_done(var, write) and var.failure is None:
             return
         event, found = new_event(), []
@@ -333,20 +333,21 @@ class Dispatcher:
     def start(self, block: OprBlock, run_ctx: RunContext, has_caller: bool) -> None:
         """Call an asynchronous block's function, which finishes the block by itself."""
         lock, rest = self.lock, _Rest(self._rest)
-        asynchronous = AsyncRun(self, block)
+        asynchronous = AsyncRun(self, block.opr.title, block.profiling)
         completion = Completion(asynchronous, self)
         raised: BaseException | None = None
         try:
             # commit: begin
+            asynchronous.block = block
             block.has_caller = has_caller
             block.state = CALLED
             # commit: end
             local.state.run(block.opr.fn, run_ctx, completion)
         except BaseException as error:  # noqa: BLE001 - as in `run`
-            if not asynchronous.close(error):
-                self.record_apart(block, error)
             if has_caller and is_from_outside(error):
                 raised = error
+            if not asynchronous.close(error) and raised is None:
+                self.record_apart(block, error)
         finally:
             lock.tail.next = lock.tail = rest  # commit
         lock.catch_up()

@@ -12,12 +12,13 @@ must not *wait*, because the holder is below it on the same stack; `ThreadState.
 Python function, at a backward jump and after a call of C code, and nowhere else (CPython 3.11 to 3.13). So a
 straight stretch of code without a call, a loop or an allocation is one step, whatever happens: a *commit*.
 Everything that must hold together is written in one, between `# commit: begin` and `# commit: end`, or on
-one line marked `# commit`. Only its first instruction may fail. What needs an allocation, such as a count, is
-computed before. One call of C code may be the last thing in it, since checks come behind calls:
-`# commit: end with a call`. No store in it lets go of the last reference to what a program made, since a
-finalizer would run there. A `finally` that must happen has no call before its commit. Directly inside a
-`try`, loops are `for` loops: since Python 3.12 the jump back of a `while` stands outside of the `try`, and
-what comes there would pass the `finally` by.
+one line marked `# commit`. Only what stands before its first store may fail: an item that is not there, a
+list that finds no memory to become shorter. What needs an allocation, such as a count, is computed before.
+One call of C code may be the last thing in it, since checks come behind calls: `# commit: end with a call`.
+No store in it lets go of the last reference to what a program made, since a finalizer would run there. A
+`finally` that must happen has no call before its commit. Directly inside a `try`, loops are `for` loops:
+since Python 3.12 the jump back of a `while` stands outside of the `try`, and what comes there would pass the
+`finally` by.
 
 *Steps are begun anew, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
 handler of the program that raises, no memory, no stack. So what a step has done so far stands in the
@@ -80,7 +81,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any, Final, final
 
 from operad.engine.interrupts import is_from_outside
@@ -90,7 +90,6 @@ GATE: Final = "gate"
 PROFILER: Final = "profiler"
 """The words in `CombiningLock.blockers`."""
 
-_EVER: Final = repeat(None)
 _RETRY_S: Final = 2e-5
 _MOST_RETRIES: Final = 2
 
@@ -199,22 +198,7 @@ class CombiningLock:
                     if not self.is_waited_for or inside == STEP or not self.take(thread):
                         break
                 try:
-                    for _ in _EVER:  # `read`, of what is usual
-                        request = self.next
-                        if request is None or self.current is not None:
-                            break
-                        # commit: begin
-                        following = request.next
-                        self.current = request
-                        self.next = following
-                        if following is None:
-                            self.tail = self
-                        request.next = None
-                        # commit: end
-                        request.step(request)
-                        self.current = None
-                    if self.current is not None:
-                        self.read()
+                    self.read()
                 finally:
                     self.owner = self.token = None  # commit
             finally:
@@ -224,31 +208,33 @@ class CombiningLock:
 
     def read(self) -> None:
         """Do what is requested, first what an exception ended. Under the lock."""
-        while True:
-            request = self.current
-            is_retry = request is not None
-            if not is_retry:
-                request = self.next
-                if request is None:
-                    return
-                # commit: begin
-                following = request.next
-                self.current = request
-                self.next = following
-                if following is None:
-                    self.tail = self
-                request.next = None
-                # commit: end
-            try:
-                request.step(request)
-            except Exception as error:
-                if not (is_retry and self._is_hopeless(error)):
-                    raise
-                self._give_up_on(request, error)
+        if self.current is not None:
+            self._begin_anew(self.current)
+        while (request := self.next) is not None:
             # commit: begin
-            self._retries = 0
-            self.current = None
+            following = request.next
+            self.current = request
+            self.next = following
+            if following is None:
+                self.tail = self
+            request.next = None
             # commit: end
+            request.step(request)
+            self.current = None
+
+    def _begin_anew(self, request: Any) -> None:
+        """Do the step of a request that an exception ended."""
+        try:
+            request.step(request)
+        except Exception as error:
+            if not self._is_hopeless(error):
+                raise
+            if self._give_up is not None:
+                self._give_up(request, error)
+        # commit: begin
+        self._retries = 0
+        self.current = None
+        # commit: end
 
     def _is_hopeless(self, error: Exception) -> bool:
         """Whether the current step has now raised three times by itself: a mistake of the engine."""
@@ -256,10 +242,6 @@ class CombiningLock:
             return False
         self._retries += 1
         return self._retries >= _MOST_RETRIES
-
-    def _give_up_on(self, request: Request, error: Exception) -> None:
-        if self._give_up is not None:
-            self._give_up(request, error)
 
     @property
     def is_busy(self) -> bool:

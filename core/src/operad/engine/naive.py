@@ -72,10 +72,10 @@ class NaiveRunner(Runner):
                     # commit: begin
                     block = blocks[0]
                     is_mine = block.state == OFFERED  # else another thread runs it, or it was offered twice
+                    del blocks[0]
                     if is_mine:
                         block.state = TAKEN
                     thread.inside = OPERATION
-                    del blocks[0]
                     # commit: end
                 except IndexError:  # another thread, which heals, has taken the last one
                     return

@@ -77,7 +77,12 @@ local: Final = _Local()
 
 def new_event() -> threading.Lock:
     """An event for one waiting thread: a held lock, which `release` sets and `wait_for` waits for."""
-    event = threading.Lock()
+    try:
+        event = threading.Lock()
+    except RecursionError:
+        raise
+    except RuntimeError as error:  # what Python says where there is no memory for a lock
+        raise MemoryError("there is no memory for an event") from error
     event.acquire()
     return event
 

@@ -121,19 +121,18 @@ class ThreadedRunner(Runner):
         if worker is None or last is None or last.state < TAKEN or last.state == CALLED or block.is_gpu:
             self.offer(block)
             return
-        ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
-        is_deletion = block.opr.kind == DELETE
-        if last.state == TAKEN:  # the worker has its next one
-            heappush(ready, item)
-            if not is_deletion:
-                self._wake(worker.pool)
-        elif is_deletion or (ready and ready[0] < item):
-            heappush(ready, item)  # the worker looks here before it rests
-        else:
-            # commit: begin
-            worker.block = block
-            block.state = TAKEN
-            # commit: end
+        ready, is_later = worker.pool.ready, last.state == TAKEN or block.opr.kind == DELETE
+        if is_later or ready:
+            item = (block.opr.rank, block.order, block.seq, block)
+            if is_later or (ready and ready[0] < item):
+                heappush(ready, item)  # the worker looks here before it rests
+                if last.state == TAKEN and block.opr.kind != DELETE:  # it has its next one
+                    self._wake(worker.pool)
+                return
+        # commit: begin
+        worker.block = block
+        block.state = TAKEN
+        # commit: end
 
     def _gpu_pool(self, block: OprBlock) -> WorkerPool:
         kind = block.opr.prop
@@ -151,8 +150,8 @@ class ThreadedRunner(Runner):
         try:
             # commit: begin
             event = pool.idle[-1]
-            pool.is_waking = True
             del pool.idle[-1]
+            pool.is_waking = True
             event.release()
             # commit: end with a call
         except IndexError:  # no worker is idle, or the last one has just found work by itself
@@ -169,8 +168,9 @@ class ThreadedRunner(Runner):
             self._dispatcher.lock.do(_Wake(lambda wake: self._wake(wake.pool), pool))
 
     def after(self) -> None:
-        """Hire the workers asked for."""
+        """Hire the workers asked for, and go on with what an exception kept a waiting thread from."""
         self._dispatcher.lock.has_after = False
+        self._put_helpers_down()
         while self._hires:
             try:
                 # commit: begin
@@ -336,6 +336,9 @@ class ThreadedRunner(Runner):
             # commit: end
             try:
                 self._put_down(worker)
+            except BaseException:
+                self._dispatcher.lock.has_after = True  # who calls the engine next does it
+                raise
             finally:
                 worker.is_serving = False  # commit
         self._wake_next(pool)
@@ -354,6 +357,13 @@ class ThreadedRunner(Runner):
 
     def heal(self) -> None:
         """See `Runner`."""
+        self.after()
+        for pool in (self._cpu, *self._gpus.values()):
+            if pool.ready:
+                pool.is_waking = False  # who was on the way may have been lost
+                self._wake_next(pool)
+
+    def _put_helpers_down(self) -> None:
         for helper in tuple(self._helpers):
             # commit: begin
             if helper.is_serving:
@@ -364,12 +374,7 @@ class ThreadedRunner(Runner):
                 self._put_down(helper)
             finally:
                 helper.is_serving = False  # commit
-        if self._hires:
-            self.after()
-        for pool in (self._cpu, *self._gpus.values()):
-            if pool.ready:
-                pool.is_waking = False  # who was on the way may have been lost
-                self._wake_next(pool)
+        self._wake_next(self._cpu)
 
     def end(self) -> None:
         """Let the workers go; one that is hired later leaves when it has nothing to do."""

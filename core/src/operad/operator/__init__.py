@@ -39,6 +39,7 @@ from operad.operator.shapes import Shape as Shape
 from operad.operator.shapes import given_shape as given_shape
 from operad.operator.shapes import is_known as is_known
 from operad.operator.shapes import is_np_shape as is_np_shape
+from operad.operator.shapes import np_shape as np_shape
 from operad.operator.shapes import set_np_shape as set_np_shape
 from operad.operator.shapes import unify_shapes as unify_shapes
 from operad.operator.template import CallTemplate as CallTemplate

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
-from typing import Final
+from contextlib import ContextDecorator
+from typing import Final, final
 
 from operad.errors import ShapeError
+from operad.scopes import Exit, Levels
 
 Shape = tuple[int, ...]
 PartialShape = tuple[int | None, ...] | None
 """A shape in inference: None is unknown altogether; a None inside is an unknown axis."""
 
 
-class _Meaning(threading.local):
-    """What lengths mean in shapes that users and files give."""
-
-    is_np_shape = False
-
-
-_meaning: Final = _Meaning()
+_meanings: Final[Levels[bool]] = Levels(bool)
+"""Whether lengths mean what they mean in NumPy, in shapes that users and files give."""
 
 
 def is_np_shape() -> bool:
     """Whether a length of 0 is a length, and -1 unknown; else, as MXNet began, 0 is unknown."""
-    return _meaning.is_np_shape
+    return _meanings.top[0]
 
 
 def set_np_shape(active: bool) -> bool:
     """Choose what lengths mean in shapes that the thread gives from now on; gives what was chosen before."""
-    before, _meaning.is_np_shape = _meaning.is_np_shape, active
+    before, around = _meanings.top
+    _meanings.top = active, around
     return before
+
+
+@final
+class np_shape(ContextDecorator):  # noqa: N801 - MXNet's name
+    """A scope or decorator that chooses what lengths mean inside, see `is_np_shape`.
+
+    Source: np_shape, python/mxnet/util.py.
+    """
+
+    def __init__(self, active: bool = True) -> None:
+        self._active = bool(active)
+
+    def __enter__(self) -> None:
+        _meanings.top = self._active, _meanings.top
+
+    __exit__ = Exit(lambda _: _meanings.ending)
 
 
 def given_shape(axes: Iterable[int | None]) -> PartialShape:
     """A shape as users and files write it, see `is_np_shape`; () is a scalar's, or else all unknown."""
-    if _meaning.is_np_shape:
+    if is_np_shape():
         return tuple(None if axis is None or axis < 0 else axis for axis in axes)
     return tuple(axis if axis and axis > 0 else None for axis in axes) or None
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple, final
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, final
 
 from operad.context import Context
 from operad.first_use import cached_property
@@ -30,6 +31,7 @@ from operad.graph import (
 from operad.imperative import Spec, spec_of
 from operad.operator import Cost, Operator, OpReq
 from operad.resource import ResourceRequest
+from operad.scopes import Ending, Exit
 
 
 def compile_graph(
@@ -44,21 +46,29 @@ def compile_graph(
         ShapeError: Shapes contradict each other, or do not follow from those given.
         GraphError: A plugin's pass failed.
     """
-    with _collector_paused():
+    with collector_paused():
         return Program(compile_passes(graph, passes, given, analyses))
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
+@final
+class _CollectorPaused:
     """Compiling makes many objects and no garbage, so looking for garbage would be time lost."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+
+    _ending: ClassVar = Ending(gc.enable)
+
+    def __enter__(self) -> None:
+        try:
+            gc.disable()
+        except BaseException:  # from outside, behind the call
+            gc.enable()
+            raise
+
+    __exit__ = Exit(attrgetter("_ending"))
+
+
+def collector_paused() -> AbstractContextManager[None]:
+    """Inside `with`, garbage is not looked for, where it was before."""
+    return _CollectorPaused() if gc.isenabled() else nullcontext()
 
 
 @final

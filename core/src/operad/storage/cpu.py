@@ -40,7 +40,7 @@ class CpuDevice:
 
     def view(self, buffer: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
         """An array over the start of `buffer`."""
-        return _ndarray(shape, dtype, buffer)
+        return _writable(_ndarray(shape, dtype, buffer))
 
     def trim(self) -> None:
         """Nothing: mapped blocks went back when they were dropped, the C heap looks after the rest."""
@@ -55,4 +55,11 @@ def _mapped(capacity_bytes: int) -> np.ndarray[Any, Any]:
     if _HUGE_PAGES is not None:
         with contextlib.suppress(OSError):  # a kernel built without huge pages refuses the advice
             pages.madvise(_HUGE_PAGES)
-    return np.frombuffer(pages, np.uint8)
+    return _writable(np.frombuffer(pages, np.uint8))
+
+
+def _writable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """`array`, which NumPy makes read-only where asking a buffer for more finds no memory."""
+    if not array.flags.writeable:
+        raise MemoryError("there is no memory for an array over a block")
+    return array

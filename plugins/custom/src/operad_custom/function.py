@@ -73,11 +73,8 @@ class Function:
         if self._used:
             raise GradientError(f"{name}: an instance serves one call; make a new one")
         self._used = True
-        was_recording = autograd.set_recording(False)
-        try:
+        with autograd.pause(train_mode=autograd.is_training()):
             result = self.forward(*inputs)
-        finally:
-            autograd.set_recording(was_recording)
         kinds = [_kind(x) for x in inputs]
         outputs = autograd.record_function(
             name, inputs, _arrays(result, f"{name}.forward"), lambda grads: self._gradients(grads, kinds)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from operad import Context, gpu, num_gpus, operator
 from operad.errors import ContextError, UnsupportedError
+from operad.operator import np_shape
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,20 +30,6 @@ def is_np_shape() -> bool:
 def set_np_shape(active: bool) -> bool:
     """Choose what lengths mean in shapes that this thread gives to symbols; gives what was chosen before."""
     return operator.set_np_shape(bool(active))
-
-
-@contextmanager
-def _shapes(active: bool) -> Iterator[None]:
-    before = set_np_shape(active)
-    try:
-        yield
-    finally:
-        set_np_shape(before)
-
-
-def np_shape(active: bool = True) -> AbstractContextManager[None]:
-    """A scope or decorator that chooses what lengths mean inside, see `is_np_shape`."""
-    return _shapes(active)
 
 
 def use_np_shape(func: F) -> F:
@@ -74,7 +61,7 @@ def np_array(active: bool = True) -> AbstractContextManager[None]:
     """
     if active:
         raise _no_np("np_array")
-    return _shapes(is_np_shape())
+    return np_shape(is_np_shape())
 
 
 def use_np_array(func: F) -> F:
