@@ -1,8 +1,8 @@
 """The scalar forms of an operator, found by tracing its own functions.
 
-A form is to hold for all lengths and values, and in both modes. So each part is traced twice, with other
-lengths, other values and in another mode, and what differs between the two is not known
-(`operad_sdk.differentiate.form`).
+A form is to hold for all lengths and values, and in both modes. So each part is traced three times: in
+either mode with the same lengths, which must give the same, and with other lengths and values. What differs
+between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
-_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (7, 8, 9, 11, 13, 17, 19, 23))
-"""Lengths that stand for those of a signature; few are numbers that parameters have."""
+_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (23, 19, 17, 13, 11, 9, 8, 7))
+"""Lengths that stand for those of a signature; few are numbers that parameters have.
+
+No two axes keep their ratio, nor most of them their order, from one to the other.
+"""
 
 _MAX_FORMS: Final = 256
 """Forms of one operator that are kept."""
@@ -62,11 +65,13 @@ def _found(
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
-        first, second = (
+        (first, space), (predicting, _), (second, other) = (
             _traced(prop, part, in_shapes, in_types, lengths, is_train)
-            for lengths, is_train in zip(_LENGTHS, (True, False), strict=True)
+            for lengths, is_train in ((_LENGTHS[0], True), (_LENGTHS[0], False), (_LENGTHS[1], True))
         )
-        return merged(first[0], second[0], (first[1], second[1]))
+        if first != predicting:
+            raise TraceError("what it computes depends on the mode")
+        return merged(first, second, (space, other))
     except OperadError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - the author's function may raise anything
