@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial, reduce
 from itertools import chain, combinations, islice
 from math import isclose, prod
@@ -51,22 +52,35 @@ def form_of(
     read = [place.node for _, place in inputs if place.node in behind]
     for node in sorted(behind, key=lambda node: node.number):
         _expect_rule(node)
-    space = _space_of([node.value.shape for node in (*(node for _, node in ends), *read)])
-    walk = _Walk(name, [(name, place.node) for name, place in inputs], space)
+    shapes = [node.value.shape for node in (*(node for _, node in ends), *read)]
+    refused: TraceError | None = None
+    for space in _spaces(shapes):
+        try:
+            return _in_space(name, [(name, place.node) for name, place in inputs], ends, space), space
+        except TraceError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    """What may be the iteration space: the largest of results and arguments, or what they broadcast to."""
+    largest = max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
+    yield largest
+    with suppress(ValueError):
+        if (common := np.broadcast_shapes(*shapes)) != largest:
+            yield common
+
+
+def _in_space(
+    name: str, inputs: Sequence[tuple[str, Node]], ends: Sequence[tuple[str, Node]], space: Shape
+) -> ScalarForm:
+    walk = _Walk(name, inputs, space)
     made = [walk.result(name, node) for name, node in ends]
     form = walk.builder.finish(*made, axes=walk.axes)
-    shapes = {name: node.value.shape for name, node in ends}
-    if form.space({name: place.node.value.shape for name, place in inputs} | shapes) != space:
+    if form.space({name: node.value.shape for name, node in (*inputs, *ends)}) != space:
         _refuse("how long an axis is follows from an argument that no result depends on")
-    return form, space
-
-
-def _space_of(shapes: Sequence[Shape]) -> Shape:
-    """The iteration space: what results, and then arguments, broadcast to, else the largest of them."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
+    return form
 
 
 def _behind(nodes: Sequence[Node]) -> set[Node]:
@@ -280,14 +294,19 @@ class _Walk:
         return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
 
     def _rule_take(self, node: Node, groups: Groups, x: Any, index: Any) -> int:
-        if not isinstance(x, Node) or not _is_whole(index):
+        if not isinstance(x, Node) or not _is_whole(index, x.value.shape):
             _refuse("it takes parts of an array")
         return self._rule_reshape(node, groups, x, None)
 
     def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
-        if not _is_whole(index):
+        shape = node.value.shape
+        if not _is_whole(index, shape):
             _refuse("it writes parts of an array")
-        return self._operand(part, self._kind(node.value.dtype), node.value.shape, groups)
+        # What is left out, or new, has length 1.
+        long = iter([group for group, length in zip(groups, shape, strict=True) if length != 1])
+        region = node.value[index].shape
+        inner = tuple(() if length == 1 else next(long) for length in region)
+        return self._operand(part, self._kind(node.value.dtype), region, inner)
 
     def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
         shape = x.value.shape
@@ -351,10 +370,20 @@ def _exact(number: Any, kind: str) -> Any:
         return None
 
 
-def _is_whole(index: Any) -> bool:
-    """Whether an index gives all elements in their order."""
+def _is_whole(index: Any, shape: Shape) -> bool:
+    """Whether an index gives all elements in their order, whatever the lengths above 1 are."""
     items = index if isinstance(index, tuple) else (index,)
-    return all(item is None or isinstance(item, EllipsisType) or item == slice(None) for item in items)
+    if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
+        return False
+    own = [item for item in items if item is not None]
+    place = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
+    behind = len(own) - place - 1
+    lengths = [*shape[:place], *shape[len(shape) - behind :]] if behind > 0 else shape[:place]
+    own = [item for item in own if item is not Ellipsis]
+    return all(
+        length == 1 if isinstance(item, int) else item == slice(None)
+        for item, length in zip(own, lengths, strict=True)
+    )
 
 
 _Emit = Callable[..., int]
