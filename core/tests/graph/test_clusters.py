@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.graph import Clusters, Entry, Graph, GradAdd, OpNode, Variable
+from operad.graph import Clusters, Entry, GradAdd, Graph, OpNode, Variable
 
 
 @st.composite

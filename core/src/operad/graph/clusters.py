@@ -5,9 +5,9 @@ every cluster by itself has no such path: two that are each fine may wait for ea
 asked of the *contracted* graph, in which every cluster is one node, before every merge.
 
 The contracted graph's clusters have positions, a topological order. A path from one cluster to another runs
-through positions between theirs alone, so searches stay there; neighbours are merged in the time that their own
-edges take. A merge moves only the clusters that were met: what leads to the later of the two goes before
-the new cluster, what follows from the earlier one behind it.
+through positions between theirs alone, so searches stay there; neighbours are merged in the time that their
+own edges take. A merge moves only the clusters that were met: what leads to the later of the two goes
+before the new cluster, what follows from the earlier one behind it.
 
 Source: Pearce and Kelly, A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs, 2007. Differs:
 clusters are merged where they insert edges.
