@@ -40,7 +40,8 @@ def within(values: Values, facts: Facts, budget_bytes: int | None) -> Outcome | 
     if budget_bytes is not None:
         least = before if best is None else best.planned_bytes
         warnings.warn(
-            f"recompute: {BYTES} is {budget_bytes}, but a plan needs {least} bytes at least; it takes these",
+            f"recompute: {BYTES.variable} is {budget_bytes}, but a plan needs {least} bytes at least; "
+            "it takes these",
             RuntimeWarning,
             stacklevel=2,
         )
