@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from operad import config
-from operad.config import OPTIONS, Settings
+from operad.config import OPTIONS, Settings, at_least, plugin_setting
 from operad.errors import ConfigError
 
 
@@ -67,6 +67,44 @@ def test_variables_of_plugins_are_left_to_them():
     Settings({"OPERAD_KV_RANK": "1"})
     with pytest.raises(ConfigError, match="unknown setting OPERAD_KVRANK"):
         Settings({"OPERAD_KVRANK": "1"})
+
+
+@pytest.fixture
+def rate(tmp_path, monkeypatch):
+    """A plugin that declares a setting, and cannot be imported."""
+    info = tmp_path / "acme_ops-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-ops\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[operad.settings]\nOPERAD_ACME_RATE = no_such_module:RATE\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_a_setting_that_a_plugin_declares_is_known_without_the_plugin(rate):
+    Settings({"OPERAD_ACME_RATE": "much"})
+    with pytest.raises(ConfigError, match="OPERAD_ACME_RAT; did you mean OPERAD_ACME_RATE"):
+        Settings({"OPERAD_ACME_RAT": "1"})
+
+
+def test_a_setting_of_a_plugin_that_is_not_installed_is_unknown():
+    with pytest.raises(ConfigError, match="unknown setting OPERAD_ACME_RATE"):
+        Settings({"OPERAD_ACME_RATE": "1"})
+
+
+def test_in_safe_mode_what_plugins_declare_is_not_asked_for():
+    Settings({"OPERAD_ACME_RATE": "1", "OPERAD_SAFE": "1"})
+
+
+def test_a_setting_of_a_plugin_is_read_when_asked():
+    declared = plugin_setting("OPERAD_ACME_RATE", at_least(2), lambda: 5, "How fast.")
+    assert (declared.field, declared.read({}), declared.read({"OPERAD_ACME_RATE": "3"})) == (
+        "acme_rate",
+        5,
+        3,
+    )
+    with pytest.raises(
+        ConfigError, match="OPERAD_ACME_RATE='1': expected a whole number of at least 2; How fast"
+    ):
+        declared.read({"OPERAD_ACME_RATE": "1"})
 
 
 def test_the_environment_is_read_once_until_it_is_reloaded(monkeypatch):

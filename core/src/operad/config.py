@@ -2,13 +2,14 @@
 
 Nothing else in operad looks at `os.environ`. `settings()` reads the variables once, on first use;
 an `OPERAD_*` name that is not listed here is refused with a suggestion, so that a misspelt setting
-never passes silently.
+never passes silently. Plugins declare settings of their own with `plugin_setting` and an entry point in
+`operad.settings` that has the variable's name, so that names are known before a plugin is imported.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -25,7 +26,9 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _at_least(least: int) -> Callable[[str], int]:
+def at_least(least: int) -> Callable[[str], int]:
+    """How to read a whole number that is not smaller."""
+
     def parse(text: str) -> int:
         number = int(text)
         if number < least:
@@ -35,17 +38,20 @@ def _at_least(least: int) -> Callable[[str], int]:
     return parse
 
 
-_positive, _non_negative = _at_least(1), _at_least(0)
+_positive, _non_negative = at_least(1), at_least(0)
 
 
-def _flag(text: str) -> bool:
+def flag(text: str) -> bool:
+    """Read 0 or 1."""
     word = text.strip().lower()
     if word not in ("1", "true", "on", "0", "false", "off", ""):
         raise ValueError("expected 0 or 1")
     return word in ("1", "true", "on")
 
 
-def _one_of(*choices: str) -> Callable[[str], str]:
+def one_of(*choices: str) -> Callable[[str], str]:
+    """How to read one of some words."""
+
     def parse(text: str) -> str:
         if text not in choices:
             raise ValueError(f"expected one of {', '.join(choices)}")
@@ -93,14 +99,42 @@ class Option:
     def __set_name__(self, _: type, name: str) -> None:
         self.field, self.variable = name, f"OPERAD_{name.upper()}"
 
+    def read(self, environ: Mapping[str, str] | None = None) -> Any:
+        """The value now.
+
+        Raises:
+            ConfigError: The variable's text cannot be used.
+        """
+        reading = _read(self, os.environ if environ is None else environ)
+        if reading.problem is not None:
+            raise ConfigError(reading.problem)
+        return reading.value
+
 
 def option(parse: Callable[[str], Any], default: Any, doc: str) -> Any:
     """Declare a setting as an attribute of `Settings`."""
     return Option(parse, default, doc)
 
 
-OF_PLUGINS: Final = ("OPERAD_KV_", "OPERAD_RECOMPUTE")
+def plugin_setting(variable: str, parse: Callable[[str], Any], default: Any, doc: str) -> Option:
+    """Declare a setting of a plugin; `read` gives its value.
+
+    Args:
+        variable: The environment variable, and the name of the plugin's entry point in `operad.settings`.
+        parse: Reads the variable's text and raises ValueError where it cannot: `at_least(1)`, `one_of(...)`,
+            `flag`, or a function of the plugin.
+        default: The value where the variable is not set, or a function that gives it.
+        doc: Its meaning, for `operad doctor` and for errors.
+    """
+    made = Option(parse, default, doc)
+    made.field, made.variable = variable.removeprefix("OPERAD_").lower(), variable
+    return made
+
+
+OF_PLUGINS: Final = ("OPERAD_KV_",)
 """Variables of these prefixes belong to plugins, which read and check them."""
+PLUGIN_SETTINGS: Final = "operad.settings"
+"""The group of entry points by which plugins declare settings; each has the variable's name."""
 
 
 @final
@@ -108,7 +142,7 @@ class Settings:
     """The settings in force, one attribute per option."""
 
     # fmt: off
-    engine: str = option(_one_of("threaded", "naive"), "threaded",
+    engine: str = option(one_of("threaded", "naive"), "threaded",
         "Engine of the process: `threaded`, or `naive` to run everything in the calling thread.")
     num_threads: int = option(_positive, available_cores,
         "Threads that engine workers and the libraries below them use together; default: usable cores.")
@@ -120,17 +154,17 @@ class Settings:
         "Operations that may be pending before a push from outside the engine waits.")
     max_pending_bytes: int = option(_non_negative, 256 << 20,
         "Bytes that pending operations may hold before a push from outside the engine waits.")
-    pool: bool = option(_flag, True,
+    pool: bool = option(flag, True,
         "Whether freed memory is pooled for reuse.")
     pool_limit_bytes: int = option(_non_negative, 4 << 30,
         "Bytes a device's pool may hold idle; beyond it freed memory goes back to the system.")
-    debug: bool = option(_flag, False,
+    debug: bool = option(flag, False,
         "Extra checks: storage use after free, poisoned fresh memory, whole tracebacks.")
     block: tuple[str, ...] = option(_names, (),
         "Distributions (comma-separated) whose plugins are not used.")
     prefer: tuple[str, ...] = option(_names, (),
         "`a>b` pairs (comma-separated): where distributions a and b provide one operator, use a's.")
-    safe: bool = option(_flag, False,
+    safe: bool = option(flag, False,
         "Load no plugin, and read nothing of what is installed.")
     cache_dir: Path = option(_path, _cache_folder,
         "Folder for compiled kernels and tuning results.")
@@ -148,9 +182,9 @@ class Settings:
         "Lines of one list or index.")
     max_file_seconds: int = option(_positive, 3600,
         "Seconds that reading the lines, or expanding the contents, of one file may take.")
-    outside_root: bool = option(_flag, False,
+    outside_root: bool = option(flag, False,
         "Whether lists of images may name files outside their root folder.")
-    mapper: str = option(_one_of("auto", "python", "numpy", "numba"), "auto",
+    mapper: str = option(one_of("auto", "python", "numpy", "numba"), "auto",
         "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy.")
     # fmt: on
 
@@ -163,12 +197,16 @@ class Settings:
 
 
 OPTIONS: Final = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
+_SAFE: Final = next(option for option in OPTIONS if option.field == "safe")
 
 
 def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
     known = [option.variable for option in OPTIONS]
-    for name in environ:
-        if name.startswith("OPERAD_") and not name.startswith(OF_PLUGINS) and name not in known:
+    ours = [name for name in environ if name.startswith("OPERAD_") and not name.startswith(OF_PLUGINS)]
+    strange = [name for name in ours if name not in known]
+    if strange and (declared := _declared_by_plugins(environ)) is not None:
+        known += sorted(declared)
+        for name in (name for name in strange if name not in declared):
             import difflib  # noqa: PLC0415 - lazy: only errors need it
 
             # The prefix is common to all, so likeness without it decides.
@@ -176,6 +214,18 @@ def _unknown(environ: Mapping[str, str]) -> Iterator[str]:
             close = difflib.get_close_matches(name.removeprefix("OPERAD_"), tails, n=1)
             hint = f"did you mean OPERAD_{close[0]}?" if close else f"known settings: {', '.join(known)}"
             yield f"unknown setting {name}; {hint}"
+
+
+def _declared_by_plugins(environ: Mapping[str, str]) -> set[str] | None:
+    """The variables of installed plugins, none of which is imported; None where that cannot be known."""
+    if _read(_SAFE, environ).value:
+        return None
+    from importlib import metadata  # noqa: PLC0415 - lazy: 40 ms, where a variable is not operad's own
+
+    try:
+        return {point.name for point in metadata.entry_points(group=PLUGIN_SETTINGS)}
+    except Exception:  # noqa: BLE001 - whatever a damaged file of anybody's leads to
+        return None
 
 
 @final
@@ -195,9 +245,13 @@ class Reading(NamedTuple):
     problem: str | None
 
 
-def readings() -> list[Reading]:
-    """Every setting as the environment has it now, unusable ones included; raises nothing."""
-    return [_read(option, os.environ) for option in OPTIONS]
+def readings(options: Sequence[Option] = ()) -> list[Reading]:
+    """Every setting as the environment has it now, unusable ones included; raises nothing.
+
+    Args:
+        options: Those of plugins, to be read as well.
+    """
+    return [_read(option, os.environ) for option in (*OPTIONS, *options)]
 
 
 def _read(option: Option, environ: Mapping[str, str]) -> Reading:

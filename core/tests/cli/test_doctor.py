@@ -48,6 +48,28 @@ def test_settings_say_where_they_come_from(acme, run_json, environment):
     assert run_json("doctor")["engine"] == "naive"
 
 
+SETTINGS = """
+from operad.config import one_of, plugin_setting
+MODE = plugin_setting("OPERAD_ACME_MODE", one_of("slow", "fast"), "slow", "How acme works.")
+NONE = 3
+"""
+
+
+def test_settings_of_plugins_are_listed_and_checked_like_the_systems_own(site, run_json, environment):
+    points = {"OPERAD_ACME_MODE": "acme_settings:MODE", "OPERAD_ACME_NONE": "acme_settings:NONE"}
+    site.install("acme-ops", modules={"acme_settings": SETTINGS}, settings=points)
+    assert "OPERAD_ACME_NONE" not in {s["variable"] for s in run_json("doctor")["settings"]}
+    environment(ACME_MODE="quick")
+    found = run_json("doctor")
+    (mode,) = [s for s in found["settings"] if s["variable"] == "OPERAD_ACME_MODE"]
+    assert (mode["value"], mode["origin"], mode["meaning"]) == ("slow", "default", "How acme works.")
+    (finding,) = [f for f in found["findings"] if f["about"] == "settings"]
+    assert finding["text"] == "OPERAD_ACME_MODE='quick': expected one of slow, fast; How acme works."
+    environment(ACME_MODE="fast")
+    (mode,) = [s for s in run_json("doctor")["settings"] if s["variable"] == "OPERAD_ACME_MODE"]
+    assert (mode["value"], mode["origin"]) == ("fast", "environment")
+
+
 def test_an_unknown_setting_is_an_error_with_a_suggestion(acme, run, run_json, environment):
     environment(ENGIN="naive")
     (finding,) = [f for f in run_json("doctor")["findings"] if f["about"] == "settings"]

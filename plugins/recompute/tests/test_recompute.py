@@ -246,8 +246,14 @@ def test_the_tape_is_left_as_it_is(mode):
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
-        ({"OPERAD_RECOMPUTE": "much"}, "OPERAD_RECOMPUTE is 'much', expected one of off, free, memory"),
-        ({"OPERAD_RECOMPUTE": "memory", "OPERAD_RECOMPUTE_BYTES": "-1"}, "is '-1', expected a whole number"),
+        (
+            {"OPERAD_RECOMPUTE": "much"},
+            "OPERAD_RECOMPUTE='much': expected one of off, free, memory; What backward",
+        ),
+        (
+            {"OPERAD_RECOMPUTE": "memory", "OPERAD_RECOMPUTE_BYTES": "-1"},
+            "BYTES='-1': expected a whole number",
+        ),
         ({"OPERAD_RECOMPUTE_BYTES": "5"}, "is set, but OPERAD_RECOMPUTE is 'free'"),
     ],
 )

@@ -22,6 +22,11 @@ _BLOCK: Final = 1 << 17
 """Elements of the groups that one part has, at least."""
 
 
+def has_loops_for(size: int) -> bool:
+    """Whether compiled loops are taken for as many elements of the usual types and layouts."""
+    return _LOOPS.pay(size)
+
+
 def segments_of(groups: Groups, *arrays: Array) -> Segments | None:
     """How compiled loops see the arrays, which have the groups' shape; None where they cannot."""
     first = arrays[0]

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, final
 
+from operad.config import at_least, one_of, plugin_setting
 from operad.errors import ConfigError
 
-MODE: Final = "OPERAD_RECOMPUTE"
-BYTES: Final = "OPERAD_RECOMPUTE_BYTES"
-MODES: Final = ("off", "free", "memory")
+MODE: Final = plugin_setting(
+    "OPERAD_RECOMPUTE",
+    one_of("off", "free", "memory"),
+    "free",
+    "What backward computes again: nothing, what costs next to nothing, or whatever saves memory.",
+)
+BYTES: Final = plugin_setting(
+    "OPERAD_RECOMPUTE_BYTES",
+    at_least(1),
+    None,
+    "Bytes that a memory plan is brought down to with OPERAD_RECOMPUTE=memory; default: as few as can be.",
+)
 
 
 @final
@@ -27,19 +36,15 @@ class RecomputeSettings(NamedTuple):
     budget_bytes: int | None = None
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> RecomputeSettings:
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> RecomputeSettings:
         """What `OPERAD_RECOMPUTE` and `OPERAD_RECOMPUTE_BYTES` say.
 
         Raises:
             ConfigError: A value cannot be used, or the bytes are given in another mode than `memory`.
         """
-        mode, text = environ.get(MODE, "free"), environ.get(BYTES)
-        if mode not in MODES:
-            raise ConfigError(f"{MODE} is {mode!r}, expected one of {', '.join(MODES)}")
-        if text is None:
-            return cls(mode)
-        if not text.isdecimal() or not int(text):
-            raise ConfigError(f"{BYTES} is {text!r}, expected a whole number of bytes above 0")
-        if mode != "memory":
-            raise ConfigError(f"{BYTES} is set, but {MODE} is {mode!r}; set {MODE}=memory")
-        return cls(mode, int(text))
+        mode, budget_bytes = MODE.read(environ), BYTES.read(environ)
+        if budget_bytes is not None and mode != "memory":
+            raise ConfigError(
+                f"{BYTES.variable} is set, but {MODE.variable} is {mode!r}; set {MODE.variable}=memory"
+            )
+        return cls(mode, budget_bytes)

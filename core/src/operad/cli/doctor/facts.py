@@ -6,13 +6,15 @@ import importlib.util
 import os
 import platform
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 import operad
-from operad import config
+from operad import config, registry
 from operad.context import num_gpus
+from operad.errors import DuplicateOperatorError
 
 _OWN: Final = ("operad", "operad-sdk")
 _LIBRARIES: Final = (
@@ -125,8 +127,23 @@ def libraries() -> list[Library]:
     return [Library(name, _version_of_module(module), purpose) for name, module, purpose in _LIBRARIES]
 
 
+def plugin_settings() -> list[config.Option]:
+    """The settings that installed plugins declare; those that cannot be used are `Broken` records."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = [value for _, value, _ in registry.loaded(config.PLUGIN_SETTINGS, _problem_of_setting)]
+        except DuplicateOperatorError:  # a finding of its own
+            return []
+    return [option for option in found if isinstance(option, config.Option)]
+
+
+def _problem_of_setting(value: object) -> str | None:
+    return None if isinstance(value, config.Option) else f"it is {value!r}, expected a plugin_setting"
+
+
 def settings() -> list[Setting]:
-    """The settings in force; one that cannot be used is at its default."""
+    """The settings in force, those of plugins too; one that cannot be used is at its default."""
     return [
         Setting(
             reading.option.field,
@@ -135,7 +152,7 @@ def settings() -> list[Setting]:
             "default" if reading.text is None or reading.problem else "environment",
             reading.option.doc,
         )
-        for reading in config.readings()
+        for reading in config.readings(plugin_settings())
     ]
 
 

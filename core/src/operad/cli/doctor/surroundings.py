@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 
 from operad import config
-from operad.cli.doctor.facts import Cache, Library, ThreadPool
+from operad.cli.doctor.facts import Cache, Library, ThreadPool, plugin_settings
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.registry.plugins import normalized
 
@@ -22,7 +22,7 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
         problem, _, hint = text.partition("; ")
         yield error("settings", problem, f"{hint} (correct or unset it)")
     values = {}
-    for reading in config.readings():
+    for reading in config.readings(plugin_settings()):
         values[reading.option.field] = reading.value
         if reading.problem is not None:
             yield error("settings", reading.problem, f"correct or unset {reading.option.variable}")
