@@ -1,0 +1,10 @@
+"""Vector code: scalar forms, and kernels written by hand, as machine code for this processor.
+
+LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is imported before a kernel is wanted.
+"""
+
+from operad_sdk.vector.compiled import BoundKernel as BoundKernel
+from operad_sdk.vector.compiled import CompiledForm as CompiledForm
+from operad_sdk.vector.compiled import compiled as compiled
+from operad_sdk.vector.machine import has_llvm as has_llvm
+from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError

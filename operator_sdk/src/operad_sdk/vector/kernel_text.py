@@ -1,0 +1,446 @@
+"""The kernel of a scalar form: loops over rows and columns, as text of LLVM.
+
+`void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or, where there
+is one row only and nothing reduces it, the columns. The table says where everything is, so that one kernel serves
+all lengths and strides:
+
+    columns; the lengths that the form asks for; the lengths of the outer axes;
+    for each input and then each result: its address, its strides in bytes along the outer axes, and along columns
+
+Nothing about memory is promised to LLVM: a result may lie where an input lies, if `may_share` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, final
+
+import numpy as np
+
+from operad.operator import Instruction, ScalarForm
+from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
+from operad_sdk.vector.stages import REDUCTIONS, Stages
+from operad_sdk.vector.writer import BITS, ELEMENTS, FLOATS, INTEGERS, Values, Writer
+
+NAME: Final = "kernel"
+LANES: Final = {4: 16, 8: 8}
+"""Elements of a vector by the size of the form's element type: 64 bytes, one register of AVX-512."""
+BLOCK: Final = 4096
+"""Columns whose sum is added up apart, so that its error grows with them and with the number of blocks alone."""
+_UNROLLED: Final = ((400, 8), (1100, 4))
+"""Vectors that are computed side by side, by how many instructions there are: they hide each other's latency."""
+
+
+class Pattern(NamedTuple):
+    """How arrays lie, as far as the text of a kernel depends on it.
+
+    Attributes:
+        depth: Outer axes.
+        columns: For each input and result: `next` where elements follow each other along the columns, `same` where
+            there is one for each row, `apart` where they are further apart.
+    """
+
+    depth: int
+    columns: tuple[str, ...]
+
+
+class _Chunk(NamedTuple):
+    """Some vectors of a row: the column where they begin, how many, and the mask of the lanes that count."""
+
+    column: str
+    vectors: int
+    mask: str | None
+
+
+_Body = Callable[[_Chunk, Values], Values]
+
+
+@final
+class KernelText:
+    """The text of one kernel, and what its caller must know.
+
+    Attributes:
+        stages: How rows are walked.
+        lengths: The axes of the space whose lengths the table holds.
+        has_rows: Whether calls divide rows, and not columns.
+        text: The module.
+    """
+
+    def __init__(self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern) -> None:
+        """Write the kernel of a form of primitives that have vector code.
+
+        Raises:
+            NoVectorCodeError: A part of the form has none.
+        """
+        self._steps = tuple(
+            step._replace(kind=dtype.name) if step.kind == "real" else step for step in form.instructions
+        )
+        for kind in {step.kind for step in self._steps} - set(ELEMENTS):
+            raise NoVectorCodeError(f"elements of type {kind} have no vector code")
+        self._results = [result.position for result in form.results]
+        self._pattern = pattern
+        given = range(len(form.inputs))
+        self.stages: Final = Stages(form, {i for i in given if pattern.columns[i] == "same"})
+        self.lengths: Final = list(
+            dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
+        )
+        self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
+        parameters = ["ptr %table", "i64 %first", "i64 %last", "ptr %scratch"]
+        self._code = Writer(NAME, parameters, LANES[dtype.itemsize])
+        self._of_row: dict[int, str] = {}
+        self._unrolled = 1
+        self._write()
+        self.text: Final = self._code.module()
+
+    def scratch_bytes(self, columns: int) -> int:
+        """Scratch memory that a call needs, for rows of so many columns."""
+        return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in self.stages.kept)
+
+    def may_share(self, given: int, result: int) -> bool:
+        """Whether a result may lie exactly where an input lies: nothing reads that once the result is written."""
+        position = self._results[result]
+        if self.stages.is_of_rows[position] or self._pattern.columns[given] != "next":
+            return False
+        return not self.stages.is_read_after(given, self.stages.stage[position])
+
+    # the loops
+
+    def _write(self) -> None:
+        code, depth = self._code, self._pattern.depth
+        numbers = iter(range(1 << 30))
+
+        def word() -> str:
+            return code.value(f"load i64, ptr {code.address('%table', str(8 * next(numbers)))}")
+
+        self._columns = word()
+        lengths = {axis: word() for axis in self.lengths}
+        for position, step in enumerate(self._steps):
+            if step.op == "constant":
+                self._of_row[position] = code.constant(step.kind, float(step.value or 0))
+            elif step.op == "length":
+                self._of_row[position] = self._length(step.kind, lengths[int(step.value or 0)])
+        outer = [word() for _ in range(depth)]
+        words = [[word() for _ in range(depth + 2)] for _ in self._pattern.columns]
+        self._apart = [each[-1] for each in words]
+        self._bases = [code.value(f"inttoptr i64 {each[0]} to ptr") for each in words]
+        self._scratch = self._rows_of_scratch()
+        if not self.has_rows:
+            self._compute_row("%first", "%last")
+            return
+        bases, same = self._bases, self._of_row
+
+        def row(number: str, _: Values) -> Values:
+            places = self._places(number, outer)
+            strides = [each[1:-1] for each in words]
+            self._bases = [self._moved(*each, places) for each in zip(bases, strides, strict=True)]
+            self._of_row = dict(same)
+            self._compute_row("0", self._columns)
+            return []
+
+        code.loop("%first", "%last", 1, [], row)
+
+    def _length(self, kind: str, length: str) -> str:
+        code = self._code
+        if kind in FLOATS:
+            return code.splat(kind, code.value(f"uitofp i64 {length} to {ELEMENTS[kind]}"))
+        if BITS[kind] < 64:
+            length = code.value(f"trunc i64 {length} to {ELEMENTS[kind]}")
+        return code.splat(kind, length)
+
+    def _rows_of_scratch(self) -> dict[int, str]:
+        """Where each kept value has its row."""
+        code, row, found = self._code, "%scratch", {}
+        if self.stages.kept:
+            padded = code.value(f"and i64 {code.value(f'add i64 {self._columns}, 63')}, -64")
+        for position in self.stages.kept:
+            found[position] = row
+            row = code.address(row, code.value(f"mul i64 {padded}, {self._kept_bytes(position)}"))
+        return found
+
+    def _kept_bytes(self, position: int) -> int:
+        return BITS[self._steps[position].kind] // 8
+
+    def _places(self, row: str, outer: list[str]) -> list[str]:
+        """The row's place along each outer axis."""
+        code, places = self._code, []
+        for length in reversed(outer[1:]):
+            places.append(code.value(f"urem i64 {row}, {length}"))
+            row = code.value(f"udiv i64 {row}, {length}")
+        return [*([row] if outer else []), *reversed(places)]
+
+    def _moved(self, base: str, strides: list[str], places: list[str]) -> str:
+        for stride, place in zip(strides, places, strict=True):
+            base = self._code.address(base, self._code.value(f"mul i64 {stride}, {place}"))
+        return base
+
+    def _compute_row(self, begin: str, end: str) -> None:
+        for position, step in enumerate(self._steps):
+            if step.op == "input" and self.stages.is_of_rows[position]:
+                self._of_row[position] = self._load_one(position)
+        for stage in range(self.stages.count):
+            self._compute_between(stage)
+            self._walk(stage, begin, end)
+        self._compute_between(self.stages.count)
+        for number, position in enumerate(self._results):
+            if self.stages.is_of_rows[position]:
+                self._store_of_row(number, begin, end)
+
+    def _compute_between(self, stage: int) -> None:
+        """What is one for each row, and follows from the reductions before a stage."""
+        for position, step in enumerate(self._steps):
+            is_due = self.stages.is_of_rows[position] and self.stages.stage[position] <= stage
+            if is_due and position not in self._of_row:
+                self._of_row[position] = self._computed(step, [self._of_row[i] for i in step.args])
+
+    def _walk(self, stage: int, begin: str, end: str) -> None:
+        """One walk over the columns of a row."""
+        code, reduced, needed = self._code, self.stages.reduced[stage], self.stages.needed(stage)
+        self._unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
+
+        def body(chunk: _Chunk, totals: Values) -> Values:
+            return self._compute_chunk(stage, needed, chunk, totals)
+
+        if not reduced:
+            if needed or self.stages.stored[stage]:
+                self._walk_columns(begin, end, [], body)
+            return
+
+        def block(start: str, totals: Values) -> Values:
+            end_of_block = code.value(f"add i64 {start}, {BLOCK}")
+            stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
+            return self._combined(reduced, totals, self._walk_columns(start, stop, reduced, body))
+
+        totals = code.loop(begin, end, BLOCK, self._neutral(reduced), block)
+        for position, total in zip(reduced, totals, strict=True):
+            self._of_row[position] = self._over_lanes(position, total)
+
+    def _walk_columns(self, begin: str, end: str, reduced: Sequence[int], body: _Body) -> Values:
+        """Groups of whole vectors, then single vectors in which the lanes behind the end do not count.
+
+        Returns:
+            A vector of totals for each reduction.
+        """
+        code, lanes, side_by_side = self._code, self._code.lanes, self._unrolled
+        length = code.value(f"sub i64 {end}, {begin}")
+        rest = code.value(f"srem i64 {length}, {lanes * side_by_side}")
+        whole = code.value(f"sub i64 {end}, {rest}")
+        totals = code.loop(
+            begin,
+            whole,
+            lanes * side_by_side,
+            self._neutral(reduced) * side_by_side,
+            lambda column, totals: body(_Chunk(column, side_by_side, None), totals),
+        )
+        groups = [totals[i : i + len(reduced)] for i in range(0, len(totals), len(reduced) or 1)]
+        while len(groups) > 1:
+            half = len(groups) // 2
+            groups = [self._combined(reduced, groups[i], groups[i + half]) for i in range(half)]
+        vectors = [code.vector(self._steps[i].kind) for i in reduced]
+        return code.loop(
+            whole,
+            end,
+            lanes,
+            list(zip(vectors, groups[0] if groups else [], strict=True)),
+            lambda column, totals: body(_Chunk(column, 1, self._mask(column, end)), totals),
+        )
+
+    def _mask(self, column: str, end: str) -> str:
+        """The lanes that lie before the end."""
+        code = self._code
+        left = code.splat("int64", code.value(f"sub i64 {end}, {column}"))
+        numbers = ", ".join(f"i64 {i}" for i in range(code.lanes))
+        return code.value(f"icmp slt {code.vector('int64')} <{numbers}>, {left}")
+
+    def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: _Chunk, totals: Values) -> Values:
+        """The values of a stage for some vectors, instruction by instruction; gives the new totals."""
+        values = [dict(self._of_row) for _ in range(chunk.vectors)]
+        for position in needed:
+            step = self._steps[position]
+            for number, known in enumerate(values):
+                if self.stages.is_loaded(position, stage):
+                    known[position] = self._load(
+                        self._scratch[position], step.kind, "next", "", chunk, number
+                    )
+                elif step.op == "input":
+                    how, stride = self._pattern.columns[position], self._apart[position]
+                    known[position] = self._load(self._bases[position], step.kind, how, stride, chunk, number)
+                else:
+                    known[position] = self._computed(step, [known[i] for i in step.args])
+        kept = [i for i in self.stages.kept if self.stages.stage[i] == stage]
+        for number, known in enumerate(values):
+            for position in kept:
+                kind = self._steps[position].kind
+                self._store(self._scratch[position], kind, "next", "", chunk, number, known[position])
+            for result in self.stages.stored[stage]:
+                self._store_result(result, chunk, number, known[self._results[result]])
+        reduced = self.stages.reduced[stage]
+        found: Values = []
+        for number, known in enumerate(values):
+            terms = [known[self._steps[i].args[0]] for i in reduced]
+            if chunk.mask is not None:
+                terms = [self._only(chunk.mask, i, term) for i, term in zip(reduced, terms, strict=True)]
+            found += self._combined(reduced, totals[number * len(reduced) :][: len(reduced)], terms)
+        return found
+
+    def _computed(self, step: Instruction, args: Values) -> str:
+        kind = self._steps[step.args[-1]].kind
+        if step.op == "cast":
+            return cast(self._code, args[0], kind, step.kind)
+        return apply(self._code, step.op, kind, args)
+
+    # reductions
+
+    def _neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
+        """For each reduction the vector's type, and the vector that changes no total."""
+        code, found = self._code, []
+        for position in reduced:
+            op, kind = self._steps[position].op, self._steps[position].kind
+            found.append((code.vector(kind), code.constant(kind, _neutral(op, kind))))
+        return found
+
+    def _combined(self, reduced: Sequence[int], some: Values, others: Values) -> Values:
+        return [self._combine(i, *pair) for i, *pair in zip(reduced, some, others, strict=True)]
+
+    def _combine(self, position: int, one: str, other: str) -> str:
+        code, (op, kind) = self._code, (self._steps[position].op, self._steps[position].kind)
+        if op == "sum":
+            return apply(code, "add", kind, [one, other])
+        is_better = apply(code, "greater" if op == "max" else "less", kind, [one, other])
+        if kind in FLOATS:  # NaN stays
+            is_better = apply(
+                code, "logical_or", "bool", [is_better, apply(code, "not_equal", kind, [one, one])]
+            )
+        return apply(code, "select", kind, [is_better, one, other])
+
+    def _only(self, mask: str, position: int, term: str) -> str:
+        """A term, in the lanes that count."""
+        kind = self._steps[position].kind
+        neutral = self._code.constant(kind, _neutral(self._steps[position].op, kind))
+        return apply(self._code, "select", kind, [mask, term, neutral])
+
+    def _over_lanes(self, position: int, total: str) -> str:
+        """The total of all lanes, in each lane: halves are combined until they have one lane."""
+        code, vector = self._code, self._code.vector(self._steps[position].kind)
+        distance = code.lanes // 2
+        while distance:
+            order = ", ".join(f"i32 {i ^ distance}" for i in range(code.lanes))
+            other = code.value(
+                f"shufflevector {vector} {total}, {vector} poison, <{code.lanes} x i32> <{order}>"
+            )
+            total, distance = self._combine(position, total, other), distance // 2
+        return total
+
+    # memory
+
+    def _load_one(self, position: int) -> str:
+        """An input that is one for each row."""
+        kind = self._steps[position].kind
+        memory = _in_memory(kind)
+        scalar = self._code.value(f"load {ELEMENTS[memory]}, ptr {self._bases[position]}, align 1")
+        return cast(self._code, self._code.splat(memory, scalar), memory, kind)
+
+    def _store_of_row(self, number: int, begin: str, end: str) -> None:
+        """A result that is one for each row: into its one element, or into all of them."""
+        code, position = self._code, self._results[number]
+        kind, place = self._steps[position].kind, len(self._pattern.columns) - len(self._results) + number
+        if self._pattern.columns[place] != "same":
+
+            def fill(chunk: _Chunk, totals: Values) -> Values:
+                for each in range(chunk.vectors):
+                    self._store_result(number, chunk, each, self._of_row[position])
+                return totals
+
+            self._walk_columns(begin, end, [], fill)
+            return
+        memory = _in_memory(kind)
+        vector = cast(code, self._of_row[position], kind, memory)
+        scalar = code.value(f"extractelement {code.vector(memory)} {vector}, i32 0")
+        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[place]}, align 1")
+
+    def _store_result(self, number: int, chunk: _Chunk, each: int, value: str) -> None:
+        place, kind = (
+            len(self._pattern.columns) - len(self._results) + number,
+            self._steps[self._results[number]].kind,
+        )
+        how, stride = self._pattern.columns[place], self._apart[place]
+        self._store(self._bases[place], kind, how, stride, chunk, each, value)
+
+    def _load(self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int) -> str:
+        code, memory = self._code, _in_memory(kind)
+        vector = code.vector(memory)
+        if how == "apart":
+            addresses, mask = self._addresses(base, stride, chunk, number)
+            name = f"llvm.masked.gather.{_mangled(code, memory)}.v{code.lanes}p0"
+            loaded = code.call(
+                vector, name, (f"<{code.lanes} x ptr>", addresses), ("i32", "1"), (_mask_type(code), mask),
+                (vector, "zeroinitializer"),
+            )  # fmt: skip
+        elif chunk.mask is None:
+            loaded = code.value(f"load {vector}, ptr {self._address(base, memory, chunk, number)}, align 1")
+        else:
+            loaded = code.call(
+                vector, f"llvm.masked.load.{_mangled(code, memory)}.p0",
+                ("ptr", self._address(base, memory, chunk, number)), ("i32", "1"), (_mask_type(code), chunk.mask),
+                (vector, "zeroinitializer"),
+            )  # fmt: skip
+        return cast(code, loaded, memory, kind)
+
+    def _store(
+        self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int, value: str
+    ) -> None:
+        code, memory = self._code, _in_memory(kind)
+        vector, value = code.vector(memory), cast(code, value, kind, memory)
+        if how == "apart":
+            addresses, mask = self._addresses(base, stride, chunk, number)
+            name = f"llvm.masked.scatter.{_mangled(code, memory)}.v{code.lanes}p0"
+            code.call(
+                "void", name, (vector, value), (f"<{code.lanes} x ptr>", addresses), ("i32", "1"),
+                (_mask_type(code), mask),
+            )  # fmt: skip
+            return
+        address = self._address(base, memory, chunk, number)
+        if chunk.mask is None:
+            code.line(f"store {vector} {value}, ptr {address}, align 1")
+        else:
+            name = f"llvm.masked.store.{_mangled(code, memory)}.p0"
+            code.call(
+                "void", name, (vector, value), ("ptr", address), ("i32", "1"), (_mask_type(code), chunk.mask)
+            )
+
+    def _address(self, base: str, memory: str, chunk: _Chunk, number: int) -> str:
+        code, size = self._code, BITS[memory] // 8
+        found = code.value(f"getelementptr {ELEMENTS[memory]}, ptr {base}, i64 {chunk.column}")
+        return code.address(found, str(number * code.lanes * size)) if number else found
+
+    def _addresses(self, base: str, stride: str, chunk: _Chunk, number: int) -> tuple[str, str]:
+        """Where the elements of a vector are that do not follow each other, and which of them count."""
+        code = self._code
+        numbers = ", ".join(f"i64 {number * code.lanes + i}" for i in range(code.lanes))
+        vector = code.vector("int64")
+        places = code.value(f"add {vector} {code.splat('int64', chunk.column)}, <{numbers}>")
+        offsets = code.value(f"mul {vector} {places}, {code.splat('int64', stride)}")
+        addresses = code.value(f"getelementptr i8, ptr {base}, {vector} {offsets}")
+        return addresses, chunk.mask or code.constant("bool", 1)
+
+
+def _neutral(op: str, kind: str) -> float:
+    if op == "sum":
+        return 0.0  # of zeros below zero the sum is 0.0, as NumPy's
+    if kind in FLOATS:
+        return -np.inf if op == "max" else np.inf
+    if kind == "bool":
+        return op == "min"
+    limits = np.iinfo(kind)
+    return limits.min if op == "max" else limits.max
+
+
+def _in_memory(kind: str) -> str:
+    return "uint8" if kind == "bool" else kind
+
+
+def _mangled(code: Writer, kind: str) -> str:
+    return f"v{code.lanes}{'i' if kind in INTEGERS else 'f'}{BITS[kind]}"
+
+
+def _mask_type(code: Writer) -> str:
+    return code.vector("bool")
