@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, iteration_space, placed
 from operad_sdk.mapper.expansions import expanded
-from operad_sdk.vector.kernel_text import LANES, NAME, KernelText, Pattern
-from operad_sdk.vector.machine import address_of
+from operad_sdk.vector.kernel_text import LANES, KernelText, Pattern
+from operad_sdk.vector.machine import loaded
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
 
-_SIGNATURE: Final = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p
-)
 _Strides = tuple[int, ...]
 
 
@@ -39,7 +36,7 @@ class Kernel:
 
     def __init__(self, form: ScalarForm, dtype: np.dtype[Any], pattern: Pattern) -> None:
         self.text: Final = KernelText(form, dtype, pattern)
-        self.call: Final = _SIGNATURE(address_of(self.text.text, NAME))
+        self.call: Final = loaded(self.text.text)
 
 
 class Layout(NamedTuple):

@@ -20,11 +20,18 @@ import numpy as np
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.stages import REDUCTIONS, Stages
-from operad_sdk.vector.writer import BITS, ELEMENTS, FLOATS, INTEGERS, Values, Writer
+from operad_sdk.vector.writer import (
+    BITS,
+    ELEMENTS,
+    FLOATS,
+    INTEGERS,
+    KERNEL_PARAMETERS,
+    LANES,
+    NAME,
+    Values,
+    Writer,
+)
 
-NAME: Final = "kernel"
-LANES: Final = {4: 16, 8: 8}
-"""Elements of a vector by the size of the form's element type: 64 bytes, one register of AVX-512."""
 BLOCK: Final = 4096
 """Columns whose sum is added up apart, so that its error grows with them and with the number of blocks alone."""
 _UNROLLED: Final = ((400, 8), (1100, 4))
@@ -85,8 +92,7 @@ class KernelText:
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
         )
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
-        parameters = ["ptr %table", "i64 %first", "i64 %last", "ptr %scratch"]
-        self._code = Writer(NAME, parameters, LANES[dtype.itemsize])
+        self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize])
         self._of_row: dict[int, str] = {}
         self._unrolled = 1
         self._write()

@@ -7,18 +7,22 @@ hash of what follows: one that was damaged is compiled anew, one of another proc
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
+from operad.config import settings
 from operad.errors import OperadError
 from operad.files import read_bytes, write_atomically
 from operad.first_use import import_module
 from operad.locks import new_lock
 from operad_sdk.code_folder import code_folder
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.writer import NAME
 
 
 class Machine(NamedTuple):
@@ -86,6 +90,25 @@ def host() -> Machine:
     return found
 
 
+def reason_against() -> str | None:
+    """Why there is no vector code in this process, whatever the kernel; None if there is.
+
+    Asked without importing llvmlite, but for the first time where it is installed.
+    """
+    if settings().mapper not in ("auto", "numba"):
+        return f"OPERAD_MAPPER is {settings().mapper}"
+    return _reason_of_host()
+
+
+@cache
+def _reason_of_host() -> str | None:
+    try:
+        host()
+    except NoVectorCodeError as error:
+        return str(error)
+    return None
+
+
 def object_code(text: str, machine: Machine) -> bytes:
     """Compile a module for a processor.
 
@@ -126,6 +149,21 @@ def address_of(text: str, name: str) -> int:
     else:
         statistics.loaded += 1
     return _loaded(code, name)
+
+
+_SIGNATURE: Final = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p
+)
+
+
+def loaded(text: str) -> Callable[[int, int, int, int], None]:
+    """The kernel of a module, as `call(table, first, last, scratch)`; it runs without the interpreter's lock.
+
+    Raises:
+        NoVectorCodeError: As for `host`.
+    """
+    call: Callable[[int, int, int, int], None] = _SIGNATURE(address_of(text, NAME))
+    return call
 
 
 def _digest(text: str, machine: Machine) -> str:

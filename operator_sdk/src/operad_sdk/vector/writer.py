@@ -22,6 +22,12 @@ ELEMENTS: Final = {**FLOATS, **INTEGERS, "bool": "i1"}
 BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for name in ELEMENTS}
 """Bits of an element in memory."""
 
+NAME: Final = "kernel"
+KERNEL_PARAMETERS: Final = ("ptr %table", "i64 %first", "i64 %last", "ptr %scratch")
+"""What kernels that Python calls are given: where everything is, which rows or images to compute, and memory."""
+LANES: Final = {4: 16, 8: 8}
+"""Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
+
 Values = list[str]
 LoopBody = Callable[[str, Values], Values]
 
@@ -88,6 +94,65 @@ class Writer:
         """A pointer so many bytes further on."""
         return self.value(f"getelementptr i8, ptr {base}, i64 {offset}")
 
+    # whole numbers of 64 bits, which addresses are made of
+
+    def word(self, pointer: str, number: int = 0) -> str:
+        """The whole number that stands so many words behind a pointer."""
+        return self.value(f"load i64, ptr {self.address(pointer, str(8 * number)) if number else pointer}")
+
+    def pointer(self, word: str) -> str:
+        """A whole number as a pointer."""
+        return self.value(f"inttoptr i64 {word} to ptr")
+
+    def add(self, one: str, other: str | int) -> str:
+        """The sum of two whole numbers."""
+        return one if other == 0 else self.value(f"add i64 {one}, {other}")
+
+    def multiply(self, one: str, other: str | int) -> str:
+        """The product of two whole numbers."""
+        return one if other == 1 else self.value(f"mul i64 {one}, {other}")
+
+    # vectors
+
+    def load(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
+        """A vector from memory, of fewer lanes if `lanes` says so; those from `used` on are zeros, and not read."""
+        lanes = lanes or self.lanes
+        vector = f"<{lanes} x {ELEMENTS[kind]}>"
+        if used is None or used == lanes:
+            return self.value(f"load {vector}, ptr {address}, align 1")
+        mask = (f"<{lanes} x i1>", _first(used, lanes))
+        name = f"llvm.masked.load.v{lanes}f{BITS[kind]}.p0"
+        return self.call(vector, name, ("ptr", address), ("i32", "1"), mask, (vector, "zeroinitializer"))
+
+    def store(
+        self, kind: str, value: str, address: str, lanes: int | None = None, used: int | None = None
+    ) -> None:
+        """A vector into memory, or its first `used` lanes."""
+        lanes = lanes or self.lanes
+        vector = f"<{lanes} x {ELEMENTS[kind]}>"
+        if used is None or used == lanes:
+            self.line(f"store {vector} {value}, ptr {address}, align 1")
+            return
+        mask = (f"<{lanes} x i1>", _first(used, lanes))
+        name = f"llvm.masked.store.v{lanes}f{BITS[kind]}.p0"
+        self.call("void", name, (vector, value), ("ptr", address), ("i32", "1"), mask)
+
+    def broadcast(self, kind: str, address: str) -> str:
+        """A vector of the one number that stands in memory."""
+        return self.splat(kind, self.value(f"load {ELEMENTS[kind]}, ptr {address}, align 1"))
+
+    def shuffled(
+        self, kind: str, one: str, other: str, order: Sequence[int], lanes: int | None = None
+    ) -> str:
+        """Lanes of two vectors, of `lanes` lanes each, picked by number."""
+        vector = f"<{lanes or self.lanes} x {ELEMENTS[kind]}>"
+        numbers = ", ".join(f"i32 {i}" for i in order)
+        return self.value(f"shufflevector {vector} {one}, {vector} {other}, <{len(order)} x i32> <{numbers}>")
+
+    def multiply_add(self, kind: str, one: str, other: str, third: str) -> str:
+        """`one * other + third`, rounded once."""
+        return self.intrinsic("fma", kind, one, other, third)
+
     def loop(
         self, begin: str, end: str, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
     ) -> Values:
@@ -136,6 +201,11 @@ _ATTRIBUTES: Final = (
     "attributes #0 = { nounwind "
     '"min-legal-vector-width"="512" "prefer-vector-width"="512" "no-trapping-math"="true" }'
 )
+
+
+def _first(used: int, lanes: int) -> str:
+    """A mask of the first lanes."""
+    return f"<{', '.join(f'i1 {int(i < used)}' for i in range(lanes))}>"
 
 
 def scalar_constant(kind: str, number: float) -> str:

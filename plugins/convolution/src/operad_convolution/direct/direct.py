@@ -1,0 +1,248 @@
+"""Correlations of images by kernels in vector code: tables, packed weights and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.texts import Tile, forward_text, weight_text
+from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, weight_tile
+from operad_sdk.vector import LANES, loaded
+
+_SLACK: Final = 64
+"""Elements behind the copied images that vectors may reach."""
+
+
+@lru_cache(maxsize=1024)
+def _forward_kernel(
+    kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool
+) -> Callable[..., None]:
+    return loaded(forward_text(kind, tile, rest, taps, parts, has_bias))
+
+
+@lru_cache(maxsize=1024)
+def _weight_kernel(
+    kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int
+) -> Callable[..., None]:
+    return loaded(weight_text(kind, tile, rest, parts, tail))
+
+
+@final
+class Forward:
+    """A correlation, for images of one size and any number of them.
+
+    Attributes:
+        scratch_elements: Scratch memory of each call.
+    """
+
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
+        self._correlation, self._dtype = correlation, dtype
+        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
+        self._tile, tiles = forward_tile(correlation, lanes)
+        self._filters = correlation.filters // correlation.groups
+        self._rest = self._filters % self._tile.filters
+        self._call = _forward_kernel(
+            dtype.name, self._tile, self._rest, len(correlation.taps), correlation.stride[1], has_bias
+        )
+        self._image = _image_words(correlation, size)
+        stride = correlation.stride[0] * correlation.row_columns
+        rows = [
+            [offsets(each, stride, 1, size), offsets(each, correlation.out[1], 1, size)] for each in tiles
+        ]
+        self._tiles = np.array(rows)
+        self._taps = np.array([correlation.tap_offset(tap) * size for tap in correlation.taps])
+        self.scratch_elements: Final = _copied_elements(correlation, lanes) + _SLACK
+
+    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
+        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
+        correlation, per = self._correlation, self._tile.filters
+        channels, taps = correlation.channels // correlation.groups, len(correlation.taps)
+        grouped = weight.reshape(correlation.groups, self._filters, channels, taps)
+        whole = self._filters - self._rest
+        found = np.empty((correlation.groups, self._filters * channels * taps), self._dtype)
+        blocks = grouped[:, :whole].reshape(correlation.groups, whole // per, per, channels, taps)
+        target = found[:, : whole * channels * taps]
+        target.reshape(correlation.groups, whole // per, channels, taps, per)[...] = blocks.transpose(
+            0, 1, 3, 4, 2
+        )
+        if self._rest:
+            target = found[:, whole * channels * taps :]
+            target.reshape(-1, channels, taps, self._rest)[...] = grouped[:, whole:].transpose(0, 2, 3, 1)
+        return found
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> Callable[[int, int, NDArray[Any]], None]:
+        """A call `run(first, last, scratch)` that computes some of the images.
+
+        Args:
+            images: (N, C, H, W), without gaps.
+            weight: As `packed` gives it.
+            out: (N, filters, H', W'), without gaps.
+        """
+        correlation, size = self._correlation, self._dtype.itemsize
+        pixels = correlation.out[0] * correlation.out[1]
+        table = np.array(
+            [
+                images.ctypes.data,
+                *self._image,
+                weight.ctypes.data,
+                0 if bias is None else bias.ctypes.data,
+                out.ctypes.data,
+                correlation.filters * pixels * size,
+                pixels * size,
+                correlation.groups,
+                self._filters // self._tile.filters,
+                correlation.channels // correlation.groups,
+                len(self._tiles),
+                self._taps.ctypes.data,
+                self._tiles.ctypes.data,
+            ],
+            np.int64,
+        )
+        return _bound(self._call, table, (images, weight, bias, out, self))
+
+
+@final
+class WeightGradient:
+    """The gradient of a correlation by its weights.
+
+    Attributes:
+        scratch_elements: Scratch memory of each call.
+        sum_elements: Memory of the sums of each call.
+    """
+
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
+        self._correlation, self._dtype = correlation, dtype
+        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
+        heads = heads_of(correlation.out, lanes)
+        self._filters = correlation.filters // correlation.groups
+        self._positions = correlation.channels // correlation.groups * len(correlation.taps)
+        self._tile = weight_tile(self._filters, self._positions, heads, lanes)
+        self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
+        self._call = _weight_kernel(dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail)
+        self._image = _image_words(correlation, size)
+        stride = correlation.stride[0] * correlation.row_columns
+        self._whole = self._vectors(heads.whole, heads.runs, stride, size)
+        self._fewer = self._vectors(heads.fewer, 1, stride, size)
+        copied = _copied_elements(correlation, lanes)
+        vectors = max(1, len(self._whole) + len(self._fewer))
+        self._together = max(1, min(batch, _VECTORS // vectors, _TOGETHER_ELEMENTS // copied))
+        self.scratch_elements: Final = self._together * copied + _SLACK
+        channels = correlation.channels // correlation.groups
+        self._places = np.array(
+            [
+                (channel * correlation.channel_elements + correlation.tap_offset(tap)) * size
+                for channel in range(channels)
+                for tap in correlation.taps
+            ]
+        )
+        self._group_bytes = channels * correlation.channel_elements * size
+        self._blocks = [
+            (filters, positions, -(-filters * positions // lanes) * lanes)
+            for filters in self._cut(self._filters, self._tile.filters)
+            for positions in self._cut(self._positions, self._tile.vectors)
+        ]
+        self.sum_elements: Final = correlation.groups * sum(length for *_, length in self._blocks)
+
+    @staticmethod
+    def _cut(length: int, per: int) -> list[int]:
+        return [per] * (length // per) + [length % per] * (length % per > 0)
+
+    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
+        found = [offsets(places, stride, 1, size), offsets(places, self._correlation.out[1], 1, size)]
+        return np.ascontiguousarray(np.stack(found).reshape(2, -1, runs).transpose(1, 0, 2))
+
+    def bind(
+        self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]
+    ) -> Callable[[int, int, NDArray[Any]], None]:
+        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
+        correlation, size = self._correlation, self._dtype.itemsize
+        pixels = correlation.out[0] * correlation.out[1]
+        table = np.array(
+            [
+                images.ctypes.data,
+                *self._image,
+                output_grad.ctypes.data,
+                sums.ctypes.data,
+                correlation.filters * pixels * size,
+                pixels * size,
+                self._together,
+                correlation.groups,
+                self._filters // self._tile.filters,
+                self._positions // self._tile.vectors,
+                self._group_bytes,
+                self._places.ctypes.data,
+                len(self._whole),
+                self._whole.ctypes.data,
+                len(self._fewer),
+                self._fewer.ctypes.data,
+            ],
+            np.int64,
+        )
+        return _bound(self._call, table, (images, output_grad, sums, self))
+
+    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
+        """Sums as the gradient (filters, channels of a group, taps)."""
+        correlation = self._correlation
+        target = weight_grad.reshape(correlation.groups, self._filters, self._positions)
+        grouped = sums.reshape(correlation.groups, -1)
+        wide, across = self._tile.filters, self._tile.vectors
+        place = row = column = 0
+        whole = self._filters // wide
+        if not any(self._rest):  # all blocks are alike
+            length = self._blocks[0][2]
+            blocks = grouped.reshape(correlation.groups, whole, -1, length)[..., : wide * across]
+            blocks = blocks.reshape(correlation.groups, whole, -1, wide, across)
+            target.reshape(correlation.groups, whole, wide, -1, across)[...] = blocks.transpose(0, 1, 3, 2, 4)
+            return
+        for filters, positions, length in self._blocks:
+            block = grouped[:, place : place + filters * positions].reshape(-1, filters, positions)
+            target[:, row : row + filters, column : column + positions] = block
+            place, column = place + length, column + positions
+            if column == self._positions:
+                row, column = row + filters, 0
+
+
+_VECTORS: Final = 64
+"""Vectors that a block of sums should go through, so that adding up their lanes is a small part."""
+_TOGETHER_ELEMENTS: Final = 1 << 18
+
+
+def _copied_elements(correlation: Correlation, lanes: int) -> int:
+    """Elements of an image's copy, in whole vectors."""
+    return -(-correlation.channels * correlation.channel_elements // lanes) * lanes
+
+
+def _image_words(correlation: Correlation, size: int) -> Sequence[int]:
+    """The table's words about images and their copies, but for the address."""
+    rows, columns = correlation.size
+    copied = min(rows, correlation.reach[0] - correlation.before[0])
+    return [
+        correlation.channels * rows * columns * size,
+        correlation.channels,
+        rows * columns * size,
+        copied,
+        columns * size,
+        correlation.channel_elements * size,
+        correlation.row_columns * size,
+        correlation.before[0] * correlation.row_columns * size,
+        _copied_elements(correlation, LANES[size]) * size,
+        *(word for part in correlation.parts() for word in part),
+    ]
+
+
+def _bound(
+    call: Callable[..., None], table: NDArray[np.int64], kept: object
+) -> Callable[[int, int, NDArray[Any]], None]:
+    address = table.ctypes.data
+
+    def run(first: int, last: int, scratch: NDArray[Any], kept: object = (table, kept)) -> None:
+        call(address, first, last, scratch.ctypes.data)
+
+    return run
