@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,7 @@ def test_parts_of_a_call_may_be_computed_in_any_order(reduces):
         found = program.results()
         bound = CompiledForm(program.form, SINGLE).bind(program.inputs, found)
         cuts = sorted({0, bound.units, *rng.integers(0, bound.units + 1, 3).tolist()})
-        for first, last in reversed(list(zip(cuts, cuts[1:], strict=False))):
+        for first, last in reversed(list(pairwise(cuts))):
             bound.run(first, last)
         for one, expected in zip(found, program.expected(), strict=True):
             np.testing.assert_array_equal(
@@ -111,8 +113,8 @@ def test_the_error_of_long_sums_grows_with_blocks_only():
     found = np.empty((2, 1), SINGLE)
     CompiledForm(form_of(lambda b: b.over_rows("sum", 0), "x"), SINGLE)([x], [found])
     exact = x.astype(np.float64).sum(axis=1, keepdims=True)
-    # A lane adds 64 numbers to a block's sum, whose rounding errors are independent of each other's, and then 245
-    # blocks: 20 of the 300 roundings, all of one sign, would be far out.
+    # A lane adds 64 numbers to a block's sum, whose rounding errors are independent of each other's, and
+    # then 245 blocks: 20 of the 300 roundings, all of one sign, would be far out.
     np.testing.assert_allclose(found, exact, rtol=20 * np.finfo(SINGLE).eps)
 
 

@@ -250,7 +250,7 @@ def remainders_replaced(form: ScalarForm) -> ScalarForm:
 
 
 def replaced(form: ScalarForm, rules: dict[str, _Expansion], precision: Precision) -> ScalarForm:
-    """An equal form in which every primitive named in `rules` is replaced, where its operands are of kind `real`."""
+    """An equal form in which primitives named in `rules` are replaced, if their operands are `real`."""
     steps = form.instructions
     builder = Builder(form.name, form.inputs, [step.kind for step in steps[: len(form.inputs)]])
     values = [Value(builder, position) for position in range(len(form.inputs))]

@@ -1,8 +1,8 @@
 """Scalar forms as machine code: which kernel arrays need, where they lie, and its call.
 
-Arrays of any strides become rows of columns: axes that one step through memory joins are one, those of length 1 are
-none. What is left but the last are outer axes. Kernels are made once for each pattern; strides and lengths are
-numbers in a table.
+Arrays of any strides become rows of columns: axes that one step through memory joins are one, those of
+length 1 are none. What is left but the last are outer axes. Kernels are made once for each pattern; strides
+and lengths are numbers in a table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, iteration_space, placed
 from operad_sdk.mapper.expansions import expanded
-from operad_sdk.vector.kernel_text import LANES, KernelText, Pattern
+from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.machine import loaded
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
+from operad_sdk.vector.writer import LANES
 
 _Strides = tuple[int, ...]
 

@@ -1,11 +1,11 @@
 """The kernel of a scalar form: loops over rows and columns, as text of LLVM.
 
-`void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or, where there
-is one row only and nothing reduces it, the columns. The table says where everything is, so that one kernel serves
-all lengths and strides:
+`void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or,
+where there is one row only and nothing reduces it, the columns. The table says where everything is, so that
+one kernel serves all lengths and strides:
 
-    columns; the lengths that the form asks for; the lengths of the outer axes;
-    for each input and then each result: its address, its strides in bytes along the outer axes, and along columns
+    columns; the lengths that the form asks for; the lengths of the outer axes; for each input and then each
+    result: its address, its strides in bytes along the outer axes, and along columns
 
 Nothing about memory is promised to LLVM: a result may lie where an input lies, if `may_share` says so.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
-from operad_sdk.vector.stages import REDUCTIONS, Stages
+from operad_sdk.vector.stages import Stages
 from operad_sdk.vector.writer import (
     BITS,
     ELEMENTS,
@@ -33,9 +33,11 @@ from operad_sdk.vector.writer import (
 )
 
 BLOCK: Final = 4096
-"""Columns whose sum is added up apart, so that its error grows with them and with the number of blocks alone."""
+"""Columns whose sum is added up apart, so that its error grows with them and with the number of blocks
+alone."""
 _UNROLLED: Final = ((400, 8), (1100, 4))
-"""Vectors that are computed side by side, by how many instructions there are: they hide each other's latency."""
+"""Vectors that are computed side by side, by how many instructions there are: they hide each other's
+latency."""
 
 
 class Pattern(NamedTuple):
@@ -43,8 +45,8 @@ class Pattern(NamedTuple):
 
     Attributes:
         depth: Outer axes.
-        columns: For each input and result: `next` where elements follow each other along the columns, `same` where
-            there is one for each row, `apart` where they are further apart.
+        columns: For each input and result: `next` where elements follow each other along the columns,
+            `same` where there is one for each row, `apart` where they are further apart.
     """
 
     depth: int
@@ -103,7 +105,7 @@ class KernelText:
         return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in self.stages.kept)
 
     def may_share(self, given: int, result: int) -> bool:
-        """Whether a result may lie exactly where an input lies: nothing reads that once the result is written."""
+        """Whether a result may lie where an input lies: nothing reads that once the result is written."""
         position = self._results[result]
         if self.stages.is_of_rows[position] or self._pattern.columns[given] != "next":
             return False
@@ -386,8 +388,8 @@ class KernelText:
         else:
             loaded = code.call(
                 vector, f"llvm.masked.load.{_mangled(code, memory)}.p0",
-                ("ptr", self._address(base, memory, chunk, number)), ("i32", "1"), (_mask_type(code), chunk.mask),
-                (vector, "zeroinitializer"),
+                ("ptr", self._address(base, memory, chunk, number)), ("i32", "1"),
+                (_mask_type(code), chunk.mask), (vector, "zeroinitializer"),
             )  # fmt: skip
         return cast(code, loaded, memory, kind)
 

@@ -1,8 +1,9 @@
 """From text of LLVM to machine code, for this processor or another, kept on disk.
 
-llvmlite does it, which numba brings along (`operad-sdk[fast]`). Compiling takes milliseconds, loading what a file
-holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, and begins with the
-hash of what follows: one that was damaged is compiled anew, one of another processor is never found.
+llvmlite does it, which numba brings along (`operad-sdk[fast]`). Compiling takes milliseconds, loading what
+a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, and
+begins with the hash of what follows: one that was damaged is compiled anew, one of another processor is
+never found.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ def host() -> Machine:
     """The processor of this process.
 
     Raises:
-        NoVectorCodeError: llvmlite is not installed, or the processor has no fused multiply-add, without which results
-            would differ from those of other machines.
+        NoVectorCodeError: llvmlite is not installed, or the processor has no fused multiply-add, without
+            which results would differ from those of other machines.
     """
     llvm = _llvm()
     found = Machine(

@@ -1,7 +1,7 @@
 """Each primitive of scalar forms as instructions on vectors.
 
-What has more to it than an instruction or two (`exp`, `tanh`, `sign`, ...) is written out in simpler primitives
-beforehand, by `operad_sdk.mapper.expansions`, whose errors are stated and tested.
+What has more to it than an instruction or two (`exp`, `tanh`, `sign`, ...) is written out in simpler
+primitives beforehand, by `operad_sdk.mapper.expansions`, whose errors are stated and tested.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def cast(code: Writer, value: str, old: str, new: str) -> str:
     """Write a conversion, as NumPy's `astype` does it.
 
     Raises:
-        NoVectorCodeError: It is one from a floating type to another kind, of which NumPy's result depends on the
-            processor where the number does not fit.
+        NoVectorCodeError: It is one from a floating type to another kind, of which NumPy's result depends
+            on the processor where the number does not fit.
     """
     if old == new:
         return value

@@ -1,8 +1,8 @@
 """The order in which a kernel computes a form that reduces rows.
 
-A row is walked once for each *stage*: what a reduction gives is there from the next stage on. A value that two
-stages need is computed in both, or, where that costs more than writing and reading it, *kept* in a row of scratch
-memory between them. Values that are one for each row are computed between the walks.
+A row is walked once for each *stage*: what a reduction gives is there from the next stage on. A value that
+two stages need is computed in both, or, where that costs more than writing and reading it, *kept* in a row
+of scratch memory between them. Values that are one for each row are computed between the walks.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Writing functions on vectors as text of LLVM.
 
-A `Writer` appends one instruction after another to one function, in single assignment: each gives the name of its
-value. Control flow is structured: the only thing that jumps is `loop`, which carries values along, so no writer
-keeps track of blocks. Text is written, and not the objects of llvmlite's builder, because a kernel has thousands of
-instructions, and printing those objects takes longer than compiling what they say.
+A `Writer` appends one instruction after another to one function, in single assignment: each gives the name
+of its value. Control flow is structured: the only thing that jumps is `loop`, which carries values along,
+so no writer keeps track of blocks. Text is written, and not the objects of llvmlite's builder, because a
+kernel has thousands of instructions, and printing those objects takes longer than compiling what they say.
 
-A vector has as many lanes in every type, whatever registers the processor has: LLVM splits it over several registers
-or none. So a sum over lanes has one order, and its result the same bits, on every machine.
+A vector has as many lanes in every type, whatever registers the processor has: LLVM splits it over several
+registers or none. So a sum over lanes has one order, and its result the same bits, on every machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for n
 
 NAME: Final = "kernel"
 KERNEL_PARAMETERS: Final = ("ptr %table", "i64 %first", "i64 %last", "ptr %scratch")
-"""What kernels that Python calls are given: where everything is, which rows or images to compute, and memory."""
+"""What a kernel is given: where everything is, which rows or images to compute, and memory."""
 LANES: Final = {4: 16, 8: 8}
 """Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
 
@@ -115,7 +115,7 @@ class Writer:
     # vectors
 
     def load(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
-        """A vector from memory, of fewer lanes if `lanes` says so; those from `used` on are zeros, and not read."""
+        """A vector from memory, of `lanes` lanes; those from `used` on are zeros, and not read."""
         lanes = lanes or self.lanes
         vector = f"<{lanes} x {ELEMENTS[kind]}>"
         if used is None or used == lanes:
@@ -156,7 +156,7 @@ class Writer:
     def loop(
         self, begin: str, end: str, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
     ) -> Values:
-        """`for i in range(begin, end, step)`: the body gets `i` and what is carried, and gives what is carried on.
+        """`for i in range(begin, end, step)`: the body gets `i` and what is carried, and gives the same anew.
 
         Args:
             carried: For each value its type and what it is at first.

@@ -10,7 +10,7 @@ from operad_convolution.correlate import correlate, correlate_data_gradient, cor
 from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
     Array,
     Contract,
@@ -107,7 +107,7 @@ class Convolution(Layer):
 
 
 def _refusal(prop: Convolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:
-    return refusal(prop.geometry(in_shapes[0], prop.infer_shape(in_shapes)[1][0], prop.pad)) or True
+    return refusal(prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)) or True
 
 
 @Convolution.kernel("cpu", priority=10, when=_refusal)
@@ -117,7 +117,7 @@ class Direct:
     def __init__(
         self, prop: Convolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
-        geometry = prop.geometry(in_shapes[0], prop.infer_shape(in_shapes)[1][0], prop.pad)
+        geometry = prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
         self._correlation = DirectCorrelation(geometry, computed_in(in_types[0]))
 
     def forward(

@@ -11,7 +11,7 @@ from operad_convolution.correlate import correlate, correlate_data_gradient, cor
 from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
 from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
     Array,
     Contract,
@@ -181,8 +181,7 @@ class Deconvolution(Layer):
 
 def _transpose_of(prop: Deconvolution, in_shapes: Sequence[Shape]) -> Geometry:
     """The convolution of which a layer is the transpose."""
-    data = in_shapes[0]
-    return prop.transposed(data, prop.infer_shape(in_shapes)[1][0])
+    return prop.transposed(in_shapes[0], output_shape(prop, in_shapes))
 
 
 def _refusal(prop: Deconvolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:

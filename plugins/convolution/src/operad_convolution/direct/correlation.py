@@ -1,8 +1,9 @@
 """The sizes of a correlation with two spatial axes, said by its taps, and of its adjoints.
 
-`out[f, i, j] = sum of weight[f, c, t] * image[c, i * stride + tap.row, j * stride + tap.column]` over channels and
-taps, where the image is zero outside. Where a tap begins says all about padding and dilation, so gradients by the
-data are correlations too: one, if windows touch, or else one for each place an element can have in a stride.
+`out[f, i, j] = sum of weight[f, c, t] * image[c, i * stride + tap.row, j * stride + tap.column]` over
+channels and taps, where the image is zero outside. Where a tap begins says all about padding and dilation,
+so gradients by the data are correlations too: one, if windows touch, or else one for each place an element
+can have in a stride.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ class Correlation:
         self.channels, self.filters, self.groups = channels, filters, groups
         self.size, self.out, self.stride, self.taps = size, out, stride, taps
 
-    # The image is copied to where its rows have room for windows that begin before it or end behind it. Where windows
-    # are `s` columns apart, so are the columns that lie side by side: a row is `s` rows, each of every `s`-th column.
+    # The image is copied to where its rows have room for windows that begin before it or end behind it.
+    # Where windows are `s` columns apart, so are the columns that lie side by side: a row is `s` rows, each
+    # of every `s`-th column.
 
     @cached_property
     def before(self) -> Pair:
@@ -77,7 +79,7 @@ class Correlation:
         return row + column % self.stride[1] * self.part_columns + column // self.stride[1]
 
     def parts(self) -> list[tuple[int, int, int]]:
-        """For each part of a row where the image begins in it, the image's column there, and how many it has."""
+        """For each part of a row where the image begins, its column there, and how many columns there are."""
         found = []
         for part in range(self.stride[1]):
             first = -(
@@ -115,8 +117,8 @@ def by_data(given: Correlation) -> list[tuple[Pair, Correlation | None]]:
     """The gradient by the image, as correlations of the output's gradient.
 
     Returns:
-        For each row and column of a stride that correlation which gives these elements of the gradient; None where
-        it is zero.
+        For each row and column of a stride that correlation which gives these elements of the gradient;
+        None where it is zero.
     """
     found: list[tuple[Pair, Correlation | None]] = []
     for first_row in range(given.stride[0]):

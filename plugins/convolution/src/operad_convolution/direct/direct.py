@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
-from operad_convolution.direct.texts import Tile, forward_text, weight_text
+from operad_convolution.direct.forward_text import ForwardText
+from operad_convolution.direct.images import Tile
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, weight_tile
+from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, loaded
 
 _SLACK: Final = 64
@@ -22,14 +24,14 @@ _SLACK: Final = 64
 def _forward_kernel(
     kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool
 ) -> Callable[..., None]:
-    return loaded(forward_text(kind, tile, rest, taps, parts, has_bias))
+    return loaded(ForwardText(kind, tile, rest, taps, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
 def _weight_kernel(
-    kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int
+    kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int, copies_gradient: bool
 ) -> Callable[..., None]:
-    return loaded(weight_text(kind, tile, rest, parts, tail))
+    return loaded(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
 
 
 @final
@@ -125,7 +127,6 @@ class WeightGradient:
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile = weight_tile(self._filters, self._positions, heads, lanes)
         self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
-        self._call = _weight_kernel(dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail)
         self._image = _image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._whole = self._vectors(heads.whole, heads.runs, stride, size)
@@ -133,7 +134,13 @@ class WeightGradient:
         copied = _copied_elements(correlation, lanes)
         vectors = max(1, len(self._whole) + len(self._fewer))
         self._together = max(1, min(batch, _VECTORS // vectors, _TOGETHER_ELEMENTS // copied))
-        self.scratch_elements: Final = self._together * copied + _SLACK
+        self._images_end = self._together * copied + _SLACK
+        copies = self._together > 1
+        gradient = correlation.filters * correlation.out[0] * correlation.out[1]
+        self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + _SLACK)
+        self._call = _weight_kernel(
+            dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies
+        )
         channels = correlation.channels // correlation.groups
         self._places = np.array(
             [
@@ -143,20 +150,17 @@ class WeightGradient:
             ]
         )
         self._group_bytes = channels * correlation.channel_elements * size
-        self._blocks = [
-            (filters, positions, -(-filters * positions // lanes) * lanes)
-            for filters in self._cut(self._filters, self._tile.filters)
-            for positions in self._cut(self._positions, self._tile.vectors)
-        ]
-        self.sum_elements: Final = correlation.groups * sum(length for *_, length in self._blocks)
-
-    @staticmethod
-    def _cut(length: int, per: int) -> list[int]:
-        return [per] * (length // per) + [length % per] * (length % per > 0)
+        self.sum_elements: Final = correlation.groups * sum(
+            rows * count * self._block(filters, positions)
+            for filters, rows in _pieces(self._filters, self._tile.filters)
+            for positions, count in _pieces(self._positions, self._tile.vectors)
+        )
 
     def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
-        found = [offsets(places, stride, 1, size), offsets(places, self._correlation.out[1], 1, size)]
-        return np.ascontiguousarray(np.stack(found).reshape(2, -1, runs).transpose(1, 0, 2))
+        """For each vector where its runs begin in a copied image, and the first in the gradient."""
+        copied = offsets(places, stride, 1, size).reshape(-1, runs)
+        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
+        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
 
     def bind(
         self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]
@@ -172,6 +176,9 @@ class WeightGradient:
                 sums.ctypes.data,
                 correlation.filters * pixels * size,
                 pixels * size,
+                self._images_end * size,
+                correlation.filters,
+                pixels,
                 self._together,
                 correlation.groups,
                 self._filters // self._tile.filters,
@@ -189,24 +196,38 @@ class WeightGradient:
 
     def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
         """Sums as the gradient (filters, channels of a group, taps)."""
-        correlation = self._correlation
-        target = weight_grad.reshape(correlation.groups, self._filters, self._positions)
-        grouped = sums.reshape(correlation.groups, -1)
-        wide, across = self._tile.filters, self._tile.vectors
-        place = row = column = 0
-        whole = self._filters // wide
-        if not any(self._rest):  # all blocks are alike
-            length = self._blocks[0][2]
-            blocks = grouped.reshape(correlation.groups, whole, -1, length)[..., : wide * across]
-            blocks = blocks.reshape(correlation.groups, whole, -1, wide, across)
-            target.reshape(correlation.groups, whole, wide, -1, across)[...] = blocks.transpose(0, 1, 3, 2, 4)
-            return
-        for filters, positions, length in self._blocks:
-            block = grouped[:, place : place + filters * positions].reshape(-1, filters, positions)
-            target[:, row : row + filters, column : column + positions] = block
-            place, column = place + length, column + positions
-            if column == self._positions:
-                row, column = row + filters, 0
+        groups = self._correlation.groups
+        target = weight_grad.reshape(groups, self._filters, self._positions)
+        grouped = sums.reshape(groups, -1)
+        begin = row = 0
+        for filters, rows in _pieces(self._filters, self._tile.filters):
+            across = [
+                (positions, count, self._block(filters, positions))
+                for positions, count in _pieces(self._positions, self._tile.vectors)
+            ]
+            length = sum(count * block for _, count, block in across)
+            some = grouped[:, begin : begin + rows * length].reshape(groups, rows, length)
+            place = column = 0
+            for positions, count, block in across:
+                found = some[..., place : place + count * block].reshape(groups, rows, count, block)
+                found = found[..., : filters * positions].reshape(groups, rows, count, filters, positions)
+                whole = target[:, row : row + rows * filters, column : column + count * positions]
+                # A view, though it is cut out of the columns: nothing but the axes of rows and columns is
+                # split.
+                whole.reshape(groups, rows, filters, count, positions, copy=False)[...] = found.swapaxes(2, 3)
+                place, column = place + count * block, column + count * positions
+            begin, row = begin + rows * length, row + rows * filters
+
+    def _block(self, filters: int, positions: int) -> int:
+        """Elements of the sums of a block."""
+        lanes = LANES[self._dtype.itemsize]
+        return -(-filters * positions // lanes) * lanes
+
+
+def _pieces(length: int, per: int) -> list[tuple[int, int]]:
+    """How long pieces are, and how many: whole ones, and one that is left over."""
+    found = [(per, length // per), (length % per, 1)]
+    return [(size, count) for size, count in found if size and count]
 
 
 _VECTORS: Final = 64
@@ -215,8 +236,11 @@ _TOGETHER_ELEMENTS: Final = 1 << 18
 
 
 def _copied_elements(correlation: Correlation, lanes: int) -> int:
-    """Elements of an image's copy, in whole vectors."""
-    return -(-correlation.channels * correlation.channel_elements // lanes) * lanes
+    """Elements of an image's copy.
+
+    They are an odd number of vectors, so that several images do not share few lines of a cache.
+    """
+    return (-(-correlation.channels * correlation.channel_elements // lanes) | 1) * lanes
 
 
 def _image_words(correlation: Correlation, size: int) -> Sequence[int]:

@@ -16,7 +16,8 @@ from operad_sdk import Array, DType, OpContext
 from operad_sdk.vector import reason_against
 
 _PARTS: Final = 4
-"""Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round alike."""
+"""Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
+alike."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
@@ -24,7 +25,7 @@ _Run = Callable[[int, int, NDArray[Any]], None]
 
 
 def refusal(geometry: Geometry) -> str | None:
-    """Why matrix products should compute a correlation and its adjoints; None if kernels in vector code should."""
+    """Why a correlation is better computed by products of matrices; None if it is not."""
     if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
         return "there are three spatial axes, expected one or two"
     if geometry.kernel == geometry.stride == (1, 1, 1):
@@ -75,7 +76,7 @@ class DirectCorrelation:
     def correlate(
         self, op_ctx: OpContext, images: Array, weight: Array, bias: Array | None, out: Array
     ) -> None:
-        """Write the correlation of `images` with `weight` into `out`; shapes are those of `operad_convolution.correlate`."""
+        """Write the correlation of `images` with `weight` into `out`, all with three spatial axes."""
         taps = prod(self._geometry.kernel)
         self._run(op_ctx, self._correlation, images, weight.reshape(*weight.shape[:2], taps), bias, out)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
-from operad_convolution.direct.texts import Tile
+from operad_convolution.direct.images import Tile
 
 _SUMS: Final = 16
 """Sums in registers that keep two units for products busy; 32 registers have room for factors beside them."""
@@ -65,7 +65,8 @@ def _best(rows: int, columns: int, most: tuple[int, int], registers: int, load: 
     """How many rows and columns of sums a tile should have.
 
     Args:
-        rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a smaller one.
+        rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
+            smaller one.
         most: Rows and columns of a tile.
         registers: Sums of a tile.
         load: What it costs to load a factor, in products.
@@ -110,10 +111,10 @@ def heads_of(out: tuple[int, int], lanes: int) -> Heads:
 
 def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> Tile:
     """Filters and positions of weights that are summed at once."""
-    rows, columns = _best(filters, positions, (8, 9), 25, 0.7)
+    rows, columns = _best(filters, positions, (8, 9), 20, 0.7)
     return Tile(rows, columns, heads.runs, lanes // heads.runs)
 
 
 def offsets(places: list[tuple[int, int]], row: int, column: int, size: int) -> NDArray[np.int64]:
-    """Bytes from the beginning of an image to each place, where rows and columns are so many elements apart."""
+    """Bytes from the beginning of an image to each place; rows and columns are so many elements apart."""
     return np.array([(r * row + c * column) * size for r, c in places], np.int64)
