@@ -19,12 +19,12 @@ import numpy as np
 
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
+from operad_sdk.vector.reductions import Reductions
 from operad_sdk.vector.stages import Stages
 from operad_sdk.vector.writer import (
     BITS,
     ELEMENTS,
     FLOATS,
-    INTEGERS,
     KERNEL_PARAMETERS,
     LANES,
     NAME,
@@ -95,6 +95,7 @@ class KernelText:
         )
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
         self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize])
+        self._reductions = Reductions(self._code, self._steps)
         self._of_row: dict[int, str] = {}
         self._unrolled = 1
         self._write()
@@ -216,11 +217,11 @@ class KernelText:
         def block(start: str, totals: Values) -> Values:
             end_of_block = code.value(f"add i64 {start}, {BLOCK}")
             stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
-            return self._combined(reduced, totals, self._walk_columns(start, stop, reduced, body))
+            return self._reductions.combined(reduced, totals, self._walk_columns(start, stop, reduced, body))
 
-        totals = code.loop(begin, end, BLOCK, self._neutral(reduced), block)
+        totals = code.loop(begin, end, BLOCK, self._reductions.neutral(reduced), block)
         for position, total in zip(reduced, totals, strict=True):
-            self._of_row[position] = self._over_lanes(position, total)
+            self._of_row[position] = self._reductions.over_lanes(position, total)
 
     def _walk_columns(self, begin: str, end: str, reduced: Sequence[int], body: _Body) -> Values:
         """Groups of whole vectors, then single vectors in which the lanes behind the end do not count.
@@ -236,28 +237,21 @@ class KernelText:
             begin,
             whole,
             lanes * side_by_side,
-            self._neutral(reduced) * side_by_side,
+            self._reductions.neutral(reduced) * side_by_side,
             lambda column, totals: body(_Chunk(column, side_by_side, None), totals),
         )
         groups = [totals[i : i + len(reduced)] for i in range(0, len(totals), len(reduced) or 1)]
         while len(groups) > 1:
             half = len(groups) // 2
-            groups = [self._combined(reduced, groups[i], groups[i + half]) for i in range(half)]
+            groups = [self._reductions.combined(reduced, groups[i], groups[i + half]) for i in range(half)]
         vectors = [code.vector(self._steps[i].kind) for i in reduced]
         return code.loop(
             whole,
             end,
             lanes,
             list(zip(vectors, groups[0] if groups else [], strict=True)),
-            lambda column, totals: body(_Chunk(column, 1, self._mask(column, end)), totals),
+            lambda column, totals: body(_Chunk(column, 1, code.mask(column, end)), totals),
         )
-
-    def _mask(self, column: str, end: str) -> str:
-        """The lanes that lie before the end."""
-        code = self._code
-        left = code.splat("int64", code.value(f"sub i64 {end}, {column}"))
-        numbers = ", ".join(f"i64 {i}" for i in range(code.lanes))
-        return code.value(f"icmp slt {code.vector('int64')} <{numbers}>, {left}")
 
     def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: _Chunk, totals: Values) -> Values:
         """The values of a stage for some vectors, instruction by instruction; gives the new totals."""
@@ -286,8 +280,12 @@ class KernelText:
         for number, known in enumerate(values):
             terms = [known[self._steps[i].args[0]] for i in reduced]
             if chunk.mask is not None:
-                terms = [self._only(chunk.mask, i, term) for i, term in zip(reduced, terms, strict=True)]
-            found += self._combined(reduced, totals[number * len(reduced) :][: len(reduced)], terms)
+                terms = [
+                    self._reductions.only(chunk.mask, i, term) for i, term in zip(reduced, terms, strict=True)
+                ]
+            found += self._reductions.combined(
+                reduced, totals[number * len(reduced) :][: len(reduced)], terms
+            )
         return found
 
     def _computed(self, step: Instruction, args: Values) -> str:
@@ -295,48 +293,6 @@ class KernelText:
         if step.op == "cast":
             return cast(self._code, args[0], kind, step.kind)
         return apply(self._code, step.op, kind, args)
-
-    # reductions
-
-    def _neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
-        """For each reduction the vector's type, and the vector that changes no total."""
-        code, found = self._code, []
-        for position in reduced:
-            op, kind = self._steps[position].op, self._steps[position].kind
-            found.append((code.vector(kind), code.constant(kind, _neutral(op, kind))))
-        return found
-
-    def _combined(self, reduced: Sequence[int], some: Values, others: Values) -> Values:
-        return [self._combine(i, *pair) for i, *pair in zip(reduced, some, others, strict=True)]
-
-    def _combine(self, position: int, one: str, other: str) -> str:
-        code, (op, kind) = self._code, (self._steps[position].op, self._steps[position].kind)
-        if op == "sum":
-            return apply(code, "add", kind, [one, other])
-        is_better = apply(code, "greater" if op == "max" else "less", kind, [one, other])
-        if kind in FLOATS:  # NaN stays
-            is_better = apply(
-                code, "logical_or", "bool", [is_better, apply(code, "not_equal", kind, [one, one])]
-            )
-        return apply(code, "select", kind, [is_better, one, other])
-
-    def _only(self, mask: str, position: int, term: str) -> str:
-        """A term, in the lanes that count."""
-        kind = self._steps[position].kind
-        neutral = self._code.constant(kind, _neutral(self._steps[position].op, kind))
-        return apply(self._code, "select", kind, [mask, term, neutral])
-
-    def _over_lanes(self, position: int, total: str) -> str:
-        """The total of all lanes, in each lane: halves are combined until they have one lane."""
-        code, vector = self._code, self._code.vector(self._steps[position].kind)
-        distance = code.lanes // 2
-        while distance:
-            order = ", ".join(f"i32 {i ^ distance}" for i in range(code.lanes))
-            other = code.value(
-                f"shufflevector {vector} {total}, {vector} poison, <{code.lanes} x i32> <{order}>"
-            )
-            total, distance = self._combine(position, total, other), distance // 2
-        return total
 
     # memory
 
@@ -375,45 +331,25 @@ class KernelText:
 
     def _load(self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int) -> str:
         code, memory = self._code, _in_memory(kind)
-        vector = code.vector(memory)
         if how == "apart":
-            addresses, mask = self._addresses(base, stride, chunk, number)
-            name = f"llvm.masked.gather.{_mangled(code, memory)}.v{code.lanes}p0"
-            loaded = code.call(
-                vector, name, (f"<{code.lanes} x ptr>", addresses), ("i32", "1"), (_mask_type(code), mask),
-                (vector, "zeroinitializer"),
-            )  # fmt: skip
+            loaded = code.gather(memory, *self._addresses(base, stride, chunk, number))
         elif chunk.mask is None:
-            loaded = code.value(f"load {vector}, ptr {self._address(base, memory, chunk, number)}, align 1")
+            loaded = code.load_vector(memory, self._address(base, memory, chunk, number))
         else:
-            loaded = code.call(
-                vector, f"llvm.masked.load.{_mangled(code, memory)}.p0",
-                ("ptr", self._address(base, memory, chunk, number)), ("i32", "1"),
-                (_mask_type(code), chunk.mask), (vector, "zeroinitializer"),
-            )  # fmt: skip
+            loaded = code.load_masked(memory, self._address(base, memory, chunk, number), chunk.mask)
         return cast(code, loaded, memory, kind)
 
     def _store(
         self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int, value: str
     ) -> None:
         code, memory = self._code, _in_memory(kind)
-        vector, value = code.vector(memory), cast(code, value, kind, memory)
+        value = cast(code, value, kind, memory)
         if how == "apart":
-            addresses, mask = self._addresses(base, stride, chunk, number)
-            name = f"llvm.masked.scatter.{_mangled(code, memory)}.v{code.lanes}p0"
-            code.call(
-                "void", name, (vector, value), (f"<{code.lanes} x ptr>", addresses), ("i32", "1"),
-                (_mask_type(code), mask),
-            )  # fmt: skip
-            return
-        address = self._address(base, memory, chunk, number)
-        if chunk.mask is None:
-            code.line(f"store {vector} {value}, ptr {address}, align 1")
+            code.scatter(memory, value, *self._addresses(base, stride, chunk, number))
+        elif chunk.mask is None:
+            code.store_vector(memory, value, self._address(base, memory, chunk, number))
         else:
-            name = f"llvm.masked.store.{_mangled(code, memory)}.p0"
-            code.call(
-                "void", name, (vector, value), ("ptr", address), ("i32", "1"), (_mask_type(code), chunk.mask)
-            )
+            code.store_masked(memory, value, self._address(base, memory, chunk, number), chunk.mask)
 
     def _address(self, base: str, memory: str, chunk: _Chunk, number: int) -> str:
         code, size = self._code, BITS[memory] // 8
@@ -423,32 +359,13 @@ class KernelText:
     def _addresses(self, base: str, stride: str, chunk: _Chunk, number: int) -> tuple[str, str]:
         """Where the elements of a vector are that do not follow each other, and which of them count."""
         code = self._code
-        numbers = ", ".join(f"i64 {number * code.lanes + i}" for i in range(code.lanes))
         vector = code.vector("int64")
-        places = code.value(f"add {vector} {code.splat('int64', chunk.column)}, <{numbers}>")
+        numbers = code.numbers(number * code.lanes)
+        places = code.value(f"add {vector} {code.splat('int64', chunk.column)}, {numbers}")
         offsets = code.value(f"mul {vector} {places}, {code.splat('int64', stride)}")
         addresses = code.value(f"getelementptr i8, ptr {base}, {vector} {offsets}")
         return addresses, chunk.mask or code.constant("bool", 1)
 
 
-def _neutral(op: str, kind: str) -> float:
-    if op == "sum":
-        return 0.0  # of zeros below zero the sum is 0.0, as NumPy's
-    if kind in FLOATS:
-        return -np.inf if op == "max" else np.inf
-    if kind == "bool":
-        return op == "min"
-    limits = np.iinfo(kind)
-    return limits.min if op == "max" else limits.max
-
-
 def _in_memory(kind: str) -> str:
     return "uint8" if kind == "bool" else kind
-
-
-def _mangled(code: Writer, kind: str) -> str:
-    return f"v{code.lanes}{'i' if kind in INTEGERS else 'f'}{BITS[kind]}"
-
-
-def _mask_type(code: Writer) -> str:
-    return code.vector("bool")

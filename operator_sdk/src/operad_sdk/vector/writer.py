@@ -114,28 +114,61 @@ class Writer:
 
     # vectors
 
-    def load(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
+    def load_vector(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
         """A vector from memory, of `lanes` lanes; those from `used` on are zeros, and not read."""
         lanes = lanes or self.lanes
-        vector = f"<{lanes} x {ELEMENTS[kind]}>"
         if used is None or used == lanes:
-            return self.value(f"load {vector}, ptr {address}, align 1")
-        mask = (f"<{lanes} x i1>", _first(used, lanes))
-        name = f"llvm.masked.load.v{lanes}f{BITS[kind]}.p0"
-        return self.call(vector, name, ("ptr", address), ("i32", "1"), mask, (vector, "zeroinitializer"))
+            return self.value(f"load <{lanes} x {ELEMENTS[kind]}>, ptr {address}, align 1")
+        return self.load_masked(kind, address, _first(used, lanes), lanes)
 
-    def store(
+    def store_vector(
         self, kind: str, value: str, address: str, lanes: int | None = None, used: int | None = None
     ) -> None:
         """A vector into memory, or its first `used` lanes."""
         lanes = lanes or self.lanes
-        vector = f"<{lanes} x {ELEMENTS[kind]}>"
         if used is None or used == lanes:
-            self.line(f"store {vector} {value}, ptr {address}, align 1")
-            return
-        mask = (f"<{lanes} x i1>", _first(used, lanes))
-        name = f"llvm.masked.store.v{lanes}f{BITS[kind]}.p0"
-        self.call("void", name, (vector, value), ("ptr", address), ("i32", "1"), mask)
+            self.line(f"store <{lanes} x {ELEMENTS[kind]}> {value}, ptr {address}, align 1")
+        else:
+            self.store_masked(kind, value, address, _first(used, lanes), lanes)
+
+    def mask(self, begin: str, end: str) -> str:
+        """The lanes of a vector that begins at one number and lie before another."""
+        left = self.splat("int64", self.value(f"sub i64 {end}, {begin}"))
+        return self.value(f"icmp slt {self.vector('int64')} {self.numbers()}, {left}")
+
+    def numbers(self, first: int = 0, step: int = 1) -> str:
+        """A vector of whole numbers that follow each other."""
+        return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
+
+    def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
+        """A vector from memory; lanes that are masked out are zeros, and not read."""
+        vector, name, masked = self._masked(kind, mask, lanes)
+        given = (("ptr", address), ("i32", "1"), masked, (vector, "zeroinitializer"))
+        return self.call(vector, f"llvm.masked.load.{name}.p0", *given)
+
+    def store_masked(self, kind: str, value: str, address: str, mask: str, lanes: int | None = None) -> None:
+        """The lanes of a vector that are not masked out into memory."""
+        vector, name, masked = self._masked(kind, mask, lanes)
+        self.call(
+            "void", f"llvm.masked.store.{name}.p0", (vector, value), ("ptr", address), ("i32", "1"), masked
+        )
+
+    def gather(self, kind: str, addresses: str, mask: str) -> str:
+        """A vector of elements that lie anywhere; lanes that are masked out are zeros, and not read."""
+        vector, name, masked = self._masked(kind, mask)
+        given = ((f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked, (vector, "zeroinitializer"))
+        return self.call(vector, f"llvm.masked.gather.{name}.v{self.lanes}p0", *given)
+
+    def scatter(self, kind: str, value: str, addresses: str, mask: str) -> None:
+        """The lanes of a vector that are not masked out to anywhere."""
+        vector, name, masked = self._masked(kind, mask)
+        given = ((vector, value), (f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked)
+        self.call("void", f"llvm.masked.scatter.{name}.v{self.lanes}p0", *given)
+
+    def _masked(self, kind: str, mask: str, lanes: int | None = None) -> tuple[str, str, tuple[str, str]]:
+        lanes = lanes or self.lanes
+        name = f"v{lanes}{'f' if kind in FLOATS else 'i'}{BITS[kind]}"
+        return f"<{lanes} x {ELEMENTS[kind]}>", name, (f"<{lanes} x i1>", mask)
 
     def broadcast(self, kind: str, address: str) -> str:
         """A vector of the one number that stands in memory."""

@@ -56,15 +56,18 @@ def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
     """The first words of a table; `parts` are those of a copied row."""
     words = [code.word("%table", next(numbers)) for _ in range(IMAGE_WORDS)]
     own = [[code.word("%table", next(numbers)) for _ in range(PART_WORDS)] for _ in range(parts)]
-    data, *rest = words
-    return Image(code.pointer(data), *rest, parts=own)  # type: ignore[arg-type]  # nine of them
+    data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros = words
+    data = code.pointer(data)
+    return Image(
+        data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros, own
+    )
 
 
 def clear(code: Writer, kind: str, image: Image, copies: str) -> None:
     """Zeros wherever windows reach beyond the images."""
 
     def clear(place: str, _: Values) -> Values:
-        code.store(kind, code.constant(kind, 0), code.address("%scratch", place))
+        code.store_vector(kind, code.constant(kind, 0), code.address("%scratch", place))
         return []
 
     code.loop("0", code.multiply(image.zeros, copies), code.lanes * BYTES[kind], [], clear)
@@ -95,33 +98,16 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
 
 def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apart: int) -> None:
     """Every `apart`-th of some elements, side by side."""
-    vector, lanes = code.vector(kind), code.lanes
-    numbers = ", ".join(f"i64 {i}" for i in range(lanes))
-    words = f"<{lanes} x i64>"
+    lanes, size = code.lanes, BYTES[kind]
 
     def some(place: str, _: Values) -> Values:
-        left = code.splat("int64", code.value(f"sub i64 {length}, {place}"))
-        mask = (code.vector("bool"), code.value(f"icmp slt {words} <{numbers}>, {left}"))
-        begin = code.address(source, code.multiply(place, apart * BYTES[kind]))
-        name = f"v{lanes}f{8 * BYTES[kind]}"
+        mask, begin = code.mask(place, length), code.address(source, code.multiply(place, apart * size))
         if apart == 1:
-            found = code.call(
-                vector,
-                f"llvm.masked.load.{name}.p0",
-                ("ptr", begin),
-                ("i32", "1"),
-                mask,
-                (vector, "zeroinitializer"),
-            )
+            found = code.load_masked(kind, begin, mask)
         else:
-            steps = ", ".join(f"i64 {i * apart * BYTES[kind]}" for i in range(lanes))
-            addresses = code.value(f"getelementptr i8, ptr {begin}, {words} <{steps}>")
-            found = code.call(
-                vector, f"llvm.masked.gather.{name}.v{lanes}p0", (f"<{lanes} x ptr>", addresses),
-                ("i32", "1"), mask, (vector, "zeroinitializer"),
-            )  # fmt: skip
-        end = code.address(target, code.multiply(place, BYTES[kind]))
-        code.call("void", f"llvm.masked.store.{name}.p0", (vector, found), ("ptr", end), ("i32", "1"), mask)
+            steps = f"{code.vector('int64')} {code.numbers(step=apart * size)}"
+            found = code.gather(kind, code.value(f"getelementptr i8, ptr {begin}, {steps}"), mask)
+        code.store_masked(kind, found, code.address(target, code.multiply(place, size)), mask)
         return []
 
     begin = "0"
@@ -132,8 +118,8 @@ def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apa
             at = code.address(source, code.multiply(place, 2 * BYTES[kind]))
             later = code.address(at, str((lanes - 1) * BYTES[kind]))
             order = [*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2)]
-            found = code.shuffled(kind, code.load(kind, at), code.load(kind, later), order)
-            code.store(kind, found, code.address(target, code.multiply(place, BYTES[kind])))
+            found = code.shuffled(kind, code.load_vector(kind, at), code.load_vector(kind, later), order)
+            code.store_vector(kind, found, code.address(target, code.multiply(place, BYTES[kind])))
             return []
 
         code.loop("0", whole, lanes, [], pair)
@@ -145,7 +131,7 @@ def pixels(code: Writer, kind: str, tile: Tile, bases: Values, offset: str) -> s
     """A vector of pixels, made of its runs."""
     lanes = code.lanes // tile.runs
     used = tile.used if tile.used < lanes else None
-    pieces = [code.load(kind, code.address(base, offset), lanes, used) for base in bases]
+    pieces = [code.load_vector(kind, code.address(base, offset), lanes, used) for base in bases]
     while len(pieces) > 1:
         pairs = zip(pieces[::2], pieces[1::2], strict=True)
         pieces = [code.shuffled(kind, one, other, range(2 * lanes), lanes) for one, other in pairs]
@@ -160,4 +146,4 @@ def store_pixels(code: Writer, kind: str, tile: Tile, vector: str, bases: Values
     for number, base in enumerate(bases):
         order = range(number * lanes, (number + 1) * lanes)
         piece = vector if tile.runs == 1 else code.shuffled(kind, vector, "poison", order)
-        code.store(kind, piece, code.address(base, offset), lanes, used)
+        code.store_vector(kind, piece, code.address(base, offset), lanes, used)

@@ -178,7 +178,7 @@ class WeightText:
         used = shape.used if shape.runs == 1 else None
 
         def head(i: int) -> str:
-            return code.load(kind, code.address(heads[i], head_at), used=used)
+            return code.load_vector(kind, code.address(heads[i], head_at), used=used)
 
         def pixel(q: int) -> str:
             return pixels(code, kind, shape, [code.address(sources[q], each) for each in at], "0")
@@ -213,5 +213,7 @@ def _add_lanes(code: Writer, kind: str, totals: Values, target: str) -> str:
             sides = [[code.shuffled(kind, *pair, order) for order in (low, high)] for pair in pairs]
             vectors, width = [code.value(f"fadd {vector} {one}, {two}") for one, two in sides], half
         address = code.address(target, str(begin * BYTES[kind]))
-        code.store(kind, code.value(f"fadd {vector} {code.load(kind, address)}, {vectors[0]}"), address)
+        code.store_vector(
+            kind, code.value(f"fadd {vector} {code.load_vector(kind, address)}, {vectors[0]}"), address
+        )
     return code.address(target, str(-(-len(totals) // lanes) * lanes * BYTES[kind]))
