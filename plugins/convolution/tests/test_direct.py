@@ -12,8 +12,9 @@ from operad import config
 from operad.operator import OpContext, candidates
 from operad_convolution import Convolution, Deconvolution
 from operad_convolution.direct import layer
+from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
 from operad_convolution.direct.correlation import by_data, forward
-from operad_convolution.direct.direct import Forward
+from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.layer import DirectCorrelation
 from operad_convolution.direct.tiles import heads_of, pixels_of
 from operad_convolution.geometry import Geometry
@@ -112,10 +113,20 @@ def assert_close(found, expected, dtype, what):
     assert error <= 1000 * np.finfo(dtype).eps, f"{what}: {error}"
 
 
+KINDS = {
+    "chosen": (layer.forward_program, layer.weight_program),
+    "pixels": (Forward, WeightGradient),
+    "filters": (AcrossForward, lambda correlation, dtype, batch: AcrossWeightGradient(correlation, dtype)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("group", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 12))])
-def test_random_sizes(dtype, group):
-    for seed in range(5 * group, 5 * group + 5):
+def test_random_sizes(dtype, group, kind, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    for seed in range(4 * group, 4 * group + 4):
         sizes = Sizes(seed, dtype)
         out, data_grad, weight_grad = (
             np.full(a.shape, np.nan, dtype) for a in (sizes.head, sizes.data, sizes.weight)
@@ -133,9 +144,10 @@ def test_random_sizes(dtype, group):
             assert_close(found, expected, dtype, f"{name} of seed {seed}, {sizes.geometry}")
 
 
-def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are():
+@pytest.mark.parametrize("kernel", [Forward, AcrossForward])
+def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are(kernel):
     correlation = forward(2, 3, 1, (9, 13), (7, 11), (3, 3), (1, 1), (1, 1), (0, 0))
-    program = Forward(correlation, np.dtype(np.float32), False)
+    program = kernel(correlation, np.dtype(np.float32), False)
     data = np.ones((2, 2, 9, 13), np.float32)
     data[1, :, 8, 12] = np.inf
     weight = program.packed(np.ones((3, 2, 9), np.float32))
@@ -185,7 +197,7 @@ def test_vectors_cover_all_pixels(lanes):
     for rows in (1, 2, 3, 8, 13):
         for columns in range(1, 70):
             covered = np.zeros((rows, columns), int)
-            pixels = pixels_of((rows, columns), lanes)
+            pixels, _ = pixels_of((rows, columns), lanes)
             for row, column in pixels.places:
                 assert column + pixels.used <= columns
                 covered[row, column : column + pixels.used] += 1

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from operad_convolution.direct.copies import (
+    SLACK,
+    Run,
+    bound,
+    copied_elements,
+    image_words,
+    position_offsets,
+    tap_offsets,
+)
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, loaded
-
-_SLACK: Final = 64
-"""Elements behind the copied images that vectors may reach."""
 
 
 @lru_cache(maxsize=1024)
@@ -45,20 +51,20 @@ class Forward:
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
         self._correlation, self._dtype = correlation, dtype
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
-        self._tile, tiles = forward_tile(correlation, lanes)
+        self._tile, tiles, _ = forward_tile(correlation, lanes)
         self._filters = correlation.filters // correlation.groups
         self._rest = self._filters % self._tile.filters
         self._call = _forward_kernel(
             dtype.name, self._tile, self._rest, len(correlation.taps), correlation.stride[1], has_bias
         )
-        self._image = _image_words(correlation, size)
+        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         rows = [
             [offsets(each, stride, 1, size), offsets(each, correlation.out[1], 1, size)] for each in tiles
         ]
         self._tiles = np.array(rows)
-        self._taps = np.array([correlation.tap_offset(tap) * size for tap in correlation.taps])
-        self.scratch_elements: Final = _copied_elements(correlation, lanes) + _SLACK
+        self._taps = tap_offsets(correlation, size)
+        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
 
     def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
         """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
@@ -79,7 +85,7 @@ class Forward:
 
     def bind(
         self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> Callable[[int, int, NDArray[Any]], None]:
+    ) -> Run:
         """A call `run(first, last, scratch)` that computes some of the images.
 
         Args:
@@ -89,25 +95,22 @@ class Forward:
         """
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
-        table = np.array(
-            [
-                images.ctypes.data,
-                *self._image,
-                weight.ctypes.data,
-                0 if bias is None else bias.ctypes.data,
-                out.ctypes.data,
-                correlation.filters * pixels * size,
-                pixels * size,
-                correlation.groups,
-                self._filters // self._tile.filters,
-                correlation.channels // correlation.groups,
-                len(self._tiles),
-                self._taps.ctypes.data,
-                self._tiles.ctypes.data,
-            ],
-            np.int64,
-        )
-        return _bound(self._call, table, (images, weight, bias, out, self))
+        table = [
+            images.ctypes.data,
+            *self._image,
+            weight.ctypes.data,
+            0 if bias is None else bias.ctypes.data,
+            out.ctypes.data,
+            correlation.filters * pixels * size,
+            pixels * size,
+            correlation.groups,
+            self._filters // self._tile.filters,
+            correlation.channels // correlation.groups,
+            len(self._tiles),
+            self._taps.ctypes.data,
+            self._tiles.ctypes.data,
+        ]
+        return bound(self._call, table, (images, weight, bias, out, self))
 
 
 @final
@@ -125,30 +128,24 @@ class WeightGradient:
         heads = heads_of(correlation.out, lanes)
         self._filters = correlation.filters // correlation.groups
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
-        self._tile = weight_tile(self._filters, self._positions, heads, lanes)
+        self._tile, _ = weight_tile(self._filters, self._positions, heads, lanes)
         self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
-        self._image = _image_words(correlation, size)
+        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._whole = self._vectors(heads.whole, heads.runs, stride, size)
         self._fewer = self._vectors(heads.fewer, 1, stride, size)
-        copied = _copied_elements(correlation, lanes)
+        copied = copied_elements(correlation, lanes)
         vectors = max(1, len(self._whole) + len(self._fewer))
         self._together = max(1, min(batch, _VECTORS // vectors, _TOGETHER_ELEMENTS // copied))
-        self._images_end = self._together * copied + _SLACK
+        self._images_end = self._together * copied + SLACK
         copies = self._together > 1
         gradient = correlation.filters * correlation.out[0] * correlation.out[1]
-        self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + _SLACK)
+        self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + SLACK)
         self._call = _weight_kernel(
             dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies
         )
+        self._places = position_offsets(correlation, size)
         channels = correlation.channels // correlation.groups
-        self._places = np.array(
-            [
-                (channel * correlation.channel_elements + correlation.tap_offset(tap)) * size
-                for channel in range(channels)
-                for tap in correlation.taps
-            ]
-        )
         self._group_bytes = channels * correlation.channel_elements * size
         self.sum_elements: Final = correlation.groups * sum(
             rows * count * self._block(filters, positions)
@@ -162,37 +159,36 @@ class WeightGradient:
         given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
         return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
 
-    def bind(
-        self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]
-    ) -> Callable[[int, int, NDArray[Any]], None]:
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
         """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
-        table = np.array(
-            [
-                images.ctypes.data,
-                *self._image,
-                output_grad.ctypes.data,
-                sums.ctypes.data,
-                correlation.filters * pixels * size,
-                pixels * size,
-                self._images_end * size,
-                correlation.filters,
-                pixels,
-                self._together,
-                correlation.groups,
-                self._filters // self._tile.filters,
-                self._positions // self._tile.vectors,
-                self._group_bytes,
-                self._places.ctypes.data,
-                len(self._whole),
-                self._whole.ctypes.data,
-                len(self._fewer),
-                self._fewer.ctypes.data,
-            ],
-            np.int64,
-        )
-        return _bound(self._call, table, (images, output_grad, sums, self))
+        table = [
+            images.ctypes.data,
+            *self._image,
+            output_grad.ctypes.data,
+            sums.ctypes.data,
+            correlation.filters * pixels * size,
+            pixels * size,
+            self._images_end * size,
+            correlation.filters,
+            pixels,
+            self._together,
+            correlation.groups,
+            self._filters // self._tile.filters,
+            self._positions // self._tile.vectors,
+            self._group_bytes,
+            self._places.ctypes.data,
+            len(self._whole),
+            self._whole.ctypes.data,
+            len(self._fewer),
+            self._fewer.ctypes.data,
+        ]
+        return bound(self._call, table, (images, output_grad, sums, self))
+
+    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
+        """The output's gradient without gaps."""
+        return np.ascontiguousarray(output_grad)
 
     def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
         """Sums as the gradient (filters, channels of a group, taps)."""
@@ -233,40 +229,3 @@ def _pieces(length: int, per: int) -> list[tuple[int, int]]:
 _VECTORS: Final = 64
 """Vectors that a block of sums should go through, so that adding up their lanes is a small part."""
 _TOGETHER_ELEMENTS: Final = 1 << 18
-
-
-def _copied_elements(correlation: Correlation, lanes: int) -> int:
-    """Elements of an image's copy.
-
-    They are an odd number of vectors, so that several images do not share few lines of a cache.
-    """
-    return (-(-correlation.channels * correlation.channel_elements // lanes) | 1) * lanes
-
-
-def _image_words(correlation: Correlation, size: int) -> Sequence[int]:
-    """The table's words about images and their copies, but for the address."""
-    rows, columns = correlation.size
-    copied = min(rows, correlation.reach[0] - correlation.before[0])
-    return [
-        correlation.channels * rows * columns * size,
-        correlation.channels,
-        rows * columns * size,
-        copied,
-        columns * size,
-        correlation.channel_elements * size,
-        correlation.row_columns * size,
-        correlation.before[0] * correlation.row_columns * size,
-        _copied_elements(correlation, LANES[size]) * size,
-        *(word for part in correlation.parts() for word in part),
-    ]
-
-
-def _bound(
-    call: Callable[..., None], table: NDArray[np.int64], kept: object
-) -> Callable[[int, int, NDArray[Any]], None]:
-    address = table.ctypes.data
-
-    def run(first: int, last: int, scratch: NDArray[Any], kept: object = (table, kept)) -> None:
-        call(address, first, last, scratch.ctypes.data)
-
-    return run

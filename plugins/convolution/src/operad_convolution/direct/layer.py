@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
+from operad_convolution.direct.copies import Run
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
+from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import reason_against
+from operad_sdk.vector import LANES, reason_against
 
 _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
 alike."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
-
-_Run = Callable[[int, int, NDArray[Any]], None]
 
 
 def refusal(geometry: Geometry) -> str | None:
@@ -47,6 +46,32 @@ def computed_in(dtype: DType) -> np.dtype[Any]:
     return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
 
+def forward_program(
+    correlation: Correlation, dtype: np.dtype[Any], has_bias: bool
+) -> Forward | AcrossForward:
+    """The kernel that should be faster: with pixels in vectors, or with filters."""
+    lanes, pixels = LANES[dtype.itemsize], prod(correlation.out)
+    products: float = correlation.channels // correlation.groups * len(correlation.taps)
+    if pixels * dtype.itemsize % 1024 == 0:
+        products /= 4  # the filters of a pixel share few lines of a cache
+    *_, along = forward_tile(correlation, lanes)
+    _, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
+    return (Forward if along >= across else AcrossForward)(correlation, dtype, has_bias)
+
+
+def weight_program(
+    correlation: Correlation, dtype: np.dtype[Any], batch: int
+) -> WeightGradient | AcrossWeightGradient:
+    """The same for the gradient by the weights, of which parts of so many images are computed."""
+    lanes, filters = LANES[dtype.itemsize], correlation.filters // correlation.groups
+    positions = correlation.channels // correlation.groups * len(correlation.taps)
+    _, along = weight_tile(filters, positions, heads_of(correlation.out, lanes), lanes)
+    _, across = across_tile(filters, positions, positions, lanes)
+    if along >= across:
+        return WeightGradient(correlation, dtype, batch)
+    return AcrossWeightGradient(correlation, dtype)
+
+
 @final
 class DirectCorrelation:
     """A correlation and its adjoints; what follows from sizes is worked out when it is first wanted."""
@@ -69,9 +94,9 @@ class DirectCorrelation:
                 )
             ),
         )
-        self._forwards: dict[tuple[Correlation, bool], Forward] = {}
+        self._forwards: dict[tuple[Correlation, bool], Forward | AcrossForward] = {}
         self._adjoints = by_data(self._correlation)
-        self._weights: list[WeightGradient] = []
+        self._weights: list[WeightGradient | AcrossWeightGradient] = []
 
     def correlate(
         self, op_ctx: OpContext, images: Array, weight: Array, bias: Array | None, out: Array
@@ -112,11 +137,10 @@ class DirectCorrelation:
     ) -> None:
         """Write the gradient of the weights."""
         if not self._weights:
-            self._weights.append(
-                WeightGradient(self._correlation, self._dtype, -(-self._geometry.batch // _PARTS))
-            )
+            batch = -(-self._geometry.batch // _PARTS)
+            self._weights.append(weight_program(self._correlation, self._dtype, batch))
         program = self._weights[0]
-        images, output_grad = map(np.ascontiguousarray, (images, output_grad))
+        images, output_grad = np.ascontiguousarray(images), program.turned(output_grad)
         count = min(_PARTS, len(images))
         sums = np.zeros((count, program.sum_elements), self._dtype)
         runs = [program.bind(images, output_grad, each) for each in sums]
@@ -137,7 +161,7 @@ class DirectCorrelation:
         key = correlation, bias is not None
         program = self._forwards.get(key)
         if program is None:
-            program = self._forwards[key] = Forward(correlation, self._dtype, bias is not None)
+            program = self._forwards[key] = forward_program(correlation, self._dtype, bias is not None)
         images = np.ascontiguousarray(images)
         target = out if out.flags.c_contiguous else np.empty(out.shape, self._dtype)
         run = program.bind(
@@ -147,7 +171,7 @@ class DirectCorrelation:
         if target is not out:
             out[...] = target
 
-    def _each_part(self, op_ctx: OpContext, scratch_elements: int, runs: list[_Run]) -> None:
+    def _each_part(self, op_ctx: OpContext, scratch_elements: int, runs: list[Run]) -> None:
         """Call each function with its part of the images, side by side in threads."""
         count, batch = len(runs), self._geometry.batch
         width = min(op_ctx.num_threads, count)

@@ -7,13 +7,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from operad_convolution.direct.across_text import AcrossTile
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.images import Tile
 
 _SUMS: Final = 16
 """Sums in registers that keep two units for products busy; 32 registers have room for factors beside them."""
-_WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.72}
+_REGISTERS: Final = 20
+"""Sums of a tile; with more, LLVM keeps some in memory."""
+_WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
 """What is left of the speed where a vector is loaded in so many pieces."""
+
+
+_MOVING: Final = 40
+"""What it costs, in products, to bring a number to where the filters of a pixel lie side by side, or back."""
 
 
 class Pixels(NamedTuple):
@@ -29,8 +36,8 @@ class Pixels(NamedTuple):
     places: list[tuple[int, int]]
 
 
-def pixels_of(out: tuple[int, int], lanes: int) -> Pixels:
-    """Pieces that cover an output with as few pixels twice, or beside it, as may be."""
+def pixels_of(out: tuple[int, int], lanes: int) -> tuple[Pixels, float]:
+    """Pieces that cover an output with few pixels twice, or beside it; and what is left of the speed."""
     rows, columns = out
     best: tuple[float, Pixels] | None = None
     for runs, worth in _WORTH.items():
@@ -46,29 +53,28 @@ def pixels_of(out: tuple[int, int], lanes: int) -> Pixels:
             places = [(row, begin) for row in range(rows) for begin in begins]
             best = score, Pixels(runs, min(width, columns), places)
     assert best is not None
-    return best[1]
+    return best[1], best[0]
 
 
-def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[tuple[int, int]]]]:
-    """The tile, and the pieces of each."""
-    pixels = pixels_of(correlation.out, lanes)
+def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[tuple[int, int]]], float]:
+    """The tile, the pieces of each, and the share of the processor's speed that this should reach."""
+    pixels, share = pixels_of(correlation.out, lanes)
     filters = correlation.filters // correlation.groups
     vectors = -(-len(pixels.places) // pixels.runs)
-    rows, columns = _best(filters, vectors, (12, 6), 20, 0.35)
+    (rows, columns), worth = _best(filters, vectors, (12, 6), 0.35)
     tile = Tile(rows, columns, pixels.runs, pixels.used)
     per = tile.vectors * tile.runs
     places = pixels.places + [pixels.places[-1]] * (-len(pixels.places) % per)
-    return tile, [places[i : i + per] for i in range(0, len(places), per)]
+    return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
 
 
-def _best(rows: int, columns: int, most: tuple[int, int], registers: int, load: float) -> tuple[int, int]:
-    """How many rows and columns of sums a tile should have.
+def _best(rows: int, columns: int, most: tuple[int, int], load: float) -> tuple[tuple[int, int], float]:
+    """How many rows and columns of sums a tile should have, and the share of the speed that it should reach.
 
     Args:
         rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
             smaller one.
         most: Rows and columns of a tile.
-        registers: Sums of a tile.
         load: What it costs to load a factor, in products.
     """
 
@@ -78,7 +84,8 @@ def _best(rows: int, columns: int, most: tuple[int, int], registers: int, load: 
         return useful * min(1.0, sums / _SUMS) / (1 + load * (tile[0] + tile[1]) / sums)
 
     choices = [(i, j) for i in range(1, min(rows, most[0]) + 1) for j in range(1, min(columns, most[1]) + 1)]
-    return max([each for each in choices if each[0] * each[1] <= registers], key=worth)
+    best = max([each for each in choices if each[0] * each[1] <= _REGISTERS], key=worth)
+    return best, worth(best)
 
 
 class Heads(NamedTuple):
@@ -109,10 +116,24 @@ def heads_of(out: tuple[int, int], lanes: int) -> Heads:
     return Heads(1, whole, tail, [(r, last) for r in range(rows)])
 
 
-def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> Tile:
-    """Filters and positions of weights that are summed at once."""
-    rows, columns = _best(filters, positions, (8, 9), 20, 0.7)
-    return Tile(rows, columns, heads.runs, lanes // heads.runs)
+def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> tuple[Tile, float]:
+    """Filters and positions of weights that are summed at once, and the share of the speed."""
+    (rows, columns), worth = _best(filters, positions, (8, 9), 0.7)
+    pixels = len(heads.whole) * lanes // heads.runs + len(heads.fewer) * heads.tail
+    vectors = len(heads.whole) // heads.runs + len(heads.fewer)
+    share = (0.5 if heads.runs == 4 else _WORTH[heads.runs]) * pixels / (vectors * lanes)
+    return Tile(rows, columns, heads.runs, lanes // heads.runs), share * worth
+
+
+def across_tile(filters: int, numbers: int, products: float, lanes: int) -> tuple[AcrossTile, float]:
+    """Vectors of filters and pixels, or positions, that are summed at once, and the share of the speed.
+
+    Args:
+        products: How many products are added up while a number of the output's, or of its gradient, is moved.
+    """
+    vectors = -(-filters // lanes)
+    tile, worth = _best(vectors, numbers, (3, 16), 0.35)
+    return AcrossTile(*tile), worth * filters / (vectors * lanes) * products / (products + _MOVING)
 
 
 def offsets(places: list[tuple[int, int]], row: int, column: int, size: int) -> NDArray[np.int64]:
