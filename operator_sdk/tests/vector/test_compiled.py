@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text
+from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, stages
 from operator_sdk.tests.vector.programs import Program
 
 SINGLE = np.dtype(np.float32)
@@ -30,9 +30,10 @@ def softmax(builder):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
-@pytest.mark.parametrize("block", [4096, 48])
-def test_random_forms_on_arrays_of_any_layout(dtype, reduces, block, monkeypatch):
+@pytest.mark.parametrize(("block", "kept_from"), [(4096, 8), (48, 1)])
+def test_random_forms_on_arrays_of_any_layout(dtype, reduces, block, kept_from, monkeypatch):
     monkeypatch.setattr(kernel_text, "BLOCK", block)
+    monkeypatch.setattr(stages, "KEPT_FROM", kept_from)
     for seed in range(16):
         program = Program(np.random.default_rng([seed, reduces]), dtype, reduces)
         found = program.results()

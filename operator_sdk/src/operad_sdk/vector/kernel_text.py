@@ -35,7 +35,7 @@ from operad_sdk.vector.writer import (
 BLOCK: Final = 4096
 """Columns whose sum is added up apart, so that its error grows with them and with the number of blocks
 alone."""
-_UNROLLED: Final = ((400, 8), (1100, 4))
+_UNROLLED: Final = ((10, 8), (400, 4))
 """Vectors that are computed side by side, by how many instructions there are: they hide each other's
 latency."""
 
@@ -93,6 +93,7 @@ class KernelText:
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
         )
+        self._hosts = self._find_hosts()
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
         self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize])
         self._reductions = Reductions(self._code, self._steps)
@@ -103,14 +104,36 @@ class KernelText:
 
     def scratch_bytes(self, columns: int) -> int:
         """Scratch memory that a call needs, for rows of so many columns."""
-        return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in self.stages.kept)
+        own = [i for i in self.stages.kept if i not in self._hosts]
+        return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in own)
 
     def may_share(self, given: int, result: int) -> bool:
         """Whether a result may lie where an input lies: nothing reads that once the result is written."""
         position = self._results[result]
         if self.stages.is_of_rows[position] or self._pattern.columns[given] != "next":
             return False
-        return not self.stages.is_read_after(given, self.stages.stage[position])
+        # What is kept in the result's memory is written before it.
+        stages = [self.stages.stage[i] for i, host in self._hosts.items() if host == result]
+        return not self.stages.is_read_after(given, min([self.stages.stage[position], *stages]))
+
+    def _find_hosts(self) -> dict[int, int]:
+        """The results in whose memory values are kept that nothing needs once the result is written."""
+        hosts: dict[int, int] = {}
+        for number, position in enumerate(self._results):
+            place = len(self._pattern.columns) - len(self._results) + number
+            if self._pattern.columns[place] != "next" or self.stages.is_of_rows[position]:
+                continue
+            written = self.stages.stage[position]
+            for kept in self.stages.kept:
+                if (
+                    kept not in hosts
+                    and self._steps[kept].kind == self._steps[position].kind
+                    and self.stages.stage[kept] < written
+                    and not self.stages.is_read_after(kept, written)
+                ):
+                    hosts[kept] = number
+                    break
+        return hosts
 
     # the loops
 
@@ -159,12 +182,19 @@ class KernelText:
     def _rows_of_scratch(self) -> dict[int, str]:
         """Where each kept value has its row."""
         code, row, found = self._code, "%scratch", {}
-        if self.stages.kept:
+        own = [i for i in self.stages.kept if i not in self._hosts]
+        if own:
             padded = code.value(f"and i64 {code.value(f'add i64 {self._columns}, 63')}, -64")
-        for position in self.stages.kept:
+        for position in own:
             found[position] = row
             row = code.address(row, code.value(f"mul i64 {padded}, {self._kept_bytes(position)}"))
         return found
+
+    def _row_of_kept(self, position: int) -> str:
+        host = self._hosts.get(position)
+        if host is None:
+            return self._scratch[position]
+        return self._bases[len(self._pattern.columns) - len(self._results) + host]
 
     def _kept_bytes(self, position: int) -> int:
         return BITS[self._steps[position].kind] // 8
@@ -260,9 +290,8 @@ class KernelText:
             step = self._steps[position]
             for number, known in enumerate(values):
                 if self.stages.is_loaded(position, stage):
-                    known[position] = self._load(
-                        self._scratch[position], step.kind, "next", "", chunk, number
-                    )
+                    base = self._row_of_kept(position)
+                    known[position] = self._load(base, step.kind, "next", "", chunk, number)
                 elif step.op == "input":
                     how, stride = self._pattern.columns[position], self._apart[position]
                     known[position] = self._load(self._bases[position], step.kind, how, stride, chunk, number)
@@ -272,7 +301,7 @@ class KernelText:
         for number, known in enumerate(values):
             for position in kept:
                 kind = self._steps[position].kind
-                self._store(self._scratch[position], kind, "next", "", chunk, number, known[position])
+                self._store(self._row_of_kept(position), kind, "next", "", chunk, number, known[position])
             for result in self.stages.stored[stage]:
                 self._store_result(result, chunk, number, known[self._results[result]])
         reduced = self.stages.reduced[stage]
