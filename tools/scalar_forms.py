@@ -1,8 +1,8 @@
 """Write into `docs/authoring/scalar-forms.md` which operators have scalar forms, and why others have none.
 
 Asked are all operators whose arrays have one shape, in float32 and float64, at every value of every
-parameter that the contract checks plan. `--check` changes nothing and fails where the page is not what
-would be written.
+parameter that the contract checks plan, and some of each family whose arrays have several. `--check`
+changes nothing and fails where the page is not what would be written.
 """
 
 from __future__ import annotations
@@ -29,6 +29,36 @@ END: Final = "<!-- end -->"
 _SHAPE: Final = (4, 5)
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _LENGTHS: Final = (2, 1)
+_IMAGES: Final = (4, 6, 5, 7)
+FAMILIES: Final[tuple[tuple[str, dict[str, Any], list[Any]], ...]] = (
+    ("FullyConnected", {"num_hidden": 3}, [(4, 6), (3, 6), (3,)]),
+    ("Convolution", {"num_filter": 8, "kernel": (3, 3)}, [_IMAGES, (8, 6, 3, 3), (8,)]),
+    ("broadcast_add", {}, [(4, 5), (5,)]),
+    ("LeakyReLU", {"act_type": "prelu"}, [_IMAGES, (6,)]),
+    ("LayerNorm", {}, [(4, 6, 5), (5,), (5,)]),
+    ("InstanceNorm", {}, [_IMAGES, (6,), (6,)]),
+    ("GroupNorm", {"num_groups": 2}, [_IMAGES, (2,), (2,)]),
+    ("BatchNorm", {"use_global_stats": True, "fix_gamma": False}, [_IMAGES, (6,), (6,)]),
+    ("BatchNorm", {"fix_gamma": False}, [_IMAGES, (6,), (6,)]),
+    ("L2Normalization", {}, [_IMAGES]),
+    ("softmax", {"axis": 1}, [_IMAGES]),
+    ("log_softmax", {}, [(4, 5)]),
+    ("SoftmaxOutput", {}, [(4, 5), (4,)]),
+    ("sum", {"axis": (0, 2)}, [_IMAGES]),
+    ("mean", {}, [_IMAGES]),
+    ("norm", {}, [_IMAGES]),
+    ("max", {"axis": 1}, [_IMAGES]),
+    ("transpose", {}, [_IMAGES]),
+    ("expand_dims", {"axis": 1}, [_IMAGES]),
+    ("reshape", {"shape": (4, -1)}, [_IMAGES]),
+    ("slice_axis", {"axis": 1, "begin": 1, "end": 3}, [_IMAGES]),
+    ("SliceChannel", {"num_outputs": 2}, [_IMAGES]),
+    ("Concat", {"num_args": 2}, [_IMAGES, _IMAGES]),
+    ("broadcast_axis", {"axis": 0, "size": 4}, [(1, 5)]),
+    ("Pooling", {"kernel": (2, 2)}, [_IMAGES]),
+    ("Embedding", {"input_dim": 5, "output_dim": 6}, [(4,), (5, 6)]),
+)
+"""Operators whose arrays have several shapes: names, parameters and the shapes of arguments."""
 
 
 @final
@@ -126,6 +156,25 @@ def _summary(parts: Sequence[Sequence[tuple[str, str | None]]]) -> Found:
     return Found(len(every), sum(reason is not None for _, reason in every), reasons)
 
 
+def families() -> str:
+    """The table of operators whose arrays have several shapes."""
+    lines = ["| operator | a form | none |", "|---|---|---|"]
+    for name, params, shapes in FAMILIES:
+        prop = registry.get(name)(**params)
+        forms = {
+            part: prop.scalar_form(part, shapes, [_TYPES[0]] * len(shapes)) for part in prop.list_parts()
+        }
+        having = [f"`{part}`" for part, form in forms.items() if not isinstance(form, str)]
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for part, form in forms.items():
+            if isinstance(form, str):
+                reasons[form].append(f"`{part}`")
+        shown = ", ".join(f"{key}={value}" for key, value in params.items())
+        lacking = "; ".join(f"{', '.join(parts)}: {reason}" for reason, parts in reasons.items())
+        lines.append(f"| `{name}`{f' ({shown})' if shown else ''} | {', '.join(having)} | {lacking} |")
+    return "\n".join(lines)
+
+
 def table() -> str:
     """What the page says between its markers."""
     found = dict(zip(("forward", "gradients"), found_forms(), strict=True))
@@ -139,6 +188,7 @@ def table() -> str:
                 is_always = each.missing == each.asked or not changed
                 by_reason[reason].append(f"`{name}`" if is_always else f"`{name}` (`{changed}`)")
         lines += [f"| {reason} | {', '.join(names)} |" for reason, names in sorted(by_reason.items())]
+    lines += ["", "Operators whose arrays have several shapes, in float32:", "", families()]
     return "\n".join(lines)
 
 

@@ -50,3 +50,28 @@ def test_shapes_are_alike_in_both_directions():
     op = GradAdd(num_args=2)
     assert op.infer_shape([(2, None), (None, 3)]) == ([(2, 3)] * 2, [(2, 3)], [])
     assert op.infer_shape_backward([None, None], [(4,)]) == [(4,), (4,)]
+
+
+@pytest.mark.parametrize(
+    ("op", "arrays"),
+    [
+        (GradAdd(num_args=1), [np.ones(3, np.float32)]),
+        (GradAdd(num_args=2), [np.full(3, 2.0**i, np.float32) for i in range(2)]),
+        (GradAdd(num_args=5), [np.full(3, 2.0**i, np.float32) for i in range(5)]),
+        (ZerosLike(), [np.ones(3, np.float32)]),
+        (ZerosLike(), [np.ones(3, np.int32)]),
+    ],
+)
+def test_a_primitive_computes_its_scalar_form(op, arrays):
+    form = op.scalar_form("forward", [(3,)] * len(arrays), [array.dtype for array in arrays])
+    (found,) = form.evaluate(arrays, (3,))
+    expected = run(op, arrays, OpReq.WRITE, np.empty(3, arrays[0].dtype))
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+
+
+def test_the_gradient_of_a_sum_is_that_of_the_output_and_a_copy_between_devices_has_no_form():
+    form = GradAdd(num_args=2).scalar_form("arg1_grad", [(3,)] * 2, [FLOAT32] * 2)
+    head = np.arange(3, dtype=np.float32)
+    np.testing.assert_array_equal(form.evaluate([head], (3,)), [head])
+    assert "between devices" in CrossDeviceCopy().scalar_form("forward", [(3,)], [FLOAT32])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from operad.operator import Instruction, Result, ScalarForm, function_of_elements, iteration_space
+from operad.operator import Instruction, Result, ScalarForm, function_of_elements
 
 
 def form(*steps, results, inputs=("a",)):
@@ -93,10 +93,38 @@ def test_an_input_lies_in_the_space_along_its_axes(axes):
     np.testing.assert_array_equal(back.evaluate([array], space)[0], array)
 
 
-def test_the_space_is_what_all_others_broadcast_to():
-    assert iteration_space([(1, 5), (3, 5), (5,)]) == (3, 5)
-    assert iteration_space([(1, 0), (2, 0)]) == (2, 0)
-    assert iteration_space([(3,), (3, 4)]) == (3, 4)
+def product(x_axes=None, y_axes=None, axes=None):
+    """`x * y`, as they lie in the space."""
+    steps = (
+        Instruction("input", (), "real", "x", x_axes),
+        Instruction("input", (), "real", "y", y_axes),
+        Instruction("multiply", (0, 1), "real"),
+    )
+    return ScalarForm("f", ("x", "y"), steps, (Result(2, "z", axes),))
+
+
+def test_the_space_is_what_inputs_and_results_broadcast_to():
+    assert product().space({"x": (3, 5), "y": (5,), "z": (3, 5)}) == (3, 5)
+    assert product().space({"x": (3, 1), "y": (1, 5)}) == (3, 5)
+    assert product((1,), (0,), (1, 0)).space({"x": (5,), "y": (3,), "z": (5, 3)}) == (3, 5)
+    assert product(None, (0, None)).space({"x": (5,), "y": (3, 1), "z": (3, 5)}) == (3, 5)
+    assert product().space({"x": (0,), "y": (2, 1)}) == (2, 0)
+
+
+def test_what_no_result_depends_on_is_not_in_the_space():
+    unread = form(results=[Result(0, "z")], inputs=("x", "y"))
+    assert unread.space({"x": (3, 1), "y": (3, 5), "z": (3, 1)}) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("over", "result", "axis"), [((-2,), (1,), 0), ((-3, -1), (1,), (0, 2)), ((-2, -1), (0, None), (1, 2))]
+)
+def test_a_reduction_goes_over_the_axes_that_it_names(over, result, axis):
+    step = Instruction("sum", (0,), "real", axes=over)
+    space = (3, 4) if over == (-2,) else (2, 3, 4)
+    x = np.random.default_rng(0).normal(size=space)
+    (found,) = form(step, results=[Result(1, axes=result)]).evaluate([x], space)
+    np.testing.assert_array_equal(found, x.sum(axis).reshape(found.shape))
 
 
 def test_inputs_that_no_result_depends_on_are_told():

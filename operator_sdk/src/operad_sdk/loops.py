@@ -49,8 +49,8 @@ class CompiledLoops:
             arrays: Some of those that the loops would get; one of each module is enough.
         """
         return (
-            size >= self.from_size
-            and all(type(array) is np.ndarray for array in arrays)
+            all(type(array) is np.ndarray for array in arrays)
+            and size >= self.from_size
             and settings().mapper in ("auto", "numba")
             and has_numba()
         )

@@ -85,9 +85,9 @@ def test_a_signature_is_traced_once_whatever_the_lengths():
         return np.tanh(data)
 
     first = form(counted, "forward", (4, 5))
-    assert len(calls) == 2
+    assert len(calls) == 3
     assert form(counted, "forward", (100, 7)) is first
-    assert len(calls) == 2
+    assert len(calls) == 3
     assert form(counted, "forward", (4, 5, 6)) == first
     assert form(counted, "forward", (4, 5), dtype=DOUBLE) == first
 
@@ -107,7 +107,7 @@ def test_a_gradient_declared_later_counts():
     assert "divide" not in form(late, "data_grad").text()
 
 
-def test_what_is_repeated_along_axes_has_a_form_and_a_sum_over_rows():
+def test_what_is_repeated_along_axes_has_a_form_and_the_sum_of_its_gradient():
     @binary("form_product", spec=BROADCAST, accepts="floating")
     def product(lhs, rhs):
         return lhs * rhs
@@ -117,11 +117,10 @@ def test_what_is_repeated_along_axes_has_a_form_and_a_sum_over_rows():
         return output_grad * lhs
 
     assert form(product, "forward", (4, 5), (5,)) == form(product, "forward", (4, 5), (4, 1))
-    summed = form(product, "rhs_grad", (4, 5), (4, 1))
-    assert [step.op for step in summed.instructions] == ["input", "input", "multiply", "sum"]
-    assert form(product, "rhs_grad", (4, 5), (5,)) == (
-        "it reduces along axes (0,); forms reduce along the last alone"
-    )
+    for shape, over in (((4, 1), None), ((5,), (-2,)), ((1, 1), (-2, -1)), ((4, 5), ())):
+        steps = form(product, "rhs_grad", (4, 5), shape).instructions[2:]
+        assert [step.op for step in steps] == (["multiply"] if over == () else ["multiply", "sum"])
+        assert over == () or steps[1].axes == over
 
 
 def test_a_mapper_is_the_form():
@@ -146,8 +145,38 @@ def by_mode(data, is_train):
     return data * 2 if is_train else data
 
 
+def by_small_coincidence(data, is_train):
+    return data * (0.6 if is_train else 0.7)
+
+
 def by_length(data):
     return data / data.shape[0] if len(data) > 6 else data
+
+
+def by_size(data):
+    return data if data.size > 4096 else -data
+
+
+def by_order(data):
+    return data if data.shape[0] > data.shape[1] else -data
+
+
+def at_most_four(data):
+    return data * min(data.shape[1], 4)
+
+
+def by_parity(data):
+    return data if data.shape[0] % 2 else -data
+
+
+def by_equal_sizes(data):
+    return data if data.size == 2 * data.shape[0] else -data
+
+
+def known_of_lengths(data):
+    if data.ndim == 2 and data.shape == data.T.T.shape and data.size and data.shape[1] != 1:
+        return data / max(data.size, 1)
+    return -data
 
 
 def raising(data):
@@ -158,7 +187,13 @@ def raising(data):
     ("function", "options", "reason"),
     [
         (noisy, {"resource": ResourceRequest.RANDOM}, "asks for random numbers"),
-        (by_mode, {}, "depends on the lengths of axes, or on the mode"),
+        (by_mode, {}, "depends on the mode"),
+        (by_small_coincidence, {}, "depends on the mode"),
+        (by_size, {}, "decides by the lengths"),
+        (by_order, {}, "decides by the lengths"),
+        (at_most_four, {}, "decides by the lengths"),
+        (by_parity, {}, "decides by the lengths"),
+        (by_equal_sizes, {}, "decides by the lengths"),
         (by_length, {}, "depends on"),
         (lambda data: data if data.any() else -data, {}, "asked whether it is true"),
         (lambda data, output: None, {}, "output is not written"),
@@ -170,6 +205,12 @@ def test_why_there_is_no_form(function, options, reason):
     found = form(op)
     assert isinstance(found, str)
     assert re.search(reason, found)
+
+
+def test_what_a_signature_knows_of_lengths_may_be_asked():
+    found = form(unary("form_known", accepts="floating")(known_of_lengths))
+    x = np.ones((3, 8), np.float32)
+    np.testing.assert_allclose(found.evaluate([x], x.shape)[0], x / 24, rtol=1e-6)
 
 
 def test_an_operator_in_the_long_form_says_nothing():

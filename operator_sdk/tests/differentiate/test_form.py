@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad.operator import iteration_space
 from operad_sdk.differentiate import FORM, Node, Traced, TraceError, constant, form_of, merged
 from operad_sdk.mapper import mapper
 
@@ -33,7 +32,8 @@ def expect_same(function, *arrays, rtol=0.0):
     with np.errstate(all="ignore"):
         expected = function(*[array.copy() for array in arrays])
     expected = expected if isinstance(expected, tuple) else (expected,)
-    space = iteration_space([array.shape for array in (*expected, *arrays)])
+    shapes = {f"y{i}": array.shape for i, array in enumerate(expected)}
+    space = form.space(shapes | {f"x{i}": array.shape for i, array in enumerate(arrays)})
     found = form.evaluate(arrays, space)
     for one, want in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, want, rtol=rtol, atol=0.0)
@@ -85,6 +85,17 @@ FUNCTIONS = {
     "nan_to_num": lambda x, y: np.nan_to_num(x / (y * 0), posinf=2.0),
     "softmax": lambda x, y: np.exp(x - x.max(-1, keepdims=True)) / np.sum(np.exp(y), axis=1)[:, None],
     "a sum for each row": lambda x, y: (x * y).sum(-1),
+    "a sum for each column": lambda x, y: (x * y).sum(0),
+    "extrema over everything": lambda x, y: x - np.max(y) + y.min((0, 1)),
+    "a sum of what was reshaped": lambda x, y: (x + y.reshape(1, -1).sum(1)).T.sum(-1),
+    "initial values": lambda x, y: (
+        np.sum(x, -1, initial=2) + np.max(y, -1, initial=5) + np.min(y, 1, initial=0)
+    )[:, None],
+    "a reduction of a ufunc": lambda x, y: np.maximum.reduce(x, 1, initial=1, keepdims=True) + y,
+    "a comparison in another type": lambda x, y: np.floor_divide(x > 0, y > 0, dtype="float32"),
+    "integers in a wider type": lambda x, y: np.multiply(
+        (x * 100).astype("int8"), np.int8(100), dtype="int64"
+    ),
     "an extremum for each row": lambda x, y: (
         np.minimum.reduce(x, axis=1, keepdims=True) + np.max(y, 1)[:, None]
     ),
@@ -113,6 +124,36 @@ def test_how_an_argument_lies_in_the_space_is_its_index_map(function, shapes, ax
     form = expect_same(function, *[numbers(*shape) for shape in shapes])
     assert form.instructions[1].axes == axes
     assert len(form.instructions) == 3
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x: x.sum((0, 2, 3)), [(3, 4, 5, 6)]),
+        (lambda x: x.mean((0, 2), keepdims=True) - x, [(3, 4, 5)]),
+        (lambda x: np.moveaxis(x, 1, -1).reshape(-1, x.shape[1]).sum(0), [(3, 4, 5, 6)]),
+        (lambda x: np.moveaxis(x, 1, -1).sum((0, 1)), [(4, 4, 4)]),
+        (lambda x, b: (x * b[:, None]).sum((0, 2)), [(3, 4, 5), (4,)]),
+        (lambda x: x.sum(1), [(4, 4)]),
+        (lambda x: x.max(0), [(4, 4)]),
+        (lambda x, b: (x * b).sum(-1, keepdims=True), [(6, 1), (1, 7)]),
+        (lambda x: x.reshape(len(x), -1).sum(1), [(3, 4, 5)]),
+        (lambda x: x.sum().reshape(1), [(3, 4)]),
+        (lambda x: x.sum(0, keepdims=True), [(1, 4)]),
+    ],
+)
+def test_reductions_go_over_any_axes(function, shapes):
+    expect_same(function, *[numbers(*shape) for shape in shapes], rtol=1e-5)
+
+
+def test_an_input_is_read_as_it_lies_where_a_result_has_several_places():
+    form, _ = traced(lambda x: x.sum(1), numbers(4, 4))
+    assert (form.instructions[0].axes, form.results[0].axes) == (None, (0,))
+
+
+def test_the_space_is_known_from_what_is_read():
+    with pytest.raises(TraceError, match="no result depends on"):
+        traced(lambda x, y: np.where(x > 0, 1.0, 1.0).sum(1, keepdims=True) + y, numbers(), numbers(6, 1))
 
 
 def test_a_mapper_is_what_it_computes():
@@ -146,8 +187,8 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: np.concatenate([x[:3], x[3:]]), "writes parts of an array"),
         (lambda x: x.reshape(7, 6) + 1, None),
         (lambda x: x + x.reshape(7, 6).T, "elements move|in two orders|another shape"),
-        (lambda x: x.sum(0), "reduces along axes"),
-        (lambda x: x - x.mean((0, 1)), "reduces along axes"),
+        (lambda x: np.reciprocal(x.astype("int32")), "of integers"),
+        (lambda x: x.astype("int32") > 2**40, "no number of forms in int"),
         (lambda x: x.cumsum(1), "cumsum is no function of elements"),
         (lambda x: x @ x.T, "matmul is no function of elements"),
         (lambda x: np.spacing(x), "spacing"),

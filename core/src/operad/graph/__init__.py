@@ -1,5 +1,6 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
+from operad.graph.clusters import Clusters as Clusters
 from operad.graph.compilation import FORWARD as FORWARD
 from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation

@@ -18,6 +18,7 @@ from operad.operator import (
     Arrays,
     InferredShapes,
     InferredTypes,
+    Instruction,
     Kernel,
     OpContext,
     Operator,
@@ -25,6 +26,8 @@ from operad.operator import (
     OpReq,
     PartialShape,
     Requests,
+    Result,
+    ScalarForm,
     Shape,
     SomeArrays,
     assign,
@@ -80,6 +83,24 @@ class GraphPrimitive(OperatorProperty):
 
     kernels: ClassVar = [Kernel("array", _Primitive)]
 
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """What is computed of the arguments; the gradient of each is that of the output."""
+        names = self.list_arguments() if part == "forward" else ["output_grad"]
+        kinds = ["real" if dtype.kind == "f" else dtype.name for dtype in in_types]
+        steps = [Instruction("input", (), kind, name) for kind, name in zip(kinds, names, strict=False)]
+        if part == "forward":
+            steps += self.instructions(steps)
+        result = "output" if part == "forward" else part
+        return ScalarForm(
+            f"{self.name}.{part}", tuple(names), tuple(steps), (Result(len(steps) - 1, result),)
+        )
+
+    def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:
+        """Those behind the inputs, of which the last gives the output; none: it is the first input."""
+        return []
+
     @abstractmethod
     def function(self, xp: Any) -> Callable[..., object]:
         """What computes the last of its arguments, plain arrays of the module `xp`, from the others."""
@@ -127,6 +148,12 @@ class GradAdd(GraphPrimitive):
         """The first argument may become the sum."""
         return [(in_data[0], out_data[0])]
 
+    def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:
+        """Sums from left to right."""
+        count, kind = len(inputs), inputs[0].kind
+        pairs = [(0, 1), *((count + i, i + 2) for i in range(count - 2))] if count > 1 else []
+        return [Instruction("add", pair, kind) for pair in pairs]
+
     def function(self, xp: Any) -> Callable[..., object]:
         """Sums from left to right."""
         add: Callable[..., object] = xp.add
@@ -150,6 +177,10 @@ class ZerosLike(GraphPrimitive):
     kernels = GraphPrimitive.kernels
     has_gradient = False
 
+    def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:
+        """Zero."""
+        return [Instruction("constant", (), inputs[0].kind, 0.0)]
+
     def function(self, xp: Any) -> Callable[..., object]:
         """Writes zeros."""
         return _write_zeros
@@ -172,6 +203,12 @@ class CrossDeviceCopy(GraphPrimitive):
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """The type that was asked for, if any."""
         return list(in_types), [as_dtype(self.dtype) if self.dtype else in_types[0]], []
+
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """None: what one device computes cannot be computed together with what another does."""
+        return "it copies between devices"
 
     def function(self, xp: Any) -> Callable[..., object]:
         """Copies, across the bus if need be."""

@@ -7,15 +7,15 @@ back ends print it, slopes, fusion and recomputation walk it, equal forms are co
 expression tree (a shared value would be printed, and differentiated, once for each use) and structured
 statements (each consumer would have to handle scopes again).
 
-Every value lives in one *iteration space*, the largest shape among what is read and computed, and has
-either all its elements or, behind a reduction, one for each row: `sum`, `max` and `min` go over the last
-axis.
+Every value lives in one *iteration space*: the shape to which all that is read and all results broadcast
+where their index maps put them. It has all elements of the space or, behind a reduction, one for all that
+the reduction went over: `sum`, `max` and `min` go over the last axis, or over the axes that they name.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -39,7 +39,8 @@ class Instruction(NamedTuple):
         kind: What the value is: `real` has the element type for which the form is used, `bool` is a truth
             value, anything else is the name of a type.
         value: The number of a constant, the name of an input, the axis of a length, else None.
-        axes: How an input lies in the space.
+        axes: How an input lies in the space; over which axes of it `sum`, `max` and `min` go, counted from
+            its end, so that -1 is the last one, which None stands for.
     """
 
     op: str
@@ -105,6 +106,24 @@ class ScalarForm:
         read = {i for step in self.instructions for i in step.args} | {one.position for one in self.results}
         return tuple(name for position, name in enumerate(self.inputs) if position in read)
 
+    def space(self, shapes: Mapping[str, Shape]) -> Shape:
+        """The iteration space.
+
+        Args:
+            shapes: Of the inputs, and of the results that there are, by name.
+        """
+        placed = [(one.name, one.axes) for one in self.results]
+        placed += [(name, self.instructions[self.inputs.index(name)].axes) for name in self.inputs_read]
+        known = [(shapes[name], axes) for name, axes in placed if name in shapes]
+        rank = max((len(shape) if axes is None else _rank(axes) for shape, axes in known), default=0)
+        space = [1] * rank
+        for shape, axes in known:
+            own = range(rank - len(shape), rank) if axes is None else axes
+            for axis, length in zip(own, shape, strict=True):
+                if axis is not None and length != 1:
+                    space[axis] = length
+        return tuple(space)
+
     def text(self) -> str:
         """The form line by line."""
         names = [step.value if step.op == "input" else f"v{i}" for i, step in enumerate(self.instructions)]
@@ -112,7 +131,7 @@ class ScalarForm:
         for name, step in zip(names, self.instructions, strict=True):
             if step.op != "input":
                 shown = [repr(step.value)] if step.value is not None else [str(names[i]) for i in step.args]
-                lines.append(f"{name}: {step.kind} = {step.op} {' '.join(shown)}")
+                lines.append(f"{name}: {step.kind} = {step.op} {' '.join(shown)}{_along(step.axes)}")
             elif step.kind != "real" or step.axes is not None:
                 lines.append(f"{name}: {step.kind}{_along(step.axes)}")
         lines += [f"{one.name or 'result'}{_along(one.axes)} = {names[one.position]}" for one in self.results]
@@ -128,7 +147,7 @@ class ScalarForm:
 
         Args:
             arrays: One for each input; the first of kind `real` says what `real` is.
-            space: The iteration space; see `iteration_space`.
+            space: The iteration space; see `space`.
             adjust: Called with each instruction, its operands and its value; gives what counts instead.
         """
         steps = self.instructions
@@ -146,9 +165,9 @@ class ScalarForm:
 _SINGLE: Final = np.dtype(np.float32)
 
 
-def iteration_space(shapes: Sequence[Shape]) -> Shape:
-    """The space of a form, from the shapes of its results and then of the inputs that they depend on."""
-    return max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), math.prod(shape)))
+def _rank(axes: Sequence[int | None]) -> int:
+    """How many axes a space has at least in which an array lies along these."""
+    return max((axis + 1 for axis in axes if axis is not None), default=0)
 
 
 def _along(axes: Axes) -> str:
@@ -164,7 +183,7 @@ def _value(step: Instruction, args: Sequence[Any], space: Shape, dtype: DType) -
     if step.op == "cast":
         return args[0].astype(own)
     if step.op in _OF_ROWS:
-        return _OF_ROWS[step.op](np.broadcast_to(args[0], space), axis=-1, keepdims=True)
+        return _OF_ROWS[step.op](np.broadcast_to(args[0], space), axis=step.axes or -1, keepdims=True)
     return function_of_elements(step.op)(*args)
 
 

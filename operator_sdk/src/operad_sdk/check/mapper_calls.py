@@ -94,8 +94,10 @@ def rounding_limits(
             limit = 4 * spread + 8 * precision * np.abs(values[0]) + float(np.finfo(dtype).smallest_normal)
         here = unstable
         if result.axes is not None:
-            gone = tuple(axis for axis in range(len(space)) if axis not in result.axes)
-            here = unstable.any(axis=gone).reshape(limit.shape)
+            kept = [axis for axis in result.axes if axis is not None]
+            gone = tuple(axis for axis in range(len(space)) if axis not in kept)
+            order = [sum(other < axis for other in kept) for axis in kept]
+            here = unstable.any(axis=gone).transpose(order).reshape(limit.shape)
         limits.append(np.where(here | np.isnan(limit), np.inf, limit))
     return limits
 
@@ -139,7 +141,7 @@ class _Perturbed:
             size = np.abs(value)
             self.is_out |= (size > self._largest) | ((size < self._least) & (value != 0))
             if step.op == "sum":  # whose terms may cancel
-                size = np.abs(np.broadcast_to(args[0], self._space)).sum(-1, keepdims=True)
+                size = np.abs(np.broadcast_to(args[0], self._space)).sum(step.axes or -1, keepdims=True)
             if step.op in _ABSOLUTE:
                 size = np.maximum(size, 1) * _ABSOLUTE[step.op]
             value = value + size * self._rng.choice([-1.0, 1.0], np.shape(value)) * _NOISE * self._precision

@@ -1,14 +1,14 @@
 """The scalar forms of an operator, found by tracing its own functions.
 
-A form is to hold for all lengths and values, and in both modes. So each part is traced twice, with other
-lengths, other values and in another mode, and what differs between the two is not known
-(`operad_sdk.differentiate.form`).
+A form is to hold for all lengths and values, and in both modes. So each part is traced three times: in
+either mode with the same lengths, which must give the same, and with other lengths and values. What differs
+between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,8 +25,14 @@ from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
-_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (7, 8, 9, 11, 13, 17, 19, 23))
-"""Lengths that stand for those of a signature; few are numbers that parameters have."""
+_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (23, 19, 17, 13, 11, 9, 8, 7))
+"""Lengths that stand for those of a signature; few are numbers that parameters have.
+
+No two axes keep their ratio, nor most of them their order, from one to the other.
+"""
+
+_BEYOND: Final = 1 << 40
+"""Numbers from here on stand for lengths in keys."""
 
 _MAX_FORMS: Final = 256
 """Forms of one operator that are kept."""
@@ -44,29 +50,62 @@ def scalar_form(
     """See `OperatorProperty.scalar_form` of the core.
 
     Args:
-        cache: By signature, in which lengths do not count, but for 1 and for which are equal.
+        cache: By signature, in which lengths do not count, but for 1, those that parameters say, and for
+            which are equal.
     """
-    pattern = tuple(_renumbered(in_shapes, range(2, 1 << 20)))
-    key = (part, pattern, tuple(in_types), tuple(prop.get_params().items()), prop.epoch)
-    found = cache.get(key)
+    params = (part, tuple(in_types), tuple(prop.get_params().items()), prop.epoch)
+    asked = (*params, tuple(in_shapes))
+    found = cache.get(asked)
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
-        found = cache[key] = _found(prop, part, in_shapes, in_types)
+        fixed = _said_by_parameters(prop, in_shapes)
+        pattern = (*params, tuple(_renumbered(in_shapes, (_BEYOND,), fixed)))
+        found = cache.get(pattern)
+        if found is None:
+            found = cache[pattern] = _found(prop, part, in_shapes, in_types, fixed)
+        cache[asked] = found
     return found
 
 
+def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> frozenset[int]:
+    """The lengths without which the parameters do not allow these shapes."""
+    fixed = frozenset[int]()
+    if _are_allowed(prop, in_shapes, fixed):
+        return fixed
+    fixed = frozenset(length for shape in in_shapes for length in shape)
+    for length in sorted(fixed):
+        if _are_allowed(prop, in_shapes, fixed - {length}):
+            fixed -= {length}
+    return fixed
+
+
+def _are_allowed(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> bool:
+    """Whether the parameters allow others than the fixed lengths."""
+    every = [_renumbered(in_shapes, lengths, fixed) for lengths in _LENGTHS]
+    try:
+        return all(prop.infer_shape(shapes)[0] == shapes for shapes in every)
+    except OperadError:
+        return False
+
+
 def _found(
-    prop: OperatorProperty, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    prop: OperatorProperty,
+    part: str,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    fixed: frozenset[int],
 ) -> ScalarForm | str:
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
-        first, second = (
-            _traced(prop, part, in_shapes, in_types, lengths, is_train)
-            for lengths, is_train in zip(_LENGTHS, (True, False), strict=True)
+        (first, space), (predicting, _), (second, other) = (
+            _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train)
+            for lengths, is_train in ((_LENGTHS[0], True), (_LENGTHS[0], False), (_LENGTHS[1], True))
         )
-        return merged(first[0], second[0], (first[1], second[1]))
+        if first != predicting:
+            raise TraceError("what it computes depends on the mode")
+        return merged(first, second, (space, other))
     except OperadError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - the author's function may raise anything
@@ -76,22 +115,20 @@ def _found(
 def _traced(
     prop: OperatorProperty,
     part: str,
-    in_shapes: Sequence[Shape],
+    shapes: list[Shape],
     in_types: Sequence[DType],
-    lengths: Sequence[int],
     is_train: bool,
 ) -> tuple[ScalarForm, Shape]:
     """The form for some lengths, and its iteration space."""
-    shapes = _renumbered(in_shapes, lengths)
     context: Any = TracingContext(cpu(), is_train, Namespace(np, FORM))
     try:
         inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
     except ShapeError:
         raise TraceError("its parameters say how long axes are") from None
-    if inferred[0][0] != list(shapes):
+    if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
-    rng = np.random.default_rng(lengths)
+    rng = np.random.default_rng([length for shape in shapes for length in shape])
     operator = BoundOperator(
         prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
     )
@@ -152,10 +189,14 @@ def _gradient(
     return list(zip(read, inputs, strict=True)), [(part, target)]
 
 
-def _renumbered(shapes: Sequence[Shape], lengths: Sequence[int]) -> list[Shape]:
+def _renumbered(
+    shapes: Sequence[Shape], lengths: Sequence[int], fixed: frozenset[int] = frozenset()
+) -> list[Shape]:
     """The shapes with lengths that stand for theirs; what has length 1 is repeated, and keeps it."""
-    different = dict.fromkeys(length for shape in shapes for length in shape if length != 1)
-    instead = dict(zip(different, islice(lengths, len(different)), strict=True)) | {1: 1}
+    instead = {length: length for length in (*fixed, 1)}
+    free = (length for length in chain(lengths, count(max(lengths) + 2)) if length not in fixed)
+    different = dict.fromkeys(length for shape in shapes for length in shape if length not in instead)
+    instead |= zip(different, free, strict=False)
     return [tuple(instead[length] for length in shape) for shape in shapes]
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.lengths import Length
 
 Rule = Callable[..., Any]
 
@@ -52,8 +53,10 @@ def call_ufunc(
         raise _no_rule(f"{ufunc.__name__}.{method}" if method != "__call__" else _with(ufunc, options))
     (out,) = options.get("out") or (None,)
     dtype = options.get("dtype")
-    if dtype is not None and np.dtype(dtype).kind == "f" and ufunc not in FLAT:  # computed in it
-        inputs = [x.astype(dtype) if isinstance(x, traced) else x for x in inputs]
+    # NumPy takes no subclass of int for a number without a type.
+    inputs = [int(x) if isinstance(x, Length) else x for x in inputs]
+    if dtype is not None:
+        inputs = _as_loop_takes(traced, ufunc, inputs, np.dtype(dtype))
     if ufunc in FLAT or not any(isinstance(x, traced) for x in inputs):
         result = traced.without_derivative(ufunc, inputs, {})
     elif rule is None:
@@ -65,9 +68,19 @@ def call_ufunc(
     return _put(traced, result, out, options.get("where", True), ufunc.__name__)
 
 
+def _as_loop_takes(traced: type[Any], ufunc: np.ufunc, inputs: Sequence[Any], dtype: Any) -> list[Any]:
+    """The inputs, the traced ones in the types from which the ufunc computes results of type `dtype`."""
+    types = [x.dtype if hasattr(x, "dtype") else type(x) for x in inputs]
+    signature = (*[None] * len(inputs), dtype)
+    resolved = ufunc.resolve_dtypes((*types, None), signature=signature, casting="same_kind")
+    pairs = zip(inputs, resolved, strict=False)
+    return [x.astype(own, copy=False) if isinstance(x, traced) else x for x, own in pairs]
+
+
 def call_function(traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """What a function of NumPy gives, an argument of which is traced; as `call_ufunc`."""
     out = options.pop("out", None)
+    args = [int(x) if isinstance(x, Length) else x for x in args]
     rule = FUNCTIONS.get(function)
     if rule is not None:
         result = rule(*args, **options)

@@ -10,7 +10,10 @@ rule here, and no form.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial, reduce
+from itertools import chain, combinations, islice
 from math import isclose, prod
 from types import EllipsisType
 from typing import Any, Final, NoReturn, final
@@ -18,13 +21,16 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from operad.dtypes import DType
-from operad.operator import Axes, Result, ScalarForm, Shape, iteration_space
+from operad.operator import Axes, Result, ScalarForm, Shape
 from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import Node, Traced, plain
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 _ROUNDING: Final = 2.0**-50
+
+_MOST_PLACES: Final = 64
+"""Places in the space that are tried for a result."""
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -46,10 +52,35 @@ def form_of(
     read = [place.node for _, place in inputs if place.node in behind]
     for node in sorted(behind, key=lambda node: node.number):
         _expect_rule(node)
-    space = iteration_space([node.value.shape for node in (*(node for _, node in ends), *read)])
-    walk = _Walk(name, [(name, place.node) for name, place in inputs], space)
+    shapes = [node.value.shape for node in (*(node for _, node in ends), *read)]
+    refused: TraceError | None = None
+    for space in _spaces(shapes):
+        try:
+            return _in_space(name, [(name, place.node) for name, place in inputs], ends, space), space
+        except TraceError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    """What may be the iteration space: the largest of results and arguments, or what they broadcast to."""
+    largest = max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
+    yield largest
+    with suppress(ValueError):
+        if (common := np.broadcast_shapes(*shapes)) != largest:
+            yield common
+
+
+def _in_space(
+    name: str, inputs: Sequence[tuple[str, Node]], ends: Sequence[tuple[str, Node]], space: Shape
+) -> ScalarForm:
+    walk = _Walk(name, inputs, space)
     made = [walk.result(name, node) for name, node in ends]
-    return walk.builder.finish(*made, axes=walk.axes), space
+    form = walk.builder.finish(*made, axes=walk.axes)
+    if form.space({name: node.value.shape for name, node in (*inputs, *ends)}) != space:
+        _refuse("how long an axis is follows from an argument that no result depends on")
+    return form
 
 
 def _behind(nodes: Sequence[Node]) -> set[Node]:
@@ -76,7 +107,7 @@ def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -
         [(step.op, step.args, step.kind, step.axes) for step in form.instructions] for form in (first, second)
     ]
     if ops[0] != ops[1] or first.results != second.results:
-        raise TraceError("what it computes of an element depends on the lengths of axes, or on the mode")
+        raise TraceError("what it computes of an element depends on the lengths of axes")
     count = len(first.inputs)
     builder = Builder(first.name, first.inputs, [step.kind for step in first.instructions[:count]])
     at = list(range(count))
@@ -90,13 +121,22 @@ def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -
 
 
 def _of_lengths(builder: Builder, kind: str, numbers: tuple[Any, Any], spaces: tuple[Shape, Shape]) -> int:
-    """A number that is another one in either space: a multiple of the length of an axis, or a part of it."""
-    for axis, lengths in enumerate(zip(*spaces, strict=True)):
-        pairs = list(zip(numbers, lengths, strict=True))
-        for op, (a, b) in (("multiply", [x / n for x, n in pairs]), ("divide", [x * n for x, n in pairs])):
-            if lengths[0] != lengths[1] and isclose(a, b, rel_tol=_ROUNDING):
-                return builder.apply(op, builder.constant(a, kind), builder.length(axis, kind))
-    raise TraceError("a number in it depends on values, on the mode, or on more than one length of an axis")
+    """A number that is another one in either space: a multiple of lengths of axes, or a part of them."""
+    every = range(len(spaces[0]))
+    for axes in chain.from_iterable(combinations(every, count) for count in range(1, len(every) + 1)):
+        one, other = (prod(space[axis] for axis in axes) for space in spaces)
+        if one == other:
+            continue
+        for op, a, b in (
+            ("multiply", numbers[0] / one, numbers[1] / other),
+            ("divide", numbers[0] * one, numbers[1] * other),
+        ):
+            if isclose(a, b, rel_tol=_ROUNDING):
+                lengths = [builder.length(axis, kind) for axis in axes]
+                return builder.apply(
+                    op, builder.constant(a, kind), reduce(partial(builder.apply, "multiply"), lengths)
+                )
+    raise TraceError("a number in it depends on lengths of axes in another way than as a factor or divisor")
 
 
 @final
@@ -119,15 +159,36 @@ class _Walk:
         self._known: dict[tuple[Node, Groups], int] = {}
 
     def result(self, name: str, node: Node) -> Result:
-        """A result, and its place in the space."""
-        shape, rank = node.value.shape, len(self._space)
-        for first in (rank - len(shape), 0):  # as NumPy broadcasts, else behind a reduction without its axis
-            part = self._space[first : first + len(shape)] if first >= 0 else ()
-            if len(part) == len(shape) and all(n in (m, 1) for n, m in zip(shape, part, strict=True)):
-                groups = tuple(() if n == 1 else (first + i,) for i, n in enumerate(shape))
-                axes = None if shape == self._space else tuple(g[0] if g else None for g in groups)
-                return Result(self._value(node, groups), name, axes)
-        raise TraceError(f"{name} has shape {shape} where {self._space} is computed")
+        """A result, and its place in the space: where it reads most arguments along their own axes."""
+        found: list[tuple[int, Result, dict[int, Axes]]] = []
+        refused = TraceError(f"{name} has shape {node.value.shape} where {self._space} is computed")
+        before = self.axes
+        for groups in self._places(node.value.shape):
+            self.axes, self._known = dict(before), {}
+            axes = tuple(group[0] if group else None for group in groups)
+            is_all = node.value.shape == self._space
+            try:
+                made = Result(self._value(node, groups), name, None if is_all else axes)
+            except TraceError as error:
+                refused = refused if found else error
+            else:
+                found.append((sum(one is not None for one in self.axes.values()), made, self.axes))
+                if not found[-1][0]:
+                    break
+        if not found:
+            raise refused
+        _, made, self.axes = min(found, key=lambda one: one[0])
+        return made
+
+    def _places(self, shape: Shape) -> Iterator[Groups]:
+        """Where an array may lie in the space: first as NumPy broadcasts."""
+        rank, long = len(self._space), [i for i, n in enumerate(shape) if n != 1]
+        usual = tuple(rank - len(shape) + i for i in long)
+        others = (axes for axes in combinations(range(rank), len(long)) if axes != usual)
+        for axes in islice(chain([usual], others), _MOST_PLACES):
+            if all(axis >= 0 and self._space[axis] == shape[i] for axis, i in zip(axes, long, strict=True)):
+                own = dict(zip(long, axes, strict=True))
+                yield tuple((own[i],) if i in own else () for i in range(len(shape)))
 
     def _kind(self, dtype: DType) -> str:
         return "real" if dtype == self._real else dtype.name
@@ -167,6 +228,8 @@ class _Walk:
         if (array.size > 1 and any(array.strides)) or array.size == 0 or array.dtype.kind not in "biuf":
             _refuse("it reads an array that is no argument")
         number = array.flat[0].item()
+        if kind not in ("real", "bool") and np.dtype(kind).kind in "iu" and number != _exact(number, kind):
+            _refuse(f"{number!r} is no number of forms in {kind}")
         return self.builder.cast(self.builder.constant(number, kind if kind != "bool" else "real"), kind)
 
     def _operand(self, arg: Any, kind: str, shape: Shape, groups: Groups) -> int:
@@ -186,7 +249,8 @@ class _Walk:
         kinds = ["bool" if ufunc in _OF_TRUTH else self._kind(dtype) for dtype in resolved[: len(args)]]
         if (kinds[0] == "bool") != (ufunc in _OF_TRUTH or ufunc in _BITWISE):
             _refuse(f"numpy.{ufunc.__name__} of {', '.join(kinds)} is no instruction of forms")
-        if ufunc in _BITWISE and kinds[0] != "bool":
+        is_of_integers = ufunc is np.reciprocal and resolved[0].kind != "f"
+        if is_of_integers or (ufunc in _BITWISE and kinds[0] != "bool"):
             _refuse(f"numpy.{ufunc.__name__} of integers is no instruction of forms")
         shape = node.value.shape
         operands = [self._operand(arg, kind, shape, groups) for arg, kind in zip(args, kinds, strict=True)]
@@ -230,39 +294,55 @@ class _Walk:
         return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
 
     def _rule_take(self, node: Node, groups: Groups, x: Any, index: Any) -> int:
-        if not isinstance(x, Node) or not _is_whole(index):
+        if not isinstance(x, Node) or not _is_whole(index, x.value.shape):
             _refuse("it takes parts of an array")
         return self._rule_reshape(node, groups, x, None)
 
     def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
-        if not _is_whole(index):
+        shape = node.value.shape
+        if not _is_whole(index, shape):
             _refuse("it writes parts of an array")
-        return self._operand(part, self._kind(node.value.dtype), node.value.shape, groups)
+        # What is left out, or new, has length 1.
+        long = iter([group for group, length in zip(groups, shape, strict=True) if length != 1])
+        region = node.value[index].shape
+        inner = tuple(() if length == 1 else next(long) for length in region)
+        return self._operand(part, self._kind(node.value.dtype), region, inner)
 
-    def _over_rows(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
-        shape, rank = x.value.shape, len(self._space)
-        axes = range(len(shape)) if axis is None else [int(one) % len(shape) for one in np.ravel(axis)]
-        if not axes:
-            return self._value(x, groups)
-        if list(axes) != [len(shape) - 1]:
-            _refuse(f"it reduces along axes {tuple(axes)}; forms reduce along the last alone")
-        inner = (*(groups[:-1] if keepdims else groups), (rank - 1,))
-        usual = [rank - len(shape) + i for i in range(len(shape))]
-        if shape[-1] != self._space[-1] or any(
-            g not in ((), (i,)) for g, i in zip(inner, usual, strict=True)
-        ):
-            _refuse("it reduces along an axis that is not the last one of what is computed")
+    def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
+        shape = x.value.shape
+        gone = set(range(len(shape)) if axis is None else (int(one) % len(shape) for one in np.ravel(axis)))
+        left = iter(group for i, group in enumerate(groups) if not (keepdims and i in gone))
+        inner: list[tuple[int, ...] | None] = [None if i in gone else next(left) for i in range(len(shape))]
+        over: list[int] = []
+        for i in sorted(gone):
+            taken = {one for group in inner if group for one in group}
+            inner[i] = self._free(shape[i], len(self._space) - len(shape) + i, taken)
+            over += inner[i] or ()
         kind = self._kind(node.value.dtype)
-        return self.builder.over_rows(op, self.builder.cast(self._value(x, inner), kind))
+        value = self.builder.cast(self._value(x, tuple(group or () for group in inner)), kind)
+        return self.builder.over_axes(op, value, [one - len(self._space) for one in over])
+
+    def _free(self, length: int, usual: int, taken: set[int]) -> tuple[int, ...]:
+        """Axes of the space of which nothing else is, for an axis that is reduced; the usual one if it is."""
+        if length == 1:
+            return ()
+        if usual >= 0 and usual not in taken and self._space[usual] == length:
+            return (usual,)
+        free = [one for one, n in enumerate(self._space) if one not in taken and n != 1]
+        runs = (free[first:last] for first, last in combinations(range(len(free) + 1), 2))
+        found = next((run for run in runs if prod(self._space[one] for one in run) == length), None)
+        if found is None:
+            _refuse("it reduces along an axis that what is read and computed does not have")
+        return tuple(found)
 
     def _rule_sum(self, *args: Any) -> int:
-        return self._over_rows("sum", *args)
+        return self._reduced("sum", *args)
 
     def _rule_max(self, *args: Any) -> int:
-        return self._over_rows("max", *args)
+        return self._reduced("max", *args)
 
     def _rule_min(self, *args: Any) -> int:
-        return self._over_rows("min", *args)
+        return self._reduced("min", *args)
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -282,10 +362,28 @@ def _type_of(arg: Any) -> Any:
     return type(value) if type(value) in (int, float) else np.asarray(value).dtype
 
 
-def _is_whole(index: Any) -> bool:
-    """Whether an index gives all elements in their order."""
+def _exact(number: Any, kind: str) -> Any:
+    """A number as constants of an integer kind hold it, which go through a float."""
+    try:
+        return np.dtype(kind).type(float(number))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _is_whole(index: Any, shape: Shape) -> bool:
+    """Whether an index gives all elements in their order, whatever the lengths above 1 are."""
     items = index if isinstance(index, tuple) else (index,)
-    return all(item is None or isinstance(item, EllipsisType) or item == slice(None) for item in items)
+    if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
+        return False
+    own = [item for item in items if item is not None]
+    place = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
+    behind = len(own) - place - 1
+    lengths = [*shape[:place], *shape[len(shape) - behind :]] if behind > 0 else shape[:place]
+    own = [item for item in own if item is not Ellipsis]
+    return all(
+        length == 1 if isinstance(item, int) else item == slice(None)
+        for item, length in zip(own, lengths, strict=True)
+    )
 
 
 _Emit = Callable[..., int]

@@ -44,10 +44,13 @@ def _product(a: Any, b: Any) -> Any:
     return found if shape == found.shape else found.reshape(shape)
 
 
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return np.multiply(a, b)
-    return _product(a, b) if b.ndim <= 2 else np.tensordot(a, b, (-1, -2))
+        return np.multiply(a, b, out=out)
+    result = _product(a, b) if b.ndim <= 2 else np.tensordot(a, b, (-1, -2))
+    if out is not None:
+        out[...] = result
+    return result if out is None else out
 
 
 def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

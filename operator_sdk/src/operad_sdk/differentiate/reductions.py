@@ -53,19 +53,22 @@ _cumsum = Primitive(
 )
 
 
-def _reduction(primitive: Primitive) -> Any:
+def _reduction(primitive: Primitive, joined: np.ufunc) -> Any:
+    """A reduction as NumPy calls it; `joined` is the function of two that it repeats."""
+
     def reduce(
         a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
     ) -> Any:
         a = a if dtype is None else a.astype(dtype)
-        return primitive(a, axis, keepdims)
+        reduced = primitive(a, axis, keepdims)
+        return reduced if initial is None else joined(reduced, reduced.dtype.type(initial))
 
     return reduce
 
 
 def _mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
     axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
-    count = prod(a.shape[one] for one in axes)
+    count = prod(plain(a).shape[one] for one in axes)
     return np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims) / max(count, 1)
 
 
@@ -75,6 +78,8 @@ def _cumulated(a: Any, axis: Axis = None, dtype: Any = None) -> Any:
 
 
 FUNCTIONS.update({
-    np.sum: _reduction(_sum), np.max: _reduction(_max), np.min: _reduction(_min), np.prod: _reduction(_prod),
-    np.amax: _reduction(_max), np.amin: _reduction(_min), np.mean: _mean, np.cumsum: _cumulated,
+    np.sum: _reduction(_sum, np.add), np.prod: _reduction(_prod, np.multiply),
+    np.max: _reduction(_max, np.maximum), np.amax: _reduction(_max, np.maximum),
+    np.min: _reduction(_min, np.minimum), np.amin: _reduction(_min, np.minimum),
+    np.mean: _mean, np.cumsum: _cumulated,
 })  # fmt: skip

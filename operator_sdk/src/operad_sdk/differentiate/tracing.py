@@ -15,7 +15,7 @@ the innermost trace among its arguments, for which values of outer traces are co
 
 Forms. Level 0, outside all others, is the trace of which scalar forms are made (`form`): every node there
 knows the step that it is, whatever is computed from one is traced, a comparison too, and nobody may look at
-a value.
+a value, or decide by the length of an axis (`lengths`).
 
 Source: Maclaurin, "Modeling, Inference and Optimization with Composable Differentiable Procedures", 2016,
 chapter 4, for tracing by levels. Differs: arrays can be written.
@@ -34,6 +34,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.lengths import AxisLength, Size
 
 Pullback = Callable[[Any], Any]
 """Takes the gradient of a node's value to that of one of its parents."""
@@ -239,8 +240,9 @@ class Traced(NDArrayOperatorsMixin):
         level = self.level
         if isinstance(value, Traced) and value.level > level:
             raise TraceError("an array of an outer function is written with values that depend on inner ones")
-        if np.shape(plain(value)) != self.shape:
-            value = np.broadcast_to(value, self.shape)
+        shape = plain(self).shape
+        if np.shape(plain(value)) != shape:
+            value = np.broadcast_to(value, shape)
         if plain(value).dtype != self.dtype:
             value = value.astype(self.dtype)
         is_own = isinstance(value, Traced) and value.level == level
@@ -305,7 +307,7 @@ class Traced(NDArrayOperatorsMixin):
     def shape(self) -> tuple[int, ...]:
         """Length of every axis."""
         found: tuple[int, ...] = plain(self).shape
-        return found
+        return tuple(map(AxisLength, found)) if self.level == FORM else found
 
     @property
     def dtype(self) -> Any:
@@ -315,12 +317,13 @@ class Traced(NDArrayOperatorsMixin):
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self.shape)
+        return int(plain(self).ndim)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(plain(self).size)
+        size = int(plain(self).size)
+        return Size(size) if self.level == FORM else size
 
     @property
     def flags(self) -> Any:
@@ -336,7 +339,7 @@ class Traced(NDArrayOperatorsMixin):
         return len(plain(self))
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
+        return (self[place] for place in range(len(plain(self))))
 
 
 def _values_needed(what: str, level: int) -> TraceError:

@@ -105,9 +105,13 @@ class Builder:
             return self.apply("not_equal", position, self.constant(0))
         return self._append(("cast", position, kind), Instruction("cast", (position,), kind))
 
-    def over_rows(self, op: str, position: int) -> int:
-        """The `sum`, `max` or `min` of each row."""
-        return self._append((op, position), Instruction(op, (position,), self.kind(position)))
+    def over_axes(self, op: str, position: int, axes: Sequence[int]) -> int:
+        """The `sum`, `max` or `min` over axes of the space, counted from its end."""
+        if not axes:
+            return position
+        own = None if list(axes) == [-1] else tuple(sorted(axes))
+        step = Instruction(op, (position,), self.kind(position), axes=own)
+        return self._append((op, position, own), step)
 
     def apply(self, op: str, *args: int) -> int:
         """The primitive `op` of earlier values."""
@@ -150,8 +154,8 @@ class Builder:
         if step.op in PRIMITIVES:
             with suppress(ArithmeticError):  # a division by zero, say, which has a value in every type
                 return self.apply(step.op, *args)
-        key = (step.op, *args, step.kind, step.value)
-        return self._append(key, Instruction(step.op, tuple(args), step.kind, step.value))
+        key = (step.op, *args, step.kind, step.value, step.axes)
+        return self._append(key, step._replace(args=tuple(args)))
 
     def select(self, condition: int, then: int, other: int) -> int:
         """`then` where `condition` holds, else `other`; both of one kind."""
@@ -203,7 +207,9 @@ class Builder:
         kept = [i for i, step in enumerate(self._steps) if i in needed or step.op == "input"]
         renumbered = {old: new for new, old in enumerate(kept)}
         steps = tuple(
-            self._steps[i]._replace(args=tuple(renumbered[j] for j in self._steps[i].args), axes=axes.get(i))
+            self._steps[i]._replace(
+                args=tuple(renumbered[j] for j in self._steps[i].args), axes=axes.get(i, self._steps[i].axes)
+            )
             for i in kept
         )
         ends = tuple(one._replace(position=renumbered[one.position]) for one in named)

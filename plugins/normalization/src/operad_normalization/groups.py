@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final, NamedTuple, final
 
-from operad_sdk import Array, OpContext, Shape, cached_property
+import numpy as np
+
+from operad_sdk import Array, Shape, cached_property
 
 _BLOCK: Final = 1 << 15
 """Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
@@ -20,6 +22,10 @@ _RUN: Final = 256
 """Elements of a block that lie side by side, at least: NumPy's loops over shorter rows are slow."""
 _SEGMENT: Final = 8
 """Elements of a segment, at least, for which compiled loops pay."""
+
+
+WHOLE: Final = slice(None)
+"""The block that is all of the data."""
 
 
 class Segments(NamedTuple):
@@ -88,11 +94,13 @@ class Groups:
             return None
         return Segments(found, place in axes) if found[2] >= _SEGMENT else None
 
-    def blocks(self, op_ctx: OpContext) -> list[slice]:
-        """The blocks, as parts of the axis `cut`. On a GPU the data is one block."""
-        length, is_shared = self.shape[self.cut], self.cut in self.axes
-        if op_ctx.ctx.is_gpu or is_shared or not length:
-            return [slice(0, length)]
+    def blocks(self, data: Array) -> list[slice]:
+        """The blocks, as parts of the axis `cut`; of anything but arrays of NumPy one block."""
+        if type(data) is not np.ndarray:
+            return [WHOLE]
+        length = self.shape[self.cut]
+        if self.cut in self.axes or not length:
+            return [WHOLE]
         others = max(1, prod(self.shape) // length)
         behind = max(1, prod(self.shape[self.cut + 1 :]))
         step = max(1, _BLOCK // others, _RUN // behind)
@@ -100,6 +108,6 @@ class Groups:
 
     def of(self, block: slice, array: Array) -> Array:
         """The block's part of an array that broadcasts to the data."""
-        if array.shape[self.cut] == 1:
+        if block == WHOLE or array.shape[self.cut] == 1:
             return array
         return array[(*(slice(None),) * self.cut, block)]

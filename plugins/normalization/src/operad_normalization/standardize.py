@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_normalization import segments as compiled
-from operad_normalization.groups import Groups
+from operad_normalization.groups import WHOLE, Groups
 from operad_sdk import Array, OpContext
 
 
@@ -51,7 +51,7 @@ def standardize(
     if segments is not None:
         compiled.standardize(op_ctx, groups, segments, data, gamma, beta, eps, output, mean, variance)
         return
-    blocks = groups.blocks(op_ctx)
+    blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
         x, y, m, v, b = (groups.of(blocks[part], array) for array in (data, output, mean, variance, beta))
@@ -81,7 +81,7 @@ def apply_statistics(
     if segments is not None:
         compiled.apply_statistics(op_ctx, groups, segments, data, gamma, beta, output, mean, inverse)
         return
-    blocks = groups.blocks(op_ctx)
+    blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
         x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
@@ -148,12 +148,13 @@ def _gradients_by_blocks(
     inverse: Array,
     data_grad: Array | None,
     is_given: bool,
-) -> Array:
+) -> tuple[Array, Array]:
     """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
-    blocks = groups.blocks(op_ctx)
+    blocks = groups.blocks(data)
     # A row of sums for each block; one for all where they are cut between gains, and write different parts.
-    rows = [0] * len(blocks) if groups.cut == groups.place else list(range(len(blocks)))
-    sums = op_ctx.xp.zeros((2, max(rows) + 1, *groups.vector), data.dtype)
+    has_one = blocks == [WHOLE] or groups.cut == groups.place
+    rows = [0] * len(blocks) if has_one else list(range(len(blocks)))
+    of_gamma, of_beta = (op_ctx.xp.zeros((max(rows) + 1, *groups.vector), data.dtype) for _ in range(2))
 
     def run(part: int, slot: int) -> None:
         block = blocks[part]
@@ -166,8 +167,8 @@ def _gradients_by_blocks(
                 _subtract_mean(x, m, groups, h)
             h *= r
             product = g * h
-            groups.of(block, sums[0, rows[part]])[...] = product.sum(groups.others, keepdims=True)
-            groups.of(block, sums[1, rows[part]])[...] = g.sum(groups.others, keepdims=True)
+            groups.of(block, of_gamma[rows[part]])[...] = product.sum(groups.others, keepdims=True)
+            groups.of(block, of_beta[rows[part]])[...] = g.sum(groups.others, keepdims=True)
             if data_grad is None:
                 return
             dx = groups.of(block, data_grad)
@@ -184,7 +185,7 @@ def _gradients_by_blocks(
             dx *= r
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
-    return sums.sum(1)
+    return of_gamma.sum(0), of_beta.sum(0)
 
 
 def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:

@@ -40,11 +40,15 @@ class Stretch(NamedTuple):
         """The nodes that run once more, apart where none reads what another made."""
         group_of: dict[int, set[int]] = {}
         for step in sorted(self.steps):
-            group = {step}
-            for entry in values.sources(step):
-                if entry not in self.kept:
-                    group |= group_of.get(values.owners[entry], set())
-            group_of.update(dict.fromkeys(group, group))
+            read = [values.owners[entry] for entry in values.sources(step) if entry not in self.kept]
+            found = {id(group): group for group in (group_of[owner] for owner in read if owner in group_of)}
+            # The largest takes the others in, so that a step changes its group few times.
+            first, *others = sorted(found.values(), key=len, reverse=True) or [set[int]()]
+            first.add(step)
+            group_of[step] = first
+            for other in others:
+                first |= other
+                group_of.update(dict.fromkeys(other, first))
         return list({id(group): group for group in group_of.values()}.values())
 
     def freed_bytes(self, values: Values, steps: Collection[int]) -> int:
@@ -73,6 +77,15 @@ class Rules:
         self._allowed = allowed
         self._is_careful = is_careful
         self._sources: dict[int, list[int] | None] = {}
+
+    def within(self, allowed: Collection[int]) -> Rules:
+        """The same rules for fewer steps."""
+        fewer = Rules(self._values, allowed, self._is_careful)
+        owners = self._values.owners
+        fewer._sources = {
+            entry: found if owners[entry] in allowed else None for entry, found in self._sources.items()
+        }
+        return fewer
 
     def sources(self, entry: int) -> list[int] | None:
         """What a value is computed of; None where it may not be computed again."""
@@ -157,3 +170,24 @@ class Rules:
         if group:
             close()
         return [stretch for stretch in found if stretch.again]
+
+    def peak_bytes(self, stretches: Sequence[Stretch]) -> int:
+        """The most that is kept beside the values of one stretch, by arithmetic: plans need a little more."""
+        values, stretch_of = self._values, {entry: one for one in stretches for entry in one.again}
+        kept = peak = opened = 0
+        last: Stretch | None = None
+        for entry in values.needed:
+            if values.is_there(entry):
+                continue
+            stretch = stretch_of.get(entry)
+            if stretch is None:
+                kept += values.bytes_of(entry)
+                continue
+            if stretch is not last:
+                last, opened = stretch, 0
+                kept += sum(
+                    values.bytes_of(one) for one in stretch.kept - values.read if not values.is_there(one)
+                )
+            opened += values.bytes_of(entry)
+            peak = max(peak, kept + opened)
+        return max(peak, kept)

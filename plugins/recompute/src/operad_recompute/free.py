@@ -37,15 +37,19 @@ def freely(values: Values, facts: Facts) -> Outcome | None:
     for whole in chosen:
         affordable = forced | _affordable(values, whole, budget)
         if not whole.steps <= affordable:
-            rules = Rules(values, affordable, is_careful=True)
+            rules = rules.within(affordable)
             chosen = rules.stretches(None)
     freed = sum(whole.freed_bytes(values, whole.steps) for whole in chosen)
     if freed < WORTH_SHARE * values.kept_bytes and not forced:
         return None
-    before = planned_bytes(values.graph, facts)
+    # A plan holds all that is kept when backward begins; only one that is no smaller has to be compared.
+    before: int | None = None
     for peak in (None, values.kept_bytes // 2, values.kept_bytes // 4):
         found = outcome(values, facts, rules.stretches(peak))
-        if forced or found.planned_bytes < before:
+        if forced or found.planned_bytes < values.kept_bytes:
+            return found
+        before = planned_bytes(values.graph, facts) if before is None else before
+        if found.planned_bytes < before:
             return found
     return None
 

@@ -35,5 +35,9 @@ def outcome(values: Values, facts: Facts, stretches: Iterable[Stretch]) -> Outco
     chosen = list(stretches)
     graph, origins = mirrored(values, chosen)
     new = carried(graph, origins, facts)
-    us = sum(values.microseconds(step) for stretch in chosen for step in stretch.steps)
-    return Outcome(graph, new, planned_bytes(graph, {**facts, **new}), us)
+    return Outcome(graph, new, planned_bytes(graph, {**facts, **new}), microseconds(values, chosen))
+
+
+def microseconds(values: Values, stretches: Iterable[Stretch]) -> float:
+    """How long what is computed again takes, roughly."""
+    return sum(values.microseconds(step) for stretch in stretches for step in stretch.steps)

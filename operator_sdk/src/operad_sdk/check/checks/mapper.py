@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.operator import OpReq, ScalarForm, iteration_space
+from operad.operator import OpReq, ScalarForm
 from operad_sdk.check.branches import Branches, enter
 from operad_sdk.check.closeness import at
 from operad_sdk.check.kinds import ORDINARY
@@ -20,6 +20,7 @@ from operad_sdk.mapper import Mapper, slope_of
 from operad_sdk.mapper.apply import has_numba
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
+_OF_FORMS: Final = (np.dtype(np.float16), *_TYPES)
 _OFF_LATTICE: Final = 0.7390851332151607
 """Factor that gives every number all its digits."""
 _NEARBY: Final = 2.0**-20
@@ -180,8 +181,6 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
 @check("A704", ORDINARY)
 def scalar_forms(trial: Trial) -> Evidence:
     """Each part that has a scalar form: the form evaluated beside what the operator computes."""
-    if any(dtype.kind == "f" and dtype not in _TYPES for dtype in [*trial.in_types, *trial.out_types]):
-        return None
     compared = [
         _expect_as_form(trial, part, form)
         for part in trial.prop.list_parts()
@@ -192,12 +191,11 @@ def scalar_forms(trial: Trial) -> Evidence:
 
 def _expect_as_form(trial: Trial, part: str, form: ScalarForm) -> int:
     found, arrays = (_forward if part == "forward" else _gradient)(trial, part)
-    read = [array for name, array in zip(form.inputs, arrays, strict=True) if name in form.inputs_read]
-    computed = [found[result.name] for result in form.results if result.name in found]
-    space = iteration_space([array.shape for array in [*computed, *read]])
+    given = dict(zip(form.inputs, arrays, strict=True)) | found
+    space = form.space({name: array.shape for name, array in given.items()})
     results = form.evaluate(arrays, space)
     floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
-    limits = rounding_limits(form, arrays, space, min(floats, key=_TYPES.index, default=_TYPES[-1]))
+    limits = rounding_limits(form, arrays, space, min(floats, key=_OF_FORMS.index, default=_OF_FORMS[-1]))
     compared = 0
     for result, value, limit in zip(form.results, results, limits, strict=True):
         own = found.get(result.name)

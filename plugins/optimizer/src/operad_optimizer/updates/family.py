@@ -115,7 +115,7 @@ def by_blocks(rule: Rule, arrays: Sequence[Array], given: Sequence[Any]) -> None
 def blocks(arrays: Sequence[Array]) -> Iterator[Sequence[Array]]:
     """Parts of arrays of one shape, until all elements were seen."""
     first = arrays[0]
-    is_split = first.size > BLOCK and isinstance(first, np.ndarray)
+    is_split = isinstance(first, np.ndarray) and first.size > BLOCK
     if not is_split or not all(array.flags.c_contiguous for array in arrays):
         yield arrays
         return
