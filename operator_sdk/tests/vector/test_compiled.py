@@ -23,9 +23,13 @@ def form_of(make, *inputs, kinds=()):
     return builder.finish(*(made if isinstance(made, list) else [made]))
 
 
+def over_rows(builder, op, position):
+    return builder.over_axes(op, position, [-1])
+
+
 def softmax(builder):
-    powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_rows("max", 0)))
-    return builder.apply("divide", powers, builder.over_rows("sum", powers))
+    powers = builder.apply("exp", builder.apply("subtract", 0, over_rows(builder, "max", 0)))
+    return builder.apply("divide", powers, over_rows(builder, "sum", powers))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -80,7 +84,7 @@ def test_zeros_keep_their_signs_and_nan_comes_through():
         "multiply": lambda b: b.apply("multiply", 0, b.constant(-1)),
         "rint": lambda b: b.apply("rint", 0),
         "maximum": lambda b: b.apply("maximum", 0, b.constant(0)),
-        "sum": lambda b: b.over_rows("sum", 0),
+        "sum": lambda b: over_rows(b, "sum", 0),
     }
     for name, make in makes.items():
         form, found = form_of(make, "x"), np.empty_like(x)
@@ -94,7 +98,7 @@ def test_zeros_keep_their_signs_and_nan_comes_through():
 def test_a_sum_of_zeros_has_the_sign_of_numpys():
     x = np.full((1, 50), -0.0, SINGLE)
     found = np.empty((1, 1), SINGLE)
-    CompiledForm(form_of(lambda b: b.over_rows("sum", 0), "x"), SINGLE)([x], [found])
+    CompiledForm(form_of(lambda b: over_rows(b, "sum", 0), "x"), SINGLE)([x], [found])
     assert found == 0
     assert np.signbit(found[0, 0]) == np.signbit(np.sum(x))
 
@@ -105,14 +109,14 @@ def test_nan_anywhere_in_a_row_is_its_reduction(op, worst, place):
     x = np.random.default_rng(0).standard_normal((3, 300)).astype(SINGLE)
     x[1, place] = np.nan
     found = np.empty((3, 1), SINGLE)
-    CompiledForm(form_of(lambda b: b.over_rows(op, 0), "x"), SINGLE)([x], [found])
+    CompiledForm(form_of(lambda b: over_rows(b, op, 0), "x"), SINGLE)([x], [found])
     np.testing.assert_array_equal(np.isnan(found[:, 0]), [False, True, False])
 
 
 def test_the_error_of_long_sums_grows_with_blocks_only():
     x = np.random.default_rng(1).uniform(0, 1, (2, 1_000_003)).astype(SINGLE)
     found = np.empty((2, 1), SINGLE)
-    CompiledForm(form_of(lambda b: b.over_rows("sum", 0), "x"), SINGLE)([x], [found])
+    CompiledForm(form_of(lambda b: over_rows(b, "sum", 0), "x"), SINGLE)([x], [found])
     exact = x.astype(np.float64).sum(axis=1, keepdims=True)
     # A lane adds 64 numbers to a block's sum, whose rounding errors are independent of each other's, and
     # then 245 blocks: 20 of the 300 roundings, all of one sign, would be far out.
@@ -131,7 +135,7 @@ def test_a_result_may_lie_where_an_input_lies_that_is_not_read_again():
 
 def test_a_result_may_not_lie_where_an_input_is_read_again():
     def make(builder):
-        total = builder.over_rows("sum", 0)
+        total = over_rows(builder, "sum", 0)
         return [
             Result(builder.apply("add", 0, builder.constant(1)), "early"),
             Result(builder.apply("multiply", 0, total), "late"),
@@ -144,7 +148,7 @@ def test_a_result_may_not_lie_where_an_input_is_read_again():
 
 def test_a_row_of_results_is_an_element_or_a_whole_row():
     x = np.arange(12, dtype=SINGLE).reshape(3, 4)
-    form = form_of(lambda b: b.over_rows("max", 0), "x")
+    form = form_of(lambda b: over_rows(b, "max", 0), "x")
     for shape in ((3, 1), (3, 4)):
         found = np.empty(shape, SINGLE)
         CompiledForm(form, SINGLE)([x], [found])
@@ -183,3 +187,30 @@ def test_kernels_are_made_once_for_all_lengths():
         x = np.ones(shape, SINGLE)
         kernels.add(compiled.layout([x, np.empty_like(x)]).kernel)
     assert len(kernels) == 1
+
+
+@pytest.mark.parametrize("axes", [(-2, -1), (-3, -2, -1), (-2,), (-3,)])
+def test_axes_that_are_one_run_of_memory_are_reduced_together(axes):
+    x = np.random.default_rng(0).integers(-9, 9, (5, 3, 4, 6)).astype(SINGLE)
+    form = form_of(lambda b: b.apply("subtract", 0, b.over_axes("sum", 0, axes)), "x")
+    expected, found = form.evaluate([x], x.shape)[0], np.empty_like(x)
+    CompiledForm(form, SINGLE)([x], [found])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_axes_that_are_no_run_of_memory_and_different_axes_are_refused():
+    x, sums = np.ones((2, 3, 4), SINGLE), np.empty((1, 3, 1), SINGLE)
+    form = form_of(lambda b: b.over_axes("sum", 0, (-3, -1)), "x")
+    with pytest.raises(NoVectorCodeError, match="no run of memory"):
+        CompiledForm(form, SINGLE)([x], [sums])
+    form = form_of(lambda b: b.apply("add", b.over_axes("sum", 0, (-1,)), b.over_axes("sum", 0, (-2,))), "x")
+    with pytest.raises(NoVectorCodeError, match="reduces different axes"):
+        CompiledForm(form, SINGLE)
+
+
+def test_arrays_of_another_type_that_lie_alike_are_told_apart():
+    compiled = CompiledForm(form_of(lambda b: b.apply("negative", 0), "x"), SINGLE)
+    x, found = np.ones(4, SINGLE), np.empty(4, SINGLE)
+    compiled([x], [found])
+    with pytest.raises(NoVectorCodeError, match="x is int32"):
+        compiled([x.astype(np.int32)], [found])

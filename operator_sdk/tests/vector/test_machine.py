@@ -132,9 +132,9 @@ def test_arm_computes_with_vectors(request):
 def test_bits_are_the_same_whatever_the_width_of_registers():
     rng = np.random.default_rng(5)
     builder = Builder("rows", ["x"])
-    powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_rows("max", 0)))
+    powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_axes("max", 0, [-1])))
     logs = builder.apply("tanh", builder.apply("log1p", powers))
-    total = builder.over_rows("sum", logs)
+    total = builder.over_axes("sum", logs, [-1])
     form = builder.finish(builder.apply("divide", builder.apply("multiply", logs, 0), total))
     for dtype in ("float32", "float64"):
         x = rng.standard_normal((20, 1001)).astype(dtype)

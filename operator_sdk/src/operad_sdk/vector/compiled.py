@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.operator import ScalarForm, iteration_space, placed
+from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.machine import loaded
@@ -78,7 +78,10 @@ class CompiledForm:
         self.form: Final = form
         self.dtype: Final = dtype
         self._expanded = expanded(form, dtype)
-        self._reduces = any(step.op in REDUCTIONS for step in form.instructions)
+        over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
+        if len(over) > 1:
+            raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")
+        self._reduced = [axis for axis in next(iter(over), ()) if axis is not None]
         self._axes = [step.axes for step in form.instructions[: len(form.inputs)]]
         self._axes += [result.axes for result in form.results]
         self._kernels: dict[Pattern, Kernel] = {}
@@ -90,7 +93,7 @@ class CompiledForm:
         Raises:
             NoVectorCodeError: There is none, as for a result of which several elements lie in one place.
         """
-        key = tuple([(array.shape, array.strides) for array in arrays])
+        key = tuple([(array.shape, array.strides, array.dtype.num) for array in arrays])
         found = self._layouts.get(key)
         if found is None:
             found = self._layouts[key] = self._laid_out(arrays)
@@ -125,14 +128,18 @@ class CompiledForm:
             expected = self.dtype if kind == "real" else np.dtype(kind)
             if array.dtype != expected:
                 raise NoVectorCodeError(f"{name} is {array.dtype}, and the kernel was made for {expected}")
-        read = [
-            array.shape for array, name in zip(arrays, self.form.inputs, strict=False) if self._is_read(name)
-        ]
-        space = iteration_space([array.shape for array in arrays[count:]] + read)
+        read = set(self.form.inputs_read)
+        shapes = {
+            name: array.shape for name, array in zip(self.form.inputs, arrays, strict=False) if name in read
+        }
+        shapes |= {
+            one.name: array.shape for one, array in zip(self.form.results, arrays[count:], strict=True)
+        }
+        space = self.form.space(shapes)
         rank = len(space)
         views = [placed(array, axes, rank) for array, axes in zip(arrays, self._axes, strict=True)]
         strides = [_strides_over(view, space) for view in views]
-        lengths, strides = _collapsed(space, strides, count, self._reduces)
+        lengths, strides = _collapsed(space, strides, count, [axis % rank for axis in self._reduced])
         columns = lengths[-1]
         pattern = Pattern(
             len(lengths) - 1,
@@ -157,9 +164,6 @@ class CompiledForm:
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
-
-    def _is_read(self, name: str) -> bool:
-        return name in self.form.inputs_read
 
     def _check_results(
         self, text: KernelText, lengths: Sequence[int], strides: Sequence[_Strides], count: int
@@ -232,26 +236,33 @@ def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:
 
 
 def _collapsed(
-    space: Sequence[int], strides: Sequence[_Strides], first_result: int, keeps_last: bool
+    space: Sequence[int], strides: Sequence[_Strides], first_result: int, reduced: Sequence[int]
 ) -> tuple[list[int], list[_Strides]]:
-    """Lengths and strides of as few axes as will do, the columns last."""
+    """Lengths and strides of as few axes as will do, the columns last: those that are reduced, if any are."""
     axes = [(length, tuple([each[i] for each in strides])) for i, length in enumerate(space)]
-    last = [axes.pop()] if keeps_last and axes else []
-    axes = [axis for axis in axes if axis[0] != 1]
+    columns = _joined([axes[i] for i in sorted(reduced) if axes[i][0] != 1])
+    if len(columns) > 1:
+        raise NoVectorCodeError("the axes that it reduces are no run of memory")
+    others = [axis for i, axis in enumerate(axes) if i not in reduced and axis[0] != 1]
     # Along the columns the first result's elements follow each other, if they do anywhere.
-    axes.sort(key=lambda axis: -abs(axis[1][first_result]))
-    joined: list[tuple[int, _Strides]] = []
-    for length, steps in axes:
-        if joined and all(outer == inner * length for outer, inner in zip(joined[-1][1], steps, strict=True)):
-            joined[-1] = (joined[-1][0] * length, steps)
-        else:
-            joined.append((length, steps))
-    joined += last
-    if not joined:
-        joined = [(1, (0,) * len(strides))]
+    others.sort(key=lambda axis: -abs(axis[1][first_result]))
+    joined = _joined(others)
+    one = (1, (0,) * len(strides))
+    joined += (columns or [one]) if reduced else ([] if joined else [one])
     return [length for length, _ in joined], [
         tuple(each) for each in zip(*(s for _, s in joined), strict=True)
     ]
+
+
+def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
+    """The axes, those joined that one step through memory joins."""
+    found: list[tuple[int, _Strides]] = []
+    for length, steps in axes:
+        if found and all(outer == inner * length for outer, inner in zip(found[-1][1], steps, strict=True)):
+            found[-1] = (found[-1][0] * length, steps)
+        else:
+            found.append((length, steps))
+    return found
 
 
 def _along(step: int, itemsize: int, columns: int) -> str:
