@@ -250,17 +250,15 @@ def remainders_replaced(form: ScalarForm) -> ScalarForm:
 
 
 def replaced(form: ScalarForm, rules: dict[str, _Expansion], precision: Precision) -> ScalarForm:
-    """An equal form in which every primitive named in `rules` is replaced."""
-    builder = Builder(form.name, form.inputs)
+    """An equal form in which primitives named in `rules` are replaced, if their operands are `real`."""
+    steps = form.instructions
+    builder = Builder(form.name, form.inputs, [step.kind for step in steps[: len(form.inputs)]])
     values = [Value(builder, position) for position in range(len(form.inputs))]
-    for step in form.instructions[len(values) :]:
+    for step in steps[len(values) :]:
         args = [values[i] for i in step.args]
-        if step.op == "constant":
-            number = bool(step.value) if step.kind == "bool" else step.value
-            assert isinstance(number, float | bool)
-            values.append(Value(builder, builder.constant(number)))
-        elif step.op in rules:
+        if step.op in rules and all(steps[i].kind == "real" for i in step.args):
             values.append(rules[step.op](*args, precision))
         else:
-            values.append(Value(builder, builder.apply(step.op, *(arg.position for arg in args))))
-    return builder.finish(values[form.result].position)
+            values.append(Value(builder, builder.copy(step, [arg.position for arg in args])))
+    results = [one._replace(position=values[one.position].position) for one in form.results]
+    return builder.finish(*results, axes={i: steps[i].axes for i in range(len(form.inputs))})

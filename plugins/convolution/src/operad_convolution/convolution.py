@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
+from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
     Array,
     Contract,
     Cost,
+    DType,
     InferredShapes,
     OpContext,
     PartialShape,
@@ -101,3 +104,32 @@ class Convolution(Layer):
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
         sum_over_positions(output_grad, bias_grad)
+
+
+def _refusal(prop: Convolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:
+    return refusal(prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)) or True
+
+
+@Convolution.kernel("cpu", priority=10, when=_refusal)
+class Direct:
+    """Without unrolled rows, in vector code."""
+
+    def __init__(
+        self, prop: Convolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> None:
+        geometry = prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
+        self._correlation = DirectCorrelation(geometry, computed_in(in_types[0]))
+
+    def forward(
+        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
+    ) -> None:
+        """The correlation."""
+        self._correlation.correlate(op_ctx, data, weight, bias, output)
+
+    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
+        """Its adjoint by the data."""
+        self._correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad)
+
+    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
+        """Its adjoint by the weight."""
+        self._correlation.weight_gradient(op_ctx, data, output_grad, weight_grad)

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
+from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
 from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, scratch_for, sum_over_positions
+from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
     Array,
     Contract,
     Cost,
+    DType,
     InferredShapes,
     OpContext,
     ParamError,
@@ -128,7 +131,7 @@ class Deconvolution(Layer):
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
     ) -> None:
         """The adjoint of a convolution from the output to the data."""
-        geometry = self._transposed(data.shape, output.shape)
+        geometry = self.transposed(data.shape, output.shape)
         scratch = scratch_for(op_ctx, geometry, weight.dtype)
         images, out = with_three_axes(data), with_three_axes(output)
         correlate_data_gradient(op_ctx, geometry, weight, images, bias, scratch, out)
@@ -139,7 +142,7 @@ class Deconvolution(Layer):
         `d/d data[n, c, i] = sum of output_grad[n, f, o] * weight[c, f, k]` over all f and k, with
         `o = i * stride + k * dilate - pad`.
         """
-        geometry = self._transposed(data_grad.shape, output_grad.shape)
+        geometry = self.transposed(data_grad.shape, output_grad.shape)
         scratch = scratch_for(op_ctx, geometry, weight.dtype)
         heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
         correlate(op_ctx, geometry, heads, weight, None, scratch, out)
@@ -150,7 +153,7 @@ class Deconvolution(Layer):
         `d/d weight[c, f, k] = sum of output_grad[n, f, o] * data[n, c, i]` over all n and i, with
         `o = i * stride + k * dilate - pad`.
         """
-        geometry = self._transposed(data.shape, output_grad.shape)
+        geometry = self.transposed(data.shape, output_grad.shape)
         images, heads = with_three_axes(output_grad), with_three_axes(data)
         scratch = scratch_for(op_ctx, geometry, heads.dtype)
         total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
@@ -160,7 +163,7 @@ class Deconvolution(Layer):
         """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
         sum_over_positions(output_grad, bias_grad)
 
-    def _transposed(self, data: Shape, output: Shape) -> Geometry:
+    def transposed(self, data: Shape, output: Shape) -> Geometry:
         """The convolution of which this is the transpose."""
         pad = tuple((surplus + 1) // 2 for surplus in self._surplus(data)) if self.target_shape else self.pad
         return self.geometry(output, data, pad)
@@ -174,3 +177,36 @@ class Deconvolution(Layer):
             for size, step, gap, kernel, wanted in axes
             if size is not None
         ]
+
+
+def _transpose_of(prop: Deconvolution, in_shapes: Sequence[Shape]) -> Geometry:
+    """The convolution of which a layer is the transpose."""
+    return prop.transposed(in_shapes[0], output_shape(prop, in_shapes))
+
+
+def _refusal(prop: Deconvolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:
+    return refusal(_transpose_of(prop, in_shapes)) or True
+
+
+@Deconvolution.kernel("cpu", priority=10, when=_refusal)
+class Direct:
+    """Without unrolled rows, in vector code."""
+
+    def __init__(
+        self, prop: Deconvolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> None:
+        self._correlation = DirectCorrelation(_transpose_of(prop, in_shapes), computed_in(in_types[0]))
+
+    def forward(
+        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
+    ) -> None:
+        """The adjoint, by the data, of a convolution from the output to the data."""
+        self._correlation.data_gradient(op_ctx, weight, data, bias, output)
+
+    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
+        """The convolution itself."""
+        self._correlation.correlate(op_ctx, output_grad, weight, None, data_grad)
+
+    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
+        """As in a convolution whose input is the output's gradient."""
+        self._correlation.weight_gradient(op_ctx, output_grad, data, weight_grad)

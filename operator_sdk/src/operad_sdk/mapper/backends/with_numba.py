@@ -8,27 +8,24 @@ Refused: caching by the author's file, which would miss changes in mappers that 
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import importlib.util
 import inspect
 import os
-import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, final
 
 import numba
 import numpy as np
 
-from operad.config import settings
 from operad.locks import new_lock
 from operad.operator import Instruction, ScalarForm
+from operad_sdk.code_folder import code_folder
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
 from operad_sdk.mapper.backends.quiet import keep_numba_quiet
@@ -182,7 +179,7 @@ def _loaded(text: str) -> Kernel:
 
 
 def _written(name: str, text: str) -> Path:
-    path = _folder() / f"{name}.py"
+    path = code_folder("mappers") / f"{name}.py"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         # A complete file appears at once, whatever other processes do.
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
@@ -190,23 +187,3 @@ def _written(name: str, text: str) -> Path:
             file.write(text)
         Path(temporary).replace(path)
     return path
-
-
-@cache
-def _folder() -> Path:
-    """The cache folder, or a temporary one where others could write code into it that we would run."""
-    folder = settings().cache_dir / "mappers"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-        if os.name != "posix" or _is_private(folder.stat()):
-            return folder
-    except OSError:
-        pass
-    temporary = tempfile.mkdtemp(prefix="operad-mappers-")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    return Path(temporary)
-
-
-def _is_private(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -1,0 +1,18 @@
+"""Vector code: scalar forms, and kernels written by hand, as machine code for this processor.
+
+LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is imported before a kernel is wanted.
+"""
+
+from operad_sdk.vector.compiled import BoundKernel as BoundKernel
+from operad_sdk.vector.compiled import CompiledForm as CompiledForm
+from operad_sdk.vector.compiled import compiled as compiled
+from operad_sdk.vector.machine import has_llvm as has_llvm
+from operad_sdk.vector.machine import loaded as loaded
+from operad_sdk.vector.machine import reason_against as reason_against
+from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
+from operad_sdk.vector.writer import ELEMENTS as ELEMENTS
+from operad_sdk.vector.writer import KERNEL_PARAMETERS as KERNEL_PARAMETERS
+from operad_sdk.vector.writer import LANES as LANES
+from operad_sdk.vector.writer import NAME as NAME
+from operad_sdk.vector.writer import Values as Values
+from operad_sdk.vector.writer import Writer as Writer

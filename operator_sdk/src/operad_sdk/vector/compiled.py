@@ -1,0 +1,271 @@
+"""Scalar forms as machine code: which kernel arrays need, where they lie, and its call.
+
+Arrays of any strides become rows of columns: axes that one step through memory joins are one, those of
+length 1 are none. What is left but the last are outer axes. Kernels are made once for each pattern; strides
+and lengths are numbers in a table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad.operator import ScalarForm, placed
+from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.kernel_text import KernelText, Pattern
+from operad_sdk.vector.machine import loaded
+from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.stages import REDUCTIONS
+from operad_sdk.vector.writer import LANES
+
+_Strides = tuple[int, ...]
+
+
+@final
+class Kernel:
+    """A kernel in this process.
+
+    Attributes:
+        text: How it was written.
+        call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
+    """
+
+    def __init__(self, form: ScalarForm, dtype: np.dtype[Any], pattern: Pattern) -> None:
+        self.text: Final = KernelText(form, dtype, pattern)
+        self.call: Final = loaded(self.text.text)
+
+
+class Layout(NamedTuple):
+    """Where the elements of arrays lie, but for their addresses.
+
+    Attributes:
+        kernel: The kernel for arrays that lie so.
+        units: How many rows there are, or, where the kernel divides columns, columns.
+        table: What the kernel's table holds; addresses are 0.
+        places: Where in the table each array's address stands.
+        scratch_bytes: Scratch memory of each call.
+        shares: The pairs of an input and a result that may lie at one address.
+    """
+
+    kernel: Kernel
+    units: int
+    table: tuple[int, ...]
+    places: tuple[int, ...]
+    scratch_bytes: int
+    shares: frozenset[tuple[int, int]]
+
+
+@final
+class CompiledForm:
+    """A scalar form for one element type, compiled for the arrays that it meets.
+
+    Args:
+        form: As operators give it.
+        dtype: float32 or float64: what is `real` in it.
+
+    Raises:
+        NoVectorCodeError: It has no vector code; the message says why.
+    """
+
+    def __init__(self, form: ScalarForm, dtype: np.dtype[Any]) -> None:
+        if dtype.kind != "f" or dtype.itemsize not in LANES:
+            raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
+        self.form: Final = form
+        self.dtype: Final = dtype
+        self._expanded = expanded(form, dtype)
+        over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
+        if len(over) > 1:
+            raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")
+        self._reduced = [axis for axis in next(iter(over), ()) if axis is not None]
+        self._axes = [step.axes for step in form.instructions[: len(form.inputs)]]
+        self._axes += [result.axes for result in form.results]
+        self._kernels: dict[Pattern, Kernel] = {}
+        self._layouts: dict[Any, Layout] = {}
+
+    def layout(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+        """How inputs and then results lie, and the kernel for that, compiled if need be.
+
+        Raises:
+            NoVectorCodeError: There is none, as for a result of which several elements lie in one place.
+        """
+        key = tuple([(array.shape, array.strides, array.dtype.num) for array in arrays])
+        found = self._layouts.get(key)
+        if found is None:
+            found = self._layouts[key] = self._laid_out(arrays)
+        return found
+
+    def __call__(self, inputs: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]]) -> None:
+        """Compute the results, in this thread.
+
+        Raises:
+            NoVectorCodeError: There is no kernel for such arrays.
+        """
+        self.bind(inputs, results).run()
+
+    def bind(self, inputs: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]]) -> BoundKernel:
+        """A call for these arrays, which it keeps.
+
+        A result may be one of the inputs, if the layout says so for the pair; else they may not overlap.
+
+        Raises:
+            NoVectorCodeError: There is no kernel for such arrays.
+        """
+        arrays = [*inputs, *results]
+        return BoundKernel(self.layout(arrays), arrays)
+
+    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+        count = len(self.form.inputs)
+        steps = self._expanded.instructions
+        kinds = [step.kind for step in steps[:count]] + [
+            steps[r.position].kind for r in self._expanded.results
+        ]
+        for array, kind, name in zip(arrays, kinds, self._names(), strict=True):
+            expected = self.dtype if kind == "real" else np.dtype(kind)
+            if array.dtype != expected:
+                raise NoVectorCodeError(f"{name} is {array.dtype}, and the kernel was made for {expected}")
+        read = set(self.form.inputs_read)
+        shapes = {
+            name: array.shape for name, array in zip(self.form.inputs, arrays, strict=False) if name in read
+        }
+        shapes |= {
+            one.name: array.shape for one, array in zip(self.form.results, arrays[count:], strict=True)
+        }
+        space = self.form.space(shapes)
+        rank = len(space)
+        views = [placed(array, axes, rank) for array, axes in zip(arrays, self._axes, strict=True)]
+        strides = [_strides_over(view, space) for view in views]
+        lengths, strides = _collapsed(space, strides, count, [axis % rank for axis in self._reduced])
+        columns = lengths[-1]
+        pattern = Pattern(
+            len(lengths) - 1,
+            tuple(_along(each[-1], a.itemsize, columns) for each, a in zip(strides, arrays, strict=True)),
+        )
+        kernel = self._kernels.get(pattern)
+        if kernel is None:
+            kernel = self._kernels[pattern] = Kernel(self._expanded, self.dtype, pattern)
+        text = kernel.text
+        self._check_results(text, lengths, strides, count)
+        table = [columns, *(space[axis] for axis in text.lengths), *lengths[:-1]]
+        places = []
+        for each in strides:
+            places.append(len(table))
+            table += [0, *each]
+        pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
+        shares = frozenset(
+            (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
+        )
+        units = int(np.prod(lengths[:-1])) if text.has_rows else columns
+        return Layout(kernel, units, tuple(table), tuple(places), text.scratch_bytes(columns), shares)
+
+    def _names(self) -> list[str]:
+        return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
+
+    def _check_results(
+        self, text: KernelText, lengths: Sequence[int], strides: Sequence[_Strides], count: int
+    ) -> None:
+        """Each element of a result is written once."""
+        for number, each in enumerate(strides[count:]):
+            is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position]
+            if any(n > 1 and not step for n, step in zip(lengths[:-1], each[:-1], strict=True)) or (
+                lengths[-1] > 1 and not each[-1] and not (is_of_rows and text.has_rows)
+            ):
+                raise NoVectorCodeError(
+                    f"{self._names()[count + number]} does not have an element for each computed"
+                )
+
+
+@lru_cache(maxsize=4096)
+def compiled(form: ScalarForm, dtype: np.dtype[Any]) -> CompiledForm:
+    """The compiled form, made once.
+
+    Raises:
+        NoVectorCodeError: It has no vector code.
+    """
+    return CompiledForm(form, dtype)
+
+
+@final
+class BoundKernel:
+    """A kernel with its arrays.
+
+    Attributes:
+        units: How many rows, or columns, calls may divide.
+        scratch_bytes: Scratch memory of each call.
+    """
+
+    __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
+
+    def __init__(self, layout: Layout, arrays: Sequence[NDArray[Any]]) -> None:
+        table = list(layout.table)
+        for place, array in zip(layout.places, arrays, strict=True):
+            table[place] = array.ctypes.data
+        self._table = (ctypes.c_longlong * len(table))(*table)
+        self._arrays = arrays
+        self._call = layout.kernel.call
+        self.units = layout.units
+        self.scratch_bytes = layout.scratch_bytes
+
+    def run(self, first: int = 0, last: int | None = None, scratch: NDArray[Any] | None = None) -> None:
+        """Compute the rows, or columns, from `first` to `last`.
+
+        Args:
+            scratch: `scratch_bytes` of memory that no other thread uses meanwhile; None: new.
+        """
+        if scratch is None:
+            scratch = np.empty(self.scratch_bytes, np.uint8)
+        self._call(
+            ctypes.addressof(self._table), first, self.units if last is None else last, scratch.ctypes.data
+        )
+
+
+def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:
+    """Steps in bytes along the axes of the space; 0 where the array has one element for all."""
+    padded = (1,) * (len(space) - view.ndim) + view.shape
+    steps = (0,) * (len(space) - view.ndim) + view.strides
+    for own, length in zip(padded, space, strict=True):
+        if own not in (1, length):
+            raise NoVectorCodeError(
+                f"an array of shape {view.shape} has no elements for a space of {tuple(space)}"
+            )
+    return tuple([0 if own == 1 else step for own, step in zip(padded, steps, strict=True)])
+
+
+def _collapsed(
+    space: Sequence[int], strides: Sequence[_Strides], first_result: int, reduced: Sequence[int]
+) -> tuple[list[int], list[_Strides]]:
+    """Lengths and strides of as few axes as will do, the columns last: those that are reduced, if any are."""
+    axes = [(length, tuple([each[i] for each in strides])) for i, length in enumerate(space)]
+    columns = _joined([axes[i] for i in sorted(reduced) if axes[i][0] != 1])
+    if len(columns) > 1:
+        raise NoVectorCodeError("the axes that it reduces are no run of memory")
+    others = [axis for i, axis in enumerate(axes) if i not in reduced and axis[0] != 1]
+    # Along the columns the first result's elements follow each other, if they do anywhere.
+    others.sort(key=lambda axis: -abs(axis[1][first_result]))
+    joined = _joined(others)
+    one = (1, (0,) * len(strides))
+    joined += (columns or [one]) if reduced else ([] if joined else [one])
+    return [length for length, _ in joined], [
+        tuple(each) for each in zip(*(s for _, s in joined), strict=True)
+    ]
+
+
+def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
+    """The axes, those joined that one step through memory joins."""
+    found: list[tuple[int, _Strides]] = []
+    for length, steps in axes:
+        if found and all(outer == inner * length for outer, inner in zip(found[-1][1], steps, strict=True)):
+            found[-1] = (found[-1][0] * length, steps)
+        else:
+            found.append((length, steps))
+    return found
+
+
+def _along(step: int, itemsize: int, columns: int) -> str:
+    if step == itemsize:
+        return "next"
+    return "apart" if step and columns > 1 else "same"

@@ -1,0 +1,206 @@
+"""From text of LLVM to machine code, for this processor or another, kept on disk.
+
+llvmlite does it, which numba brings along (`operad-sdk[fast]`). Compiling takes milliseconds, loading what
+a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, and
+begins with the hash of what follows: one that was damaged is compiled anew, one of another processor is
+never found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+from operad.config import settings
+from operad.errors import OperadError
+from operad.files import read_bytes, write_atomically
+from operad.first_use import import_module
+from operad.locks import new_lock
+from operad_sdk.code_folder import code_folder
+from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.writer import NAME
+
+
+class Machine(NamedTuple):
+    """A processor to compile for, in LLVM's words.
+
+    Attributes:
+        triple: Architecture, vendor and system.
+        cpu: The model.
+        features: What it has beyond that or lacks, `+avx2,-avx512f`.
+    """
+
+    triple: str
+    cpu: str
+    features: str
+
+    @property
+    def has_fma(self) -> bool:
+        """Whether a product and a sum are rounded once, by one instruction."""
+        return self.triple.startswith(("aarch64", "arm64")) or "+fma" in self.features.split(",")
+
+
+@final
+class Statistics:
+    """How many kernels this process compiled, and how many it found compiled."""
+
+    compiled: int = 0
+    loaded: int = 0
+
+
+statistics: Final = Statistics()
+_lock: Final = new_lock()
+_engines: Final[list[Any]] = []  # which own the code
+
+
+@cache
+def has_llvm() -> bool:
+    """Whether kernels can be compiled here; asked without importing llvmlite."""
+    return find_spec("llvmlite") is not None
+
+
+@cache
+def _llvm() -> Any:
+    if not has_llvm():
+        raise NoVectorCodeError('llvmlite is not installed; pip install "operad-sdk[fast]"')
+    found = import_module("llvmlite.binding")
+    found.initialize_native_target()
+    found.initialize_native_asmprinter()
+    return found
+
+
+@cache
+def host() -> Machine:
+    """The processor of this process.
+
+    Raises:
+        NoVectorCodeError: llvmlite is not installed, or the processor has no fused multiply-add, without
+            which results would differ from those of other machines.
+    """
+    llvm = _llvm()
+    found = Machine(
+        llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    )
+    if not found.has_fma:
+        raise NoVectorCodeError(f"{found.cpu} has no fused multiply-add")
+    return found
+
+
+def reason_against() -> str | None:
+    """Why there is no vector code in this process, whatever the kernel; None if there is.
+
+    Asked without importing llvmlite, but for the first time where it is installed.
+    """
+    if settings().mapper not in ("auto", "numba"):
+        return f"OPERAD_MAPPER is {settings().mapper}"
+    return _reason_of_host()
+
+
+@cache
+def _reason_of_host() -> str | None:
+    try:
+        host()
+    except NoVectorCodeError as error:
+        return str(error)
+    return None
+
+
+def object_code(text: str, machine: Machine) -> bytes:
+    """Compile a module for a processor.
+
+    Raises:
+        OperadError: LLVM refuses the text, which is a fault of ours.
+    """
+    llvm = _llvm()
+    if machine != host():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise OperadError(f"a kernel in vector code is no text of LLVM: {error}; please report it") from error
+    module.triple = machine.triple
+    target = llvm.Target.from_triple(machine.triple)
+    compiler = target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=2, reloc="default", codemodel="jitdefault"
+    )
+    found: bytes = compiler.emit_object(module)
+    return found
+
+
+def address_of(text: str, name: str) -> int:
+    """Where a function of a module begins in this process, compiled or found on disk.
+
+    Raises:
+        NoVectorCodeError: As for `host`.
+    """
+    machine = host()
+    path = code_folder("kernels") / f"{_digest(text, machine)}.o"
+    code = _read(path)
+    if code is None:
+        code = object_code(text, machine)
+        statistics.compiled += 1
+        _write(path, code)
+    else:
+        statistics.loaded += 1
+    return _loaded(code, name)
+
+
+_SIGNATURE: Final = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p
+)
+
+
+def loaded(text: str) -> Callable[[int, int, int, int], None]:
+    """The kernel of a module, as `call(table, first, last, scratch)`; it runs without the interpreter's lock.
+
+    Raises:
+        NoVectorCodeError: As for `host`.
+    """
+    call: Callable[[int, int, int, int], None] = _SIGNATURE(address_of(text, NAME))
+    return call
+
+
+def _digest(text: str, machine: Machine) -> str:
+    version = ".".join(map(str, _llvm().llvm_version_info))
+    return hashlib.sha256("\0".join([version, *machine, text]).encode()).hexdigest()
+
+
+def _read(path: Path) -> bytes | None:
+    """What a file holds; None if there is none that is whole."""
+    try:
+        content = read_bytes(path, "compiled kernel")
+    except OperadError:
+        return None
+    code = content[_HASH_BYTES:]
+    return code if hashlib.sha256(code).digest() == content[:_HASH_BYTES] else None
+
+
+_HASH_BYTES: Final = hashlib.sha256().digest_size
+
+
+def _write(path: Path, code: bytes) -> None:
+    try:
+        write_atomically(path, hashlib.sha256(code).digest() + code)
+    except OSError:  # a full disk, say: the next process compiles again
+        path.unlink(missing_ok=True)
+
+
+def _loaded(code: bytes, name: str) -> int:
+    llvm = _llvm()
+    with _lock:
+        compiler = llvm.Target.from_triple(host().triple).create_target_machine(
+            codemodel="jitdefault", jit=True
+        )
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), compiler)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        _engines.append(engine)
+        address: int = engine.get_function_address(name)
+    return address

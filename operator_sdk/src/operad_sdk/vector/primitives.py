@@ -1,0 +1,196 @@
+"""Each primitive of scalar forms as instructions on vectors.
+
+What has more to it than an instruction or two (`exp`, `tanh`, `sign`, ...) is written out in simpler
+primitives beforehand, by `operad_sdk.mapper.expansions`, whose errors are stated and tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from operad.errors import OperadError
+from operad_sdk.vector.writer import BITS, FLOATS, INTEGERS, Writer
+
+Write = Callable[[Writer, str, list[str]], str]
+"""`write(code, kind, args)`: `kind` is that of the arguments."""
+
+
+class NoVectorCodeError(OperadError):
+    """A form, or a processor, for which no vector code can be written; the message says why."""
+
+
+def apply(code: Writer, op: str, kind: str, args: list[str]) -> str:
+    """Write a primitive on vectors of one kind, of which a selection's condition is not.
+
+    Raises:
+        NoVectorCodeError: There is no vector code for it.
+    """
+    if op in _OF_ALL:
+        return _OF_ALL[op](code, kind, args)
+    if op in _OF_FLOATS and kind in FLOATS:
+        return _OF_FLOATS[op](code, kind, args)
+    raise NoVectorCodeError(f"{op} of {kind} has no vector code")
+
+
+def cast(code: Writer, value: str, old: str, new: str) -> str:
+    """Write a conversion, as NumPy's `astype` does it.
+
+    Raises:
+        NoVectorCodeError: It is one from a floating type to another kind, of which NumPy's result depends
+            on the processor where the number does not fit.
+    """
+    if old == new:
+        return value
+    types = code.vector(old), code.vector(new)
+    if new == "bool":
+        return _compare("not_equal")(code, old, [value, code.constant(old, 0)])
+    if old in FLOATS:
+        if new not in FLOATS:
+            raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+        word = "fpext" if new == "float64" else "fptrunc"
+    elif new in FLOATS:
+        word = "sitofp" if old.startswith("int") else "uitofp"
+    elif BITS[new] < BITS[old] and old != "bool":
+        word = "trunc"
+    elif old != "bool" and BITS[new] == BITS[old]:
+        return value  # of the other sign
+    else:
+        word = "sext" if old.startswith("int") else "zext"
+    return code.value(f"{word} {types[0]} {value} to {types[1]}")
+
+
+def _arithmetic(of_floats: str, of_integers: str) -> Write:
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        word = of_floats if kind in FLOATS else of_integers if kind in INTEGERS else ""
+        if not word:
+            raise NoVectorCodeError(f"{of_floats[1:]} of {kind} has no vector code")
+        return code.value(f"{word} {code.vector(kind)} {args[0]}, {args[1]}")
+
+    return write
+
+
+_CONDITIONS: Final = {
+    "less": ("olt", "lt"),
+    "less_equal": ("ole", "le"),
+    "greater": ("ogt", "gt"),
+    "greater_equal": ("oge", "ge"),
+    "equal": ("oeq", "eq"),
+    "not_equal": ("une", "ne"),
+}
+
+
+def _compare(op: str) -> Write:
+    of_floats, of_integers = _CONDITIONS[op]
+    is_ordering = op not in ("equal", "not_equal")
+
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        if kind in FLOATS:
+            words = f"fcmp {of_floats}"
+        else:
+            sign = ("s" if kind.startswith("int") else "u") if is_ordering else ""
+            words = f"icmp {sign}{of_integers}"
+        return code.value(f"{words} {code.vector(kind)} {args[0]}, {args[1]}")
+
+    return write
+
+
+def _logic(word: str) -> Write:
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        return code.value(f"{word} {code.vector('bool')} {args[0]}, {args[1]}")
+
+    return write
+
+
+def _not(code: Writer, kind: str, args: list[str]) -> str:
+    return code.value(f"xor {code.vector('bool')} {args[0]}, {code.constant('bool', 1)}")
+
+
+def _select(code: Writer, kind: str, args: list[str]) -> str:
+    vector, condition = code.vector(kind), code.vector("bool")
+    return code.value(f"select {condition} {args[0]}, {vector} {args[1]}, {vector} {args[2]}")
+
+
+def _negative(code: Writer, kind: str, args: list[str]) -> str:
+    vector = code.vector(kind)
+    if kind in FLOATS:
+        return code.value(f"fneg {vector} {args[0]}")
+    return code.value(f"sub {vector} {code.constant(kind, 0)}, {args[0]}")
+
+
+def _intrinsic(name: str) -> Write:
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        return code.intrinsic(name, kind, *args)
+
+    return write
+
+
+_FRACTION: Final = {"float32": 23, "float64": 52}
+_BIAS: Final = {"float32": 127, "float64": 1023}
+_ROOT_HALF: Final = {"float32": 0x3F3504F3, "float64": 0x3FE6A09E667F3BCD}
+"""Bits of sqrt(1/2); what is subtracted moves the boundary between exponents there."""
+
+
+def _magic(kind: str) -> float:
+    """A number so large that the lowest bit of its fraction counts ones."""
+    return float(1.5 * 2.0 ** _FRACTION[kind])
+
+
+def _as_bits(code: Writer, kind: str, value: str) -> tuple[str, str, str]:
+    """The vector's bits, their vector type, and their element type's name."""
+    bits = f"int{BITS[kind]}"
+    return code.value(f"bitcast {code.vector(kind)} {value} to {code.vector(bits)}"), code.vector(bits), bits
+
+
+def _pow2(code: Writer, kind: str, args: list[str]) -> str:
+    # The low bits of n + magic + bias are the biased exponent, and the shift drops the others: no conversion
+    # to an integer, which NaN has none.
+    vector = code.vector(kind)
+    number = code.constant(kind, _magic(kind) + _BIAS[kind])
+    shifted, words, bits = _as_bits(code, kind, code.value(f"fadd {vector} {args[0]}, {number}"))
+    shifted = code.value(f"shl {words} {shifted}, {code.constant(bits, _FRACTION[kind])}")
+    return code.value(f"bitcast {words} {shifted} to {vector}")
+
+
+def _exponent(code: Writer, kind: str, args: list[str]) -> str:
+    value, words, bits = _as_bits(code, kind, args[0])
+    value = code.value(f"sub {words} {value}, {code.constant(bits, _ROOT_HALF[kind])}")
+    value = code.value(f"ashr {words} {value}, {code.constant(bits, _FRACTION[kind])}")
+    # Added to the bits of the magic number, which is then subtracted, a whole number becomes a floating one.
+    magic, vector = code.constant(kind, _magic(kind)), code.vector(kind)
+    value = code.value(f"add {words} {value}, {_as_bits(code, kind, magic)[0]}")
+    return code.value(f"fsub {vector} {code.value(f'bitcast {words} {value} to {vector}')}, {magic}")
+
+
+def _mantissa(code: Writer, kind: str, args: list[str]) -> str:
+    value, words, bits = _as_bits(code, kind, args[0])
+    root = code.constant(bits, _ROOT_HALF[kind])
+    value = code.value(f"sub {words} {value}, {root}")
+    value = code.value(f"and {words} {value}, {code.constant(bits, (1 << _FRACTION[kind]) - 1)}")
+    value = code.value(f"add {words} {value}, {root}")
+    return code.value(f"bitcast {words} {value} to {code.vector(kind)}")
+
+
+_OF_ALL: Final[dict[str, Write]] = {
+    "add": _arithmetic("fadd", "add"),
+    "subtract": _arithmetic("fsub", "sub"),
+    "multiply": _arithmetic("fmul", "mul"),
+    "negative": _negative,
+    **{op: _compare(op) for op in _CONDITIONS},
+    "logical_and": _logic("and"),
+    "logical_or": _logic("or"),
+    "logical_not": _not,
+    "select": _select,
+}
+_OF_FLOATS: Final[dict[str, Write]] = {
+    "divide": _arithmetic("fdiv", ""),
+    "fmod": _arithmetic("frem", ""),
+    "abs": _intrinsic("fabs"),
+    **{op: _intrinsic(op) for op in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")},
+    # LLVM writes a call of the C library for each lane.
+    **{op: _intrinsic(op) for op in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    "power": _intrinsic("pow"),
+    "pow2": _pow2,
+    "exponent": _exponent,
+    "mantissa": _mantissa,
+}

@@ -1,0 +1,260 @@
+"""Writing functions on vectors as text of LLVM.
+
+A `Writer` appends one instruction after another to one function, in single assignment: each gives the name
+of its value. Control flow is structured: the only thing that jumps is `loop`, which carries values along,
+so no writer keeps track of blocks. Text is written, and not the objects of llvmlite's builder, because a
+kernel has thousands of instructions, and printing those objects takes longer than compiling what they say.
+
+A vector has as many lanes in every type, whatever registers the processor has: LLVM splits it over several
+registers or none. So a sum over lanes has one order, and its result the same bits, on every machine.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Final, final
+
+FLOATS: Final = {"float32": "float", "float64": "double"}
+"""Element types that are floating, and what LLVM calls them."""
+INTEGERS: Final = {f"{sign}int{bits}": f"i{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+ELEMENTS: Final = {**FLOATS, **INTEGERS, "bool": "i1"}
+BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for name in ELEMENTS}
+"""Bits of an element in memory."""
+
+NAME: Final = "kernel"
+KERNEL_PARAMETERS: Final = ("ptr %table", "i64 %first", "i64 %last", "ptr %scratch")
+"""What a kernel is given: where everything is, which rows or images to compute, and memory."""
+LANES: Final = {4: 16, 8: 8}
+"""Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
+
+Values = list[str]
+LoopBody = Callable[[str, Values], Values]
+
+
+@final
+class Writer:
+    """One function, `void name(...)`, while it is written.
+
+    Attributes:
+        lanes: Elements of a vector.
+    """
+
+    def __init__(self, name: str, parameters: Sequence[str], lanes: int) -> None:
+        """Begin the function; `parameters` are written with their types, `ptr %table`."""
+        self.lanes: Final = lanes
+        self._head = f"define void @{name}({', '.join(parameters)}) #0 {{"
+        self._lines: list[str] = ["begin:"]
+        self._declarations: dict[str, None] = {}
+        self._count = 0
+        self._block = "%begin"
+
+    def value(self, text: str) -> str:
+        """Append an instruction that has a value, and give its name."""
+        name = f"%v{self._count}"
+        self._count += 1
+        self._lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        """Append an instruction without a value."""
+        self._lines.append(f"  {text}")
+
+    def vector(self, kind: str) -> str:
+        """The type of vectors of an element type."""
+        return f"<{self.lanes} x {ELEMENTS[kind]}>"
+
+    def call(self, returns: str, function: str, *args: tuple[str, str]) -> str:
+        """Call a function of LLVM's or of C's; each argument is a type and a value."""
+        types, given = ", ".join(kind for kind, _ in args), ", ".join(map(" ".join, args))
+        self._declarations[f"declare {returns} @{function}({types})"] = None
+        if returns == "void":
+            self.line(f"call void @{function}({given})")
+            return ""
+        return self.value(f"call {returns} @{function}({given})")
+
+    def intrinsic(self, name: str, kind: str, *args: str) -> str:
+        """A function of LLVM from vectors of one floating type to such a vector."""
+        vector = self.vector(kind)
+        return self.call(vector, f"llvm.{name}.v{self.lanes}f{BITS[kind]}", *((vector, arg) for arg in args))
+
+    def splat(self, kind: str, scalar: str) -> str:
+        """A vector of one scalar value."""
+        vector = self.vector(kind)
+        first = self.value(f"insertelement {vector} poison, {ELEMENTS[kind]} {scalar}, i32 0")
+        return self.value(
+            f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer"
+        )
+
+    def constant(self, kind: str, number: float) -> str:
+        """A vector of one number, rounded to the type."""
+        return f"splat ({ELEMENTS[kind]} {scalar_constant(kind, number)})"
+
+    def address(self, base: str, offset: str) -> str:
+        """A pointer so many bytes further on."""
+        return self.value(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    # whole numbers of 64 bits, which addresses are made of
+
+    def word(self, pointer: str, number: int = 0) -> str:
+        """The whole number that stands so many words behind a pointer."""
+        return self.value(f"load i64, ptr {self.address(pointer, str(8 * number)) if number else pointer}")
+
+    def pointer(self, word: str) -> str:
+        """A whole number as a pointer."""
+        return self.value(f"inttoptr i64 {word} to ptr")
+
+    def add(self, one: str, other: str | int) -> str:
+        """The sum of two whole numbers."""
+        return one if other == 0 else self.value(f"add i64 {one}, {other}")
+
+    def multiply(self, one: str, other: str | int) -> str:
+        """The product of two whole numbers."""
+        return one if other == 1 else self.value(f"mul i64 {one}, {other}")
+
+    # vectors
+
+    def load_vector(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
+        """A vector from memory, of `lanes` lanes; those from `used` on are zeros, and not read."""
+        lanes = lanes or self.lanes
+        if used is None or used == lanes:
+            return self.value(f"load <{lanes} x {ELEMENTS[kind]}>, ptr {address}, align 1")
+        return self.load_masked(kind, address, _first(used, lanes), lanes)
+
+    def store_vector(
+        self, kind: str, value: str, address: str, lanes: int | None = None, used: int | None = None
+    ) -> None:
+        """A vector into memory, or its first `used` lanes."""
+        lanes = lanes or self.lanes
+        if used is None or used == lanes:
+            self.line(f"store <{lanes} x {ELEMENTS[kind]}> {value}, ptr {address}, align 1")
+        else:
+            self.store_masked(kind, value, address, _first(used, lanes), lanes)
+
+    def mask(self, begin: str, end: str) -> str:
+        """The lanes of a vector that begins at one number and lie before another."""
+        left = self.splat("int64", self.value(f"sub i64 {end}, {begin}"))
+        return self.value(f"icmp slt {self.vector('int64')} {self.numbers()}, {left}")
+
+    def numbers(self, first: int = 0, step: int = 1) -> str:
+        """A vector of whole numbers that follow each other."""
+        return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
+
+    def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
+        """A vector from memory; lanes that are masked out are zeros, and not read."""
+        vector, name, masked = self._masked(kind, mask, lanes)
+        given = (("ptr", address), ("i32", "1"), masked, (vector, "zeroinitializer"))
+        return self.call(vector, f"llvm.masked.load.{name}.p0", *given)
+
+    def store_masked(self, kind: str, value: str, address: str, mask: str, lanes: int | None = None) -> None:
+        """The lanes of a vector that are not masked out into memory."""
+        vector, name, masked = self._masked(kind, mask, lanes)
+        self.call(
+            "void", f"llvm.masked.store.{name}.p0", (vector, value), ("ptr", address), ("i32", "1"), masked
+        )
+
+    def gather(self, kind: str, addresses: str, mask: str) -> str:
+        """A vector of elements that lie anywhere; lanes that are masked out are zeros, and not read."""
+        vector, name, masked = self._masked(kind, mask)
+        given = ((f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked, (vector, "zeroinitializer"))
+        return self.call(vector, f"llvm.masked.gather.{name}.v{self.lanes}p0", *given)
+
+    def scatter(self, kind: str, value: str, addresses: str, mask: str) -> None:
+        """The lanes of a vector that are not masked out to anywhere."""
+        vector, name, masked = self._masked(kind, mask)
+        given = ((vector, value), (f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked)
+        self.call("void", f"llvm.masked.scatter.{name}.v{self.lanes}p0", *given)
+
+    def _masked(self, kind: str, mask: str, lanes: int | None = None) -> tuple[str, str, tuple[str, str]]:
+        lanes = lanes or self.lanes
+        name = f"v{lanes}{'f' if kind in FLOATS else 'i'}{BITS[kind]}"
+        return f"<{lanes} x {ELEMENTS[kind]}>", name, (f"<{lanes} x i1>", mask)
+
+    def broadcast(self, kind: str, address: str) -> str:
+        """A vector of the one number that stands in memory."""
+        return self.splat(kind, self.value(f"load {ELEMENTS[kind]}, ptr {address}, align 1"))
+
+    def shuffled(
+        self, kind: str, one: str, other: str, order: Sequence[int], lanes: int | None = None
+    ) -> str:
+        """Lanes of two vectors, of `lanes` lanes each, picked by number."""
+        vector = f"<{lanes or self.lanes} x {ELEMENTS[kind]}>"
+        numbers = ", ".join(f"i32 {i}" for i in order)
+        return self.value(f"shufflevector {vector} {one}, {vector} {other}, <{len(order)} x i32> <{numbers}>")
+
+    def multiply_add(self, kind: str, one: str, other: str, third: str) -> str:
+        """`one * other + third`, rounded once."""
+        return self.intrinsic("fma", kind, one, other, third)
+
+    def loop(
+        self, begin: str, end: str, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
+    ) -> Values:
+        """`for i in range(begin, end, step)`: the body gets `i` and what is carried, and gives the same anew.
+
+        Args:
+            carried: For each value its type and what it is at first.
+        Returns:
+            What is carried out of the last round; the first values, if there was none.
+        """
+        number = self._count
+        self._count += 1
+        before, head, done = self._block, f"%head{number}", f"%done{number}"
+        enters = self.value(f"icmp slt i64 {begin}, {end}")
+        self.line(f"br i1 {enters}, label {head}, label {done}")
+        self._label(head)
+        places = range(len(self._lines), len(self._lines) + 1 + len(carried))
+        names = [f"%p{number}_{i}" for i in range(len(places))]
+        self._lines += [""] * len(places)
+        new = body(names[0], names[1:])
+        last = self._block
+        following = self.value(f"add i64 {names[0]}, {step}")
+        again = self.value(f"icmp slt i64 {following}, {end}")
+        self.line(f"br i1 {again}, label {head}, label {done}")
+        self._label(done)
+        rounds = [("i64", begin, following)]
+        rounds += [(kind, first, then) for (kind, first), then in zip(carried, new, strict=True)]
+        for place, name, (kind, first, then) in zip(places, names, rounds, strict=True):
+            self._lines[place] = f"  {name} = phi {kind} [ {first}, {before} ], [ {then}, {last} ]"
+        return [
+            self.value(f"phi {kind} [ {first}, {before} ], [ {then}, {last} ]")
+            for kind, first, then in rounds[1:]
+        ]
+
+    def _label(self, name: str) -> None:
+        self._block = name
+        self._lines.append(f"{name[1:]}:")
+
+    def module(self) -> str:
+        """The whole text."""
+        ends = ["  ret void", "}", _ATTRIBUTES]
+        return "\n".join([*self._declarations, self._head, *self._lines, *ends, ""])
+
+
+_ATTRIBUTES: Final = (
+    "attributes #0 = { nounwind "
+    '"min-legal-vector-width"="512" "prefer-vector-width"="512" "no-trapping-math"="true" }'
+)
+
+
+def _first(used: int, lanes: int) -> str:
+    """A mask of the first lanes."""
+    return f"<{', '.join(f'i1 {int(i < used)}' for i in range(lanes))}>"
+
+
+def scalar_constant(kind: str, number: float) -> str:
+    """A number of an element type; a floating one by its bits, which say infinities and NaN too."""
+    if kind == "bool":
+        return "true" if number else "false"
+    if kind in INTEGERS:
+        return str(int(number))
+    if kind == "float32":
+        number = _as_single(number)
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+def _as_single(number: float) -> float:
+    try:
+        rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+    return rounded

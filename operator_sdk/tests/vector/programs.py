@@ -1,0 +1,112 @@
+"""Random forms and arrays for them, on which every kernel must agree with NumPy bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.operator import Result
+from operad_sdk.mapper.builder import Builder
+
+LENGTHS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 257)
+UNARY = ("negative", "abs", "floor", "rint", "sign")
+BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+
+class Program:
+    """A form, its space, and how its arrays lie.
+
+    Args:
+        rng: Every choice is drawn from it.
+        is_exact: Numbers are small and whole, and sums of them have no rounding.
+    """
+
+    def __init__(self, rng, dtype, reduces):
+        self.rng, self.dtype = rng, np.dtype(dtype)
+        self.rank = int(rng.integers(1, 4))
+        self.space = tuple(int(n) for n in rng.choice(LENGTHS, self.rank))
+        while np.prod(self.space) > 60_000:
+            self.space = tuple(max(1, n // 2) for n in self.space)
+        # The last axes alone are one run of memory in every layout.
+        self.reduced = [-1]
+        count = int(rng.integers(1, 4))
+        kinds = [
+            str(rng.choice(["real", "real", "real", "bool", "int32", "uint8", "int64"])) for _ in range(count)
+        ]
+        kinds[0] = "real"
+        self.builder = builder = Builder("random", [f"x{i}" for i in range(count)], kinds)
+        self.values = [builder.cast(i, "real") for i in range(count)]
+        self.truths = []
+        for _ in range(int(rng.integers(1, 12))):
+            self.values.append(self.step(reduces))
+        chosen = rng.choice(len(self.values), int(rng.integers(1, 4)))
+        results = dict.fromkeys([self.values[-1], *(self.values[i] for i in chosen)])
+        self.form = builder.finish(*(Result(position, f"y{i}") for i, position in enumerate(results)))
+        self.inputs = [self.array(kind, i > 0) for i, kind in enumerate(kinds)]
+
+    def pick(self):
+        return self.values[self.rng.integers(len(self.values))]
+
+    def step(self, reduces):
+        rng, builder = self.rng, self.builder
+        kind = rng.integers(7 if reduces else 6)
+        if kind == 0:
+            return builder.apply(str(rng.choice(UNARY)), self.pick())
+        if kind in (1, 2):
+            op = str(rng.choice(BINARY))
+            if op == "multiply":  # by a number that keeps magnitudes small
+                return builder.apply(op, self.pick(), builder.constant(float(rng.choice([-1, 0, 2]))))
+            return builder.apply(op, self.pick(), self.pick())
+        if kind == 3:
+            self.truths.append(builder.apply(str(rng.choice(COMPARISONS)), self.pick(), self.pick()))
+            if len(self.truths) > 1 and rng.integers(2):
+                pair = [self.truths[i] for i in rng.integers(len(self.truths), size=2)]
+                self.truths.append(builder.apply(str(rng.choice(["logical_and", "logical_or"])), *pair))
+            return builder.cast(self.truths[-1], "real")
+        if kind == 4 and self.truths:
+            return builder.select(self.truths[rng.integers(len(self.truths))], self.pick(), self.pick())
+        if kind == 5:
+            return builder.apply("add", self.pick(), builder.length(int(rng.integers(self.rank))))
+        if kind == 6:
+            return builder.over_axes(str(rng.choice(["sum", "max", "min"])), self.pick(), self.reduced)
+        return builder.constant(float(rng.integers(-3, 4)))
+
+    def array(self, kind, may_broadcast):
+        """An array that broadcasts to the space, laid out in one of many ways."""
+        rng = self.rng
+        shape = [1 if may_broadcast and rng.integers(3) == 0 else n for n in self.space]
+        dtype = self.dtype if kind == "real" else np.dtype(kind)
+        if kind == "bool":
+            data = rng.integers(0, 2, shape).astype(bool)
+        else:
+            data = rng.integers(0 if kind == "uint8" else -4, 5, shape).astype(dtype)
+            if kind == "real" and rng.integers(4) == 0:
+                special = rng.choice([np.nan, np.inf, -np.inf, -0.0], shape).astype(dtype)
+                data = np.where(rng.integers(0, 50, shape) == 0, special, data)
+        return self.laid_out(data)
+
+    def laid_out(self, data):
+        """The same values at other strides: contiguous, transposed, reversed, or parts of a larger array."""
+        rng = self.rng
+        way = rng.integers(5)
+        if way == 0 and data.ndim > 1:
+            return np.ascontiguousarray(data.T).T
+        if way == 1:
+            return np.ascontiguousarray(data[..., ::-1])[..., ::-1]
+        if way == 2:
+            larger = np.zeros([2 * n + 1 for n in data.shape], data.dtype)
+            larger[tuple(slice(1, None, 2) for _ in data.shape)] = data
+            return larger[tuple(slice(1, None, 2) for _ in data.shape)]
+        return data.copy()
+
+    def expected(self):
+        return [np.asarray(value, self.dtype) for value in self.form.evaluate(self.inputs, self.space)]
+
+    def results(self):
+        """Arrays to fill, with other numbers in them and around them."""
+        made = []
+        for result in self.form.results:
+            kind = self.form.instructions[result.position].kind
+            dtype = self.dtype if kind == "real" else np.dtype(kind)
+            made.append(self.laid_out(np.full(self.space, 99).astype(dtype)))
+        return made

@@ -1,0 +1,216 @@
+"""Kernels of scalar forms against what the forms mean."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from operad.operator import Result
+from operad_sdk.mapper.builder import Builder
+from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, stages
+from operator_sdk.tests.vector.programs import Program
+
+SINGLE = np.dtype(np.float32)
+
+
+def form_of(make, *inputs, kinds=()):
+    builder = Builder("form", inputs, kinds)
+    made = make(builder)
+    return builder.finish(*(made if isinstance(made, list) else [made]))
+
+
+def over_rows(builder, op, position):
+    return builder.over_axes(op, position, [-1])
+
+
+def softmax(builder):
+    powers = builder.apply("exp", builder.apply("subtract", 0, over_rows(builder, "max", 0)))
+    return builder.apply("divide", powers, over_rows(builder, "sum", powers))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
+@pytest.mark.parametrize(("block", "kept_from"), [(4096, 8), (48, 1)])
+def test_random_forms_on_arrays_of_any_layout(dtype, reduces, block, kept_from, monkeypatch):
+    monkeypatch.setattr(kernel_text, "BLOCK", block)
+    monkeypatch.setattr(stages, "KEPT_FROM", kept_from)
+    for seed in range(16):
+        program = Program(np.random.default_rng([seed, reduces]), dtype, reduces)
+        found = program.results()
+        before = [array.copy() for array in program.inputs]
+        CompiledForm(program.form, program.dtype)(program.inputs, found)
+        for one, expected in zip(found, program.expected(), strict=True):
+            np.testing.assert_array_equal(one, expected, err_msg=f"seed {seed}: {program.form.text()}")
+        for array, old in zip(program.inputs, before, strict=True):
+            np.testing.assert_array_equal(array, old)
+
+
+@pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
+def test_parts_of_a_call_may_be_computed_in_any_order(reduces):
+    for seed in range(12):
+        rng = np.random.default_rng([seed, reduces])
+        program = Program(rng, "float32", reduces)
+        found = program.results()
+        bound = CompiledForm(program.form, SINGLE).bind(program.inputs, found)
+        cuts = sorted({0, bound.units, *rng.integers(0, bound.units + 1, 3).tolist()})
+        for first, last in reversed(list(pairwise(cuts))):
+            bound.run(first, last)
+        for one, expected in zip(found, program.expected(), strict=True):
+            np.testing.assert_array_equal(
+                one, expected, err_msg=f"seed {seed}, {cuts}: {program.form.text()}"
+            )
+
+
+def test_a_form_writes_nothing_beside_its_results():
+    form = form_of(lambda b: b.apply("add", 0, b.constant(1)), "x")
+    compiled = CompiledForm(form, SINGLE)
+    for length in range(1, 300):
+        memory = np.full(length + 128, 7, SINGLE)
+        x = np.arange(length, dtype=SINGLE)
+        compiled([x], [memory[64 : 64 + length]])
+        np.testing.assert_array_equal(memory[64 : 64 + length], x + 1)
+        assert (memory[:64] == 7).all()
+        assert (memory[64 + length :] == 7).all()
+
+
+def test_zeros_keep_their_signs_and_nan_comes_through():
+    x = np.array([-0.0, 0.0, np.nan, -np.nan, np.inf, -np.inf] * 5, SINGLE)
+    makes = {
+        "negative": lambda b: b.apply("negative", 0),
+        "multiply": lambda b: b.apply("multiply", 0, b.constant(-1)),
+        "rint": lambda b: b.apply("rint", 0),
+        "maximum": lambda b: b.apply("maximum", 0, b.constant(0)),
+        "sum": lambda b: over_rows(b, "sum", 0),
+    }
+    for name, make in makes.items():
+        form, found = form_of(make, "x"), np.empty_like(x)
+        CompiledForm(form, SINGLE)([x], [found])
+        expected = form.evaluate([x], x.shape)[0]
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known], err_msg=name)
+
+
+def test_a_sum_of_zeros_has_the_sign_of_numpys():
+    x = np.full((1, 50), -0.0, SINGLE)
+    found = np.empty((1, 1), SINGLE)
+    CompiledForm(form_of(lambda b: over_rows(b, "sum", 0), "x"), SINGLE)([x], [found])
+    assert found == 0
+    assert np.signbit(found[0, 0]) == np.signbit(np.sum(x))
+
+
+@pytest.mark.parametrize(("op", "worst"), [("max", np.nan), ("min", np.nan), ("sum", np.nan)])
+@pytest.mark.parametrize("place", [0, 15, 16, 100, 299])
+def test_nan_anywhere_in_a_row_is_its_reduction(op, worst, place):
+    x = np.random.default_rng(0).standard_normal((3, 300)).astype(SINGLE)
+    x[1, place] = np.nan
+    found = np.empty((3, 1), SINGLE)
+    CompiledForm(form_of(lambda b: over_rows(b, op, 0), "x"), SINGLE)([x], [found])
+    np.testing.assert_array_equal(np.isnan(found[:, 0]), [False, True, False])
+
+
+def test_the_error_of_long_sums_grows_with_blocks_only():
+    x = np.random.default_rng(1).uniform(0, 1, (2, 1_000_003)).astype(SINGLE)
+    found = np.empty((2, 1), SINGLE)
+    CompiledForm(form_of(lambda b: over_rows(b, "sum", 0), "x"), SINGLE)([x], [found])
+    exact = x.astype(np.float64).sum(axis=1, keepdims=True)
+    # A lane adds 64 numbers to a block's sum, whose rounding errors are independent of each other's, and
+    # then 245 blocks: 20 of the 300 roundings, all of one sign, would be far out.
+    np.testing.assert_allclose(found, exact, rtol=20 * np.finfo(SINGLE).eps)
+
+
+def test_a_result_may_lie_where_an_input_lies_that_is_not_read_again():
+    x = np.random.default_rng(2).standard_normal((7, 100)).astype(SINGLE)
+    compiled = CompiledForm(form_of(softmax, "x"), SINGLE)
+    expected = np.empty_like(x)
+    compiled([x], [expected])
+    assert compiled.layout([x, expected]).shares == {(0, 0)}
+    compiled([x], [x])
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_a_result_may_not_lie_where_an_input_is_read_again():
+    def make(builder):
+        total = over_rows(builder, "sum", 0)
+        return [
+            Result(builder.apply("add", 0, builder.constant(1)), "early"),
+            Result(builder.apply("multiply", 0, total), "late"),
+        ]
+
+    x = np.ones((2, 20), SINGLE)
+    layout = CompiledForm(form_of(make, "x"), SINGLE).layout([x, np.empty_like(x), np.empty_like(x)])
+    assert layout.shares == {(0, 1)}
+
+
+def test_a_row_of_results_is_an_element_or_a_whole_row():
+    x = np.arange(12, dtype=SINGLE).reshape(3, 4)
+    form = form_of(lambda b: over_rows(b, "max", 0), "x")
+    for shape in ((3, 1), (3, 4)):
+        found = np.empty(shape, SINGLE)
+        CompiledForm(form, SINGLE)([x], [found])
+        np.testing.assert_array_equal(found, np.broadcast_to(x.max(axis=1, keepdims=True), shape))
+
+
+@pytest.mark.parametrize(
+    ("make", "kinds", "dtype", "message"),
+    [
+        (lambda b: b.apply("lgamma", 0), (), np.float32, "lgamma of float32 has no vector code"),
+        (lambda b: b.cast(b.cast(0, "int32"), "real"), (), np.float32, "a cast from float32 to int32"),
+        (lambda b: b.apply("tanh", 0), (), np.float16, "not in float16"),
+    ],
+)
+def test_what_has_no_vector_code_says_so(make, kinds, dtype, message):
+    x = np.ones(5, dtype)
+    with pytest.raises(NoVectorCodeError, match=message):
+        CompiledForm(form_of(make, "x", kinds=kinds), x.dtype)([x], [np.empty_like(x)])
+
+
+def test_a_result_that_several_elements_would_fill_is_refused():
+    x, out = np.ones((3, 4), SINGLE), np.empty((1, 4), SINGLE)
+    with pytest.raises(NoVectorCodeError, match="the result does not have an element for each computed"):
+        CompiledForm(form_of(lambda b: b.apply("tanh", 0), "x"), SINGLE)([x], [out])
+
+
+def test_an_array_of_another_type_is_refused():
+    with pytest.raises(NoVectorCodeError, match="x is float64, and the kernel was made for float32"):
+        CompiledForm(form_of(lambda b: b.apply("tanh", 0), "x"), SINGLE)([np.ones(3)], [np.ones(3, SINGLE)])
+
+
+def test_kernels_are_made_once_for_all_lengths():
+    compiled = CompiledForm(form_of(softmax, "x"), SINGLE)
+    kernels = set()
+    for shape in ((3, 5), (4, 6), (100, 1000), (7, 3, 20)):
+        x = np.ones(shape, SINGLE)
+        kernels.add(compiled.layout([x, np.empty_like(x)]).kernel)
+    assert len(kernels) == 1
+
+
+@pytest.mark.parametrize("axes", [(-2, -1), (-3, -2, -1), (-2,), (-3,)])
+def test_axes_that_are_one_run_of_memory_are_reduced_together(axes):
+    x = np.random.default_rng(0).integers(-9, 9, (5, 3, 4, 6)).astype(SINGLE)
+    form = form_of(lambda b: b.apply("subtract", 0, b.over_axes("sum", 0, axes)), "x")
+    expected, found = form.evaluate([x], x.shape)[0], np.empty_like(x)
+    CompiledForm(form, SINGLE)([x], [found])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_axes_that_are_no_run_of_memory_and_different_axes_are_refused():
+    x, sums = np.ones((2, 3, 4), SINGLE), np.empty((1, 3, 1), SINGLE)
+    form = form_of(lambda b: b.over_axes("sum", 0, (-3, -1)), "x")
+    with pytest.raises(NoVectorCodeError, match="no run of memory"):
+        CompiledForm(form, SINGLE)([x], [sums])
+    form = form_of(lambda b: b.apply("add", b.over_axes("sum", 0, (-1,)), b.over_axes("sum", 0, (-2,))), "x")
+    with pytest.raises(NoVectorCodeError, match="reduces different axes"):
+        CompiledForm(form, SINGLE)
+
+
+def test_arrays_of_another_type_that_lie_alike_are_told_apart():
+    compiled = CompiledForm(form_of(lambda b: b.apply("negative", 0), "x"), SINGLE)
+    x, found = np.ones(4, SINGLE), np.empty(4, SINGLE)
+    compiled([x], [found])
+    with pytest.raises(NoVectorCodeError, match="x is int32"):
+        compiled([x.astype(np.int32)], [found])

@@ -1,0 +1,1 @@
+"""Correlations in vector code."""

@@ -1,0 +1,237 @@
+"""Kernels of correlations with few pixels and many filters: the lanes of a vector are filters.
+
+Where rows of the output are short, vectors of pixels are half empty or come in pieces. Here a pixel is one
+number, multiplied with a vector of weights, so no lane is lost but those behind the last filter, and it
+does not matter how far apart windows are.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final, NamedTuple, final
+
+from operad_convolution.direct.images import BYTES, clear, copy, image_words
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+
+
+class AcrossTile(NamedTuple):
+    """What is computed at once.
+
+    Attributes:
+        vectors: Vectors of filters.
+        numbers: Pixels, or positions of weights.
+    """
+
+    vectors: int
+    numbers: int
+
+
+@final
+class AcrossText:
+    """A correlation.
+
+    The table: the image's words; addresses of the weights, of the bias, and of the output; the output's
+    bytes for an image and for a channel; groups; filters and channels in a group; how many tiles; the
+    addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image
+    and then in the output. The weights are those of a block of vectors, channel by channel and tap by tap,
+    and zeros behind the last filter.
+
+    Attributes:
+        text: The module.
+    """
+
+    def __init__(self, kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool) -> None:
+        """Write it; `taps` are the elements of a filter in one channel, `parts` those of a copied row."""
+        self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
+        self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
+        self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
+        numbers = count()
+        self._image = image_words(code, numbers, parts)
+        weights, bias, out = (code.pointer(code.word("%table", next(numbers))) for _ in range(3))
+        out_image, self._out_channel, groups, self._filters, self._channels, self._tiles = (
+            code.word("%table", next(numbers)) for _ in range(6)
+        )
+        tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        self._offsets = [code.word(tap_words, i) for i in range(taps)]
+        vector = code.vector("int64")
+        self._lane_offsets = code.value(
+            f"mul {vector} {code.numbers()}, {code.splat('int64', self._out_channel)}"
+        )
+        clear(code, kind, self._image, "1")
+
+        def one_image(number: str, _: Values) -> Values:
+            copy(code, kind, self._image, number, "%scratch")
+            target = code.address(out, code.multiply(out_image, number))
+            begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
+            code.loop("0", groups, 1, begin, lambda _, values: self._group(*values))
+            return []
+
+        code.loop("%first", "%last", 1, [], one_image)
+        self.text: Final = code.module()
+
+    def _group(self, source: str, weight: str, bias: str, target: str) -> Values:
+        code, per = self._code, self._tile.vectors * self._lanes
+        weight_bytes = code.multiply(self._channels, per * self._taps * self._size)
+
+        def block(first: str, values: Values) -> Values:
+            weight, bias, target = values
+            masks = [
+                code.mask(code.add(first, v * self._lanes), self._filters) for v in range(self._tile.vectors)
+            ]
+            zero = code.constant(self._kind, 0)
+            begin = [
+                code.load_masked(self._kind, code.address(bias, str(v * self._lanes * self._size)), mask)
+                if self._has_bias
+                else zero
+                for v, mask in enumerate(masks)
+            ]
+            code.loop(
+                "0",
+                self._tiles,
+                1,
+                [],
+                lambda number, _: self._compute(number, source, weight, begin, masks, target),
+            )
+            return [
+                code.address(weight, weight_bytes),
+                code.address(bias, str(per * self._size)) if self._has_bias else bias,
+                code.address(target, code.multiply(self._out_channel, per)),
+            ]
+
+        start = [("ptr", each) for each in (weight, bias, target)]
+        weight, *_ = code.loop("0", self._filters, per, start, block)
+        return [
+            code.address(source, code.multiply(self._channels, self._image.copied_channel)),
+            weight,
+            code.address(bias, code.multiply(self._filters, self._size)) if self._has_bias else bias,
+            code.address(target, code.multiply(self._out_channel, self._filters)),
+        ]
+
+    def _compute(
+        self, number: str, source: str, weight: str, begin: Values, masks: Values, target: str
+    ) -> Values:
+        """One tile."""
+        code, kind, size, (vectors, pixels) = self._code, self._kind, self._size, self._tile
+        row = code.address(self._tile_words, code.multiply(number, 16 * pixels))
+        sources = [code.address(source, code.word(row, i)) for i in range(pixels)]
+        targets = [code.address(target, code.word(row, pixels + i)) for i in range(pixels)]
+        sums = [(code.vector(kind), value) for value in begin for _ in range(pixels)]
+
+        def add(_: str, values: Values) -> Values:
+            *totals, place, weight = values
+            for tap, offset in enumerate(self._offsets):
+                at = code.add(place, offset)
+                first = size * self._lanes * tap * vectors
+                own = [code.address(weight, str(first + size * self._lanes * v)) for v in range(vectors)]
+                factors = [code.load_vector(kind, address) for address in own]
+                for i, base in enumerate(sources):
+                    pixel = code.broadcast(kind, code.address(base, at))
+                    for v, factor in enumerate(factors):
+                        k = v * pixels + i
+                        totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
+            following = code.address(weight, str(size * self._lanes * self._taps * vectors))
+            return [*totals, code.add(place, self._image.copied_channel), following]
+
+        totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
+        for v, mask in enumerate(masks):
+            first = code.multiply(self._out_channel, v * self._lanes) if v else "0"
+            for i, base in enumerate(targets):
+                addresses = code.value(
+                    f"getelementptr i8, ptr {code.address(base, first)}, "
+                    f"{code.vector('int64')} {self._lane_offsets}"
+                )
+                code.scatter(kind, totals[v * pixels + i], addresses, mask)
+        return []
+
+
+@final
+class AcrossWeightText:
+    """The gradient of a correlation by its weights, added to sums.
+
+    The output's gradient is turned beforehand, so that the filters of a pixel lie side by side. The table:
+    the image's words; addresses of that gradient and of the sums; its bytes for an image and for a pixel;
+    groups; filters in a group, in whole vectors; bytes of a group's filters in the gradient, and of a
+    group's channels; whole blocks of positions; the addresses of the positions' offsets and of the pixels'
+    in a copied image, and how many of these there are. The sums are those of a block of filters and of a
+    block of positions, filter by filter side by side.
+
+    Attributes:
+        text: The module.
+    """
+
+    def __init__(self, kind: str, tile: AcrossTile, rest: int, parts: int) -> None:
+        """Write it; `rest` positions are left over by whole blocks."""
+        self._kind, self._tile, self._rest = kind, tile, rest
+        self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
+        self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
+        numbers = count()
+
+        def word() -> str:
+            return code.word("%table", next(numbers))
+
+        image = image_words(code, numbers, parts)
+        gradient, sums = code.pointer(word()), code.pointer(word())
+        gradient_image, self._gradient_pixel, groups, self._filters = word(), word(), word(), word()
+        group_filters, group_channels, self._blocks = word(), word(), word()
+        self._positions, self._places, self._pixels = code.pointer(word()), code.pointer(word()), word()
+        clear(code, kind, image, "1")
+
+        def one_image(number: str, _: Values) -> Values:
+            copy(code, kind, image, number, "%scratch")
+            head = code.address(gradient, code.multiply(gradient_image, number))
+
+            def group(_: str, values: Values) -> Values:
+                source, head, target = values
+                target = self._group(source, head, target)
+                return [code.address(source, group_channels), code.address(head, group_filters), target]
+
+            code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", head, sums)], group)
+            return []
+
+        code.loop("%first", "%last", 1, [], one_image)
+        self.text: Final = code.module()
+
+    def _group(self, source: str, head: str, target: str) -> str:
+        code, per = self._code, self._tile.vectors * self._lanes
+
+        def of_filters(first: str, values: Values) -> Values:
+            (target,) = values
+            own = code.address(head, code.multiply(first, self._size))
+
+            def of_positions(_: str, values: Values) -> Values:
+                target, places = values
+                target = self._block(self._tile.numbers, source, own, target, places)
+                return [target, code.address(places, str(8 * self._tile.numbers))]
+
+            begin = [("ptr", target), ("ptr", self._positions)]
+            target, places = code.loop("0", self._blocks, 1, begin, of_positions)
+            if self._rest:
+                target = self._block(self._rest, source, own, target, places)
+            return [target]
+
+        (target,) = code.loop("0", self._filters, per, [("ptr", target)], of_filters)
+        return target
+
+    def _block(self, positions: int, source: str, head: str, target: str, places: str) -> str:
+        """One tile over all pixels; gives where the next sums are."""
+        code, kind, vectors = self._code, self._kind, self._tile.vectors
+        sources = [code.address(source, code.word(places, i)) for i in range(positions)]
+        step = self._size * self._lanes
+        ends = [code.address(target, str(step * k)) for k in range(positions * vectors)]
+        before = [(code.vector(kind), code.load_vector(kind, end)) for end in ends]
+
+        def add(number: str, values: Values) -> Values:
+            *totals, own = values
+            at = code.word(code.address(self._places, code.multiply(number, 8)))
+            factors = [code.load_vector(kind, code.address(own, str(step * v))) for v in range(vectors)]
+            for q, base in enumerate(sources):
+                pixel = code.broadcast(kind, code.address(base, at))
+                for v, factor in enumerate(factors):
+                    k = q * vectors + v
+                    totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
+            return [*totals, code.address(own, self._gradient_pixel)]
+
+        *totals, _ = code.loop("0", self._pixels, 1, [*before, ("ptr", head)], add)
+        for end, total in zip(ends, totals, strict=True):
+            code.store_vector(kind, total, end)
+        return code.address(target, str(step * positions * vectors))

@@ -1,0 +1,231 @@
+"""Correlations of images by kernels in vector code: tables, packed weights and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad_convolution.direct.copies import (
+    SLACK,
+    Run,
+    bound,
+    copied_elements,
+    image_words,
+    position_offsets,
+    tap_offsets,
+)
+from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.forward_text import ForwardText
+from operad_convolution.direct.images import Tile
+from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, weight_tile
+from operad_convolution.direct.weight_text import WeightText
+from operad_sdk.vector import LANES, loaded
+
+
+@lru_cache(maxsize=1024)
+def _forward_kernel(
+    kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool
+) -> Callable[..., None]:
+    return loaded(ForwardText(kind, tile, rest, taps, parts, has_bias).text)
+
+
+@lru_cache(maxsize=1024)
+def _weight_kernel(
+    kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int, copies_gradient: bool
+) -> Callable[..., None]:
+    return loaded(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
+
+
+@final
+class Forward:
+    """A correlation, for images of one size and any number of them.
+
+    Attributes:
+        scratch_elements: Scratch memory of each call.
+    """
+
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
+        self._correlation, self._dtype = correlation, dtype
+        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
+        self._tile, tiles, _ = forward_tile(correlation, lanes)
+        self._filters = correlation.filters // correlation.groups
+        self._rest = self._filters % self._tile.filters
+        self._call = _forward_kernel(
+            dtype.name, self._tile, self._rest, len(correlation.taps), correlation.stride[1], has_bias
+        )
+        self._image = image_words(correlation, size)
+        stride = correlation.stride[0] * correlation.row_columns
+        rows = [
+            [offsets(each, stride, 1, size), offsets(each, correlation.out[1], 1, size)] for each in tiles
+        ]
+        self._tiles = np.array(rows)
+        self._taps = tap_offsets(correlation, size)
+        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
+
+    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
+        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
+        correlation, per = self._correlation, self._tile.filters
+        channels, taps = correlation.channels // correlation.groups, len(correlation.taps)
+        grouped = weight.reshape(correlation.groups, self._filters, channels, taps)
+        whole = self._filters - self._rest
+        found = np.empty((correlation.groups, self._filters * channels * taps), self._dtype)
+        blocks = grouped[:, :whole].reshape(correlation.groups, whole // per, per, channels, taps)
+        target = found[:, : whole * channels * taps]
+        target.reshape(correlation.groups, whole // per, channels, taps, per)[...] = blocks.transpose(
+            0, 1, 3, 4, 2
+        )
+        if self._rest:
+            target = found[:, whole * channels * taps :]
+            target.reshape(-1, channels, taps, self._rest)[...] = grouped[:, whole:].transpose(0, 2, 3, 1)
+        return found
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> Run:
+        """A call `run(first, last, scratch)` that computes some of the images.
+
+        Args:
+            images: (N, C, H, W), without gaps.
+            weight: As `packed` gives it.
+            out: (N, filters, H', W'), without gaps.
+        """
+        correlation, size = self._correlation, self._dtype.itemsize
+        pixels = correlation.out[0] * correlation.out[1]
+        table = [
+            images.ctypes.data,
+            *self._image,
+            weight.ctypes.data,
+            0 if bias is None else bias.ctypes.data,
+            out.ctypes.data,
+            correlation.filters * pixels * size,
+            pixels * size,
+            correlation.groups,
+            self._filters // self._tile.filters,
+            correlation.channels // correlation.groups,
+            len(self._tiles),
+            self._taps.ctypes.data,
+            self._tiles.ctypes.data,
+        ]
+        return bound(self._call, table, (images, weight, bias, out, self))
+
+
+@final
+class WeightGradient:
+    """The gradient of a correlation by its weights.
+
+    Attributes:
+        scratch_elements: Scratch memory of each call.
+        sum_elements: Memory of the sums of each call.
+    """
+
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
+        self._correlation, self._dtype = correlation, dtype
+        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
+        heads = heads_of(correlation.out, lanes)
+        self._filters = correlation.filters // correlation.groups
+        self._positions = correlation.channels // correlation.groups * len(correlation.taps)
+        self._tile, _ = weight_tile(self._filters, self._positions, heads, lanes)
+        self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
+        self._image = image_words(correlation, size)
+        stride = correlation.stride[0] * correlation.row_columns
+        self._whole = self._vectors(heads.whole, heads.runs, stride, size)
+        self._fewer = self._vectors(heads.fewer, 1, stride, size)
+        copied = copied_elements(correlation, lanes)
+        vectors = max(1, len(self._whole) + len(self._fewer))
+        self._together = max(1, min(batch, _VECTORS // vectors, _TOGETHER_ELEMENTS // copied))
+        self._images_end = self._together * copied + SLACK
+        copies = self._together > 1
+        gradient = correlation.filters * correlation.out[0] * correlation.out[1]
+        self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + SLACK)
+        self._call = _weight_kernel(
+            dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies
+        )
+        self._places = position_offsets(correlation, size)
+        channels = correlation.channels // correlation.groups
+        self._group_bytes = channels * correlation.channel_elements * size
+        self.sum_elements: Final = correlation.groups * sum(
+            rows * count * self._block(filters, positions)
+            for filters, rows in _pieces(self._filters, self._tile.filters)
+            for positions, count in _pieces(self._positions, self._tile.vectors)
+        )
+
+    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
+        """For each vector where its runs begin in a copied image, and the first in the gradient."""
+        copied = offsets(places, stride, 1, size).reshape(-1, runs)
+        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
+        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
+
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
+        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
+        correlation, size = self._correlation, self._dtype.itemsize
+        pixels = correlation.out[0] * correlation.out[1]
+        table = [
+            images.ctypes.data,
+            *self._image,
+            output_grad.ctypes.data,
+            sums.ctypes.data,
+            correlation.filters * pixels * size,
+            pixels * size,
+            self._images_end * size,
+            correlation.filters,
+            pixels,
+            self._together,
+            correlation.groups,
+            self._filters // self._tile.filters,
+            self._positions // self._tile.vectors,
+            self._group_bytes,
+            self._places.ctypes.data,
+            len(self._whole),
+            self._whole.ctypes.data,
+            len(self._fewer),
+            self._fewer.ctypes.data,
+        ]
+        return bound(self._call, table, (images, output_grad, sums, self))
+
+    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
+        """The output's gradient without gaps."""
+        return np.ascontiguousarray(output_grad)
+
+    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
+        """Sums as the gradient (filters, channels of a group, taps)."""
+        groups = self._correlation.groups
+        target = weight_grad.reshape(groups, self._filters, self._positions)
+        grouped = sums.reshape(groups, -1)
+        begin = row = 0
+        for filters, rows in _pieces(self._filters, self._tile.filters):
+            across = [
+                (positions, count, self._block(filters, positions))
+                for positions, count in _pieces(self._positions, self._tile.vectors)
+            ]
+            length = sum(count * block for _, count, block in across)
+            some = grouped[:, begin : begin + rows * length].reshape(groups, rows, length)
+            place = column = 0
+            for positions, count, block in across:
+                found = some[..., place : place + count * block].reshape(groups, rows, count, block)
+                found = found[..., : filters * positions].reshape(groups, rows, count, filters, positions)
+                whole = target[:, row : row + rows * filters, column : column + count * positions]
+                # A view, though it is cut out of the columns: nothing but the axes of rows and columns is
+                # split.
+                whole.reshape(groups, rows, filters, count, positions, copy=False)[...] = found.swapaxes(2, 3)
+                place, column = place + count * block, column + count * positions
+            begin, row = begin + rows * length, row + rows * filters
+
+    def _block(self, filters: int, positions: int) -> int:
+        """Elements of the sums of a block."""
+        lanes = LANES[self._dtype.itemsize]
+        return -(-filters * positions // lanes) * lanes
+
+
+def _pieces(length: int, per: int) -> list[tuple[int, int]]:
+    """How long pieces are, and how many: whole ones, and one that is left over."""
+    found = [(per, length // per), (length % per, 1)]
+    return [(size, count) for size, count in found if size and count]
+
+
+_VECTORS: Final = 64
+"""Vectors that a block of sums should go through, so that adding up their lanes is a small part."""
+_TOGETHER_ELEMENTS: Final = 1 << 18

@@ -1,0 +1,125 @@
+"""The kernel of a correlation, as text of LLVM."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final, final
+
+from operad_convolution.direct.images import (
+    BYTES,
+    Tile,
+    clear,
+    copy,
+    image_words,
+    pixels,
+    store_pixels,
+)
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+
+
+@final
+class ForwardText:
+    """Tiles of filters by vectors of pixels, whose sums stay in registers while all channels and taps go by.
+
+    The table: the image's words; addresses of the weights, of the bias, and of the output; the output's
+    bytes for an image and for a channel; groups; whole blocks of filters in a group; channels in a group;
+    how many tiles; the addresses of the taps' offsets and of the tiles', for each tile those of its runs in
+    the copied image and then in the output. The weights are those of a block, channel by channel and tap by
+    tap.
+
+    Attributes:
+        text: The module.
+    """
+
+    def __init__(self, kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool) -> None:
+        """Write it.
+
+        Args:
+            rest: Filters of a group that are left over when the others have gone into tiles.
+            taps: Elements of a filter in one channel.
+            parts: Columns between neighbouring windows.
+        """
+        self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
+        self._size = BYTES[kind]
+        self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
+        numbers = count()
+        self._image = image_words(code, numbers, parts)
+        weights, bias, out = (code.pointer(code.word("%table", next(numbers))) for _ in range(3))
+        out_image, self._out_channel, groups, blocks, self._channels, self._tiles = (
+            code.word("%table", next(numbers)) for _ in range(6)
+        )
+        tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        self._offsets = [code.word(tap_words, i) for i in range(taps)]
+        clear(code, kind, self._image, "1")
+
+        def one_image(number: str, _: Values) -> Values:
+            copy(code, kind, self._image, number, "%scratch")
+            target = code.address(out, code.multiply(out_image, number))
+            begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
+            code.loop("0", groups, 1, begin, lambda _, values: self._group(values, blocks, rest))
+            return []
+
+        code.loop("%first", "%last", 1, [], one_image)
+        self.text: Final = code.module()
+
+    def _group(self, values: Values, blocks: str, rest: int) -> Values:
+        """The filters of a group, block by block; gives where the next group's image, weights, ... are."""
+        code, (source, *others) = self._code, values
+        begin = [("ptr", each) for each in others]
+        others = code.loop(
+            "0", blocks, 1, begin, lambda _, values: self._block(self._tile.filters, source, *values)
+        )
+        if rest:
+            others = self._block(rest, source, *others)
+        return [code.address(source, code.multiply(self._channels, self._image.copied_channel)), *others]
+
+    def _block(self, filters: int, source: str, weight: str, bias: str, target: str) -> Values:
+        """Some filters; gives where the next ones' weights, bias and output are."""
+        code, size = self._code, self._size
+        code.loop(
+            "0",
+            self._tiles,
+            1,
+            [],
+            lambda number, _: self._compute(filters, number, source, weight, bias, target),
+        )
+        return [
+            code.address(weight, code.multiply(self._channels, size * self._taps * filters)),
+            code.address(bias, str(size * filters)) if self._has_bias else bias,
+            code.address(target, code.multiply(self._out_channel, filters)),
+        ]
+
+    def _compute(self, filters: int, number: str, source: str, weight: str, bias: str, target: str) -> Values:
+        """One tile."""
+        code, kind, tile = self._code, self._kind, self._tile
+        runs = tile.vectors * tile.runs
+        row = code.address(self._tile_words, code.multiply(number, 16 * runs))
+        sources = [code.address(source, code.word(row, i)) for i in range(runs)]
+        targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]
+        vectors = [slice(v * tile.runs, (v + 1) * tile.runs) for v in range(tile.vectors)]
+        zero = code.constant(kind, 0)
+        first = [
+            code.broadcast(kind, code.address(bias, str(self._size * i))) if self._has_bias else zero
+            for i in range(filters)
+        ]
+        sums = [(code.vector(kind), value) for value in first for _ in vectors]
+
+        def add(_: str, values: Values) -> Values:
+            *totals, place, weight = values
+            for tap, offset in enumerate(self._offsets):
+                at = code.add(place, offset)
+                seen = [pixels(code, kind, tile, sources[each], at) for each in vectors]
+                for i in range(filters):
+                    address = code.address(weight, str(self._size * (tap * filters + i)))
+                    factor = code.broadcast(kind, address)
+                    for k, pixel in enumerate(seen, i * tile.vectors):
+                        totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
+            following = code.address(weight, str(self._size * self._taps * filters))
+            return [*totals, code.add(place, self._image.copied_channel), following]
+
+        totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
+        for i in range(filters):
+            offset = code.multiply(self._out_channel, i) if i else "0"
+            for v, each in enumerate(vectors):
+                store_pixels(code, kind, tile, totals[i * tile.vectors + v], targets[each], offset)
+        return []

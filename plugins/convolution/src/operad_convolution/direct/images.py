@@ -1,0 +1,149 @@
+"""What kernels of correlations have in common: tables, images and vectors of pixels, as text of LLVM.
+
+A kernel takes one image after another. It copies the image to scratch memory, where windows have room, and
+then computes tile after tile, whose sums stay in registers. Where everything lies is said by a table, so
+that a kernel serves images of all sizes. A vector holds pixels of one row, or of `runs` rows or pieces of
+rows.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final, NamedTuple
+
+from operad_sdk.vector import Values, Writer
+
+BYTES: Final = {"float32": 4, "float64": 8}
+
+
+class Tile(NamedTuple):
+    """What is computed at once.
+
+    Attributes:
+        filters: Rows of the tile.
+        vectors: Vectors of pixels.
+        runs: How many runs of neighbouring pixels make a vector.
+        used: Pixels of a run that count.
+    """
+
+    filters: int
+    vectors: int
+    runs: int
+    used: int
+
+
+class Image(NamedTuple):
+    """Words of the table about the image and its copy."""
+
+    data: str
+    stride: str
+    channels: str
+    channel: str
+    rows: str
+    row: str
+    copied_channel: str
+    copied_row: str
+    first_row: str
+    zeros: str
+    parts: list[list[str]]
+
+
+IMAGE_WORDS: Final = 10
+PART_WORDS: Final = 3
+
+
+def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
+    """The first words of a table; `parts` are those of a copied row."""
+    words = [code.word("%table", next(numbers)) for _ in range(IMAGE_WORDS)]
+    own = [[code.word("%table", next(numbers)) for _ in range(PART_WORDS)] for _ in range(parts)]
+    data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros = words
+    data = code.pointer(data)
+    return Image(
+        data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros, own
+    )
+
+
+def clear(code: Writer, kind: str, image: Image, copies: str) -> None:
+    """Zeros wherever windows reach beyond the images."""
+
+    def clear(place: str, _: Values) -> Values:
+        code.store_vector(kind, code.constant(kind, 0), code.address("%scratch", place))
+        return []
+
+    code.loop("0", code.multiply(image.zeros, copies), code.lanes * BYTES[kind], [], clear)
+
+
+def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> None:
+    """The image to where windows have room."""
+    source = code.address(image.data, code.multiply(image.stride, number))
+    size, apart = BYTES[kind], len(image.parts)
+
+    def channel(one: str, _: Values) -> Values:
+        rows_from = code.address(source, code.multiply(image.channel, one))
+        rows_to = code.address(target, code.add(code.multiply(image.copied_channel, one), image.first_row))
+
+        def row(two: str, _: Values) -> Values:
+            row_from = code.address(rows_from, code.multiply(image.row, two))
+            row_to = code.address(rows_to, code.multiply(image.copied_row, two))
+            for first, column, length in image.parts:
+                begin = code.address(row_from, code.multiply(column, size))
+                copy_run(code, kind, begin, code.address(row_to, code.multiply(first, size)), length, apart)
+            return []
+
+        code.loop("0", image.rows, 1, [], row)
+        return []
+
+    code.loop("0", image.channels, 1, [], channel)
+
+
+def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apart: int) -> None:
+    """Every `apart`-th of some elements, side by side."""
+    lanes, size = code.lanes, BYTES[kind]
+
+    def some(place: str, _: Values) -> Values:
+        mask, begin = code.mask(place, length), code.address(source, code.multiply(place, apart * size))
+        if apart == 1:
+            found = code.load_masked(kind, begin, mask)
+        else:
+            steps = f"{code.vector('int64')} {code.numbers(step=apart * size)}"
+            found = code.gather(kind, code.value(f"getelementptr i8, ptr {begin}, {steps}"), mask)
+        code.store_masked(kind, found, code.address(target, code.multiply(place, size)), mask)
+        return []
+
+    begin = "0"
+    if apart == 2:  # two vectors at a time, as long as both are inside
+        whole = code.value(f"and i64 {length}, {-lanes}")
+
+        def pair(place: str, _: Values) -> Values:
+            at = code.address(source, code.multiply(place, 2 * BYTES[kind]))
+            later = code.address(at, str((lanes - 1) * BYTES[kind]))
+            order = [*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2)]
+            found = code.shuffled(kind, code.load_vector(kind, at), code.load_vector(kind, later), order)
+            code.store_vector(kind, found, code.address(target, code.multiply(place, BYTES[kind])))
+            return []
+
+        code.loop("0", whole, lanes, [], pair)
+        begin = whole
+    code.loop(begin, length, lanes, [], some)
+
+
+def pixels(code: Writer, kind: str, tile: Tile, bases: Values, offset: str) -> str:
+    """A vector of pixels, made of its runs."""
+    lanes = code.lanes // tile.runs
+    used = tile.used if tile.used < lanes else None
+    pieces = [code.load_vector(kind, code.address(base, offset), lanes, used) for base in bases]
+    while len(pieces) > 1:
+        pairs = zip(pieces[::2], pieces[1::2], strict=True)
+        pieces = [code.shuffled(kind, one, other, range(2 * lanes), lanes) for one, other in pairs]
+        lanes *= 2
+    return pieces[0]
+
+
+def store_pixels(code: Writer, kind: str, tile: Tile, vector: str, bases: Values, offset: str) -> None:
+    """A vector of pixels back to where its runs are."""
+    lanes = code.lanes // tile.runs
+    used = tile.used if tile.used < lanes else None
+    for number, base in enumerate(bases):
+        order = range(number * lanes, (number + 1) * lanes)
+        piece = vector if tile.runs == 1 else code.shuffled(kind, vector, "poison", order)
+        code.store_vector(kind, piece, code.address(base, offset), lanes, used)

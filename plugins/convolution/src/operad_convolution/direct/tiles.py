@@ -1,0 +1,141 @@
+"""Which tiles a correlation is computed in, and where their pixels lie."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad_convolution.direct.across_text import AcrossTile
+from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.images import Tile
+
+_SUMS: Final = 16
+"""Sums in registers that keep two units for products busy; 32 registers have room for factors beside them."""
+_REGISTERS: Final = 20
+"""Sums of a tile; with more, LLVM keeps some in memory."""
+_WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
+"""What is left of the speed where a vector is loaded in so many pieces."""
+
+
+_MOVING: Final = 40
+"""What it costs, in products, to bring a number to where the filters of a pixel lie side by side, or back."""
+
+
+class Pixels(NamedTuple):
+    """How the pixels of an output are put into vectors.
+
+    Attributes:
+        runs: Pieces of a vector; `used` pixels of each count.
+        places: Row and column where each piece begins.
+    """
+
+    runs: int
+    used: int
+    places: list[tuple[int, int]]
+
+
+def pixels_of(out: tuple[int, int], lanes: int) -> tuple[Pixels, float]:
+    """Pieces that cover an output with few pixels twice, or beside it; and what is left of the speed."""
+    rows, columns = out
+    best: tuple[float, Pixels] | None = None
+    for runs, worth in _WORTH.items():
+        width = lanes // runs
+        if width < 1:
+            continue
+        # The last piece of a row covers some pixels of the one before it once more.
+        begins = [*range(0, columns - width + 1, width)]
+        if columns % width:
+            begins.append(max(0, columns - width))
+        score = worth * columns / (len(begins) * width)
+        if best is None or score > best[0]:
+            places = [(row, begin) for row in range(rows) for begin in begins]
+            best = score, Pixels(runs, min(width, columns), places)
+    assert best is not None
+    return best[1], best[0]
+
+
+def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[tuple[int, int]]], float]:
+    """The tile, the pieces of each, and the share of the processor's speed that this should reach."""
+    pixels, share = pixels_of(correlation.out, lanes)
+    filters = correlation.filters // correlation.groups
+    vectors = -(-len(pixels.places) // pixels.runs)
+    (rows, columns), worth = _best(filters, vectors, (12, 6), 0.35)
+    tile = Tile(rows, columns, pixels.runs, pixels.used)
+    per = tile.vectors * tile.runs
+    places = pixels.places + [pixels.places[-1]] * (-len(pixels.places) % per)
+    return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
+
+
+def _best(rows: int, columns: int, most: tuple[int, int], load: float) -> tuple[tuple[int, int], float]:
+    """How many rows and columns of sums a tile should have, and the share of the speed that it should reach.
+
+    Args:
+        rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
+            smaller one.
+        most: Rows and columns of a tile.
+        load: What it costs to load a factor, in products.
+    """
+
+    def worth(tile: tuple[int, int]) -> float:
+        sums = tile[0] * tile[1]
+        useful = rows * columns / (-(-rows // tile[0]) * -(-columns // tile[1]) * sums)
+        return useful * min(1.0, sums / _SUMS) / (1 + load * (tile[0] + tile[1]) / sums)
+
+    choices = [(i, j) for i in range(1, min(rows, most[0]) + 1) for j in range(1, min(columns, most[1]) + 1)]
+    best = max([each for each in choices if each[0] * each[1] <= _REGISTERS], key=worth)
+    return best, worth(best)
+
+
+class Heads(NamedTuple):
+    """How pixels of an output are put into vectors, each once.
+
+    Attributes:
+        runs: Pieces of a whole vector.
+        whole: Where the pieces of whole vectors begin, all of an image.
+        tail: Pixels of the vectors that hold fewer; `fewer` is where these begin.
+    """
+
+    runs: int
+    whole: list[tuple[int, int]]
+    tail: int
+    fewer: list[tuple[int, int]]
+
+
+def heads_of(out: tuple[int, int], lanes: int) -> Heads:
+    """Pieces that cover each pixel of an output once."""
+    rows, columns = out
+    for runs in _WORTH:
+        width = lanes // runs
+        if width >= 1 and columns % width == 0 and rows * (columns // width) % runs == 0:
+            return Heads(runs, [(r, c) for r in range(rows) for c in range(0, columns, width)], 0, [])
+    tail = columns % lanes
+    last = columns - tail
+    whole = [(r, c) for r in range(rows) for c in range(0, last, lanes)]
+    return Heads(1, whole, tail, [(r, last) for r in range(rows)])
+
+
+def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> tuple[Tile, float]:
+    """Filters and positions of weights that are summed at once, and the share of the speed."""
+    (rows, columns), worth = _best(filters, positions, (8, 9), 0.7)
+    pixels = len(heads.whole) * lanes // heads.runs + len(heads.fewer) * heads.tail
+    vectors = len(heads.whole) // heads.runs + len(heads.fewer)
+    share = (0.5 if heads.runs == 4 else _WORTH[heads.runs]) * pixels / (vectors * lanes)
+    return Tile(rows, columns, heads.runs, lanes // heads.runs), share * worth
+
+
+def across_tile(filters: int, numbers: int, products: float, lanes: int) -> tuple[AcrossTile, float]:
+    """Vectors of filters and pixels, or positions, that are summed at once, and the share of the speed.
+
+    Args:
+        products: How many products are added up while a number of the output's, or of its gradient, is moved.
+    """
+    vectors = -(-filters // lanes)
+    tile, worth = _best(vectors, numbers, (3, 16), 0.35)
+    return AcrossTile(*tile), worth * filters / (vectors * lanes) * products / (products + _MOVING)
+
+
+def offsets(places: list[tuple[int, int]], row: int, column: int, size: int) -> NDArray[np.int64]:
+    """Bytes from the beginning of an image to each place; rows and columns are so many elements apart."""
+    return np.array([(r * row + c * column) * size for r, c in places], np.int64)

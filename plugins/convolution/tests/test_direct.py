@@ -1,0 +1,273 @@
+"""Correlations in vector code against sums over windows, at random sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import operad as od
+from operad import config
+from operad.operator import OpContext, candidates
+from operad_convolution import Convolution, Deconvolution
+from operad_convolution.direct import layer
+from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
+from operad_convolution.direct.correlation import by_data, forward
+from operad_convolution.direct.direct import Forward, WeightGradient
+from operad_convolution.direct.layer import DirectCorrelation
+from operad_convolution.direct.tiles import heads_of, pixels_of
+from operad_convolution.geometry import Geometry
+from operad_sdk.vector import LANES
+
+
+class Sizes:
+    """Random sizes of a correlation, and its arrays."""
+
+    def __init__(self, seed, dtype):
+        rng = np.random.default_rng(seed)
+        self.groups = int(rng.choice([1, 1, 1, 2, 3]))
+        channels, filters = int(rng.integers(1, 6)), int(rng.integers(1, 14))
+        self.kernel = tuple(int(n) for n in rng.integers(1, 6, 2))
+        self.stride = tuple(int(n) for n in rng.integers(1, 4, 2))
+        self.dilate = tuple(int(n) for n in rng.integers(1, 3, 2))
+        reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilate, strict=True)]
+        self.pad = tuple(int(rng.integers(0, n + 1)) for n in reach)  # also beyond what windows reach
+        least = [max(1, n - 2 * p) for n, p in zip(reach, self.pad, strict=True)]
+        self.size = tuple(int(rng.integers(n, 40)) for n in least)
+        self.out = tuple(
+            (n + 2 * p - r) // s + 1
+            for n, p, r, s in zip(self.size, self.pad, reach, self.stride, strict=True)
+        )
+        batch = int(rng.integers(1, 7))
+        self.data = rng.standard_normal((batch, channels * self.groups, *self.size)).astype(dtype)
+        self.weight = rng.standard_normal((filters * self.groups, channels, *self.kernel)).astype(dtype)
+        self.bias = rng.standard_normal(filters * self.groups).astype(dtype) if rng.integers(2) else None
+        self.head = rng.standard_normal((batch, filters * self.groups, *self.out)).astype(dtype)
+        self.geometry = Geometry.of(
+            self.data.shape, self.head.shape, self.kernel, self.stride, self.dilate, self.pad, self.groups
+        )
+
+    def windows(self):
+        """Data that each tap sees, (tap, image, group, channel, row, column), as a view of padded data."""
+        (top, left), (rows, columns) = self.pad, self.out
+        padded = np.pad(self.data.astype(np.float64), ((0, 0), (0, 0), (top, top), (left, left)))
+        self.padded = padded.reshape(len(padded), self.groups, -1, *padded.shape[2:])
+        return {
+            (i, j): (
+                Ellipsis,
+                slice(
+                    i * self.dilate[0], i * self.dilate[0] + (rows - 1) * self.stride[0] + 1, self.stride[0]
+                ),
+                slice(
+                    j * self.dilate[1],
+                    j * self.dilate[1] + (columns - 1) * self.stride[1] + 1,
+                    self.stride[1],
+                ),
+            )
+            for i, j in np.ndindex(*self.kernel)
+        }
+
+    def expected(self):
+        windows = self.windows()
+        weight = self.weight.astype(np.float64).reshape(self.groups, -1, *self.weight.shape[1:])
+        head = self.head.astype(np.float64).reshape(len(self.head), self.groups, -1, *self.out)
+        out, data_grad, weight_grad = (
+            np.zeros(head.shape),
+            np.zeros(self.padded.shape),
+            np.zeros(weight.shape),
+        )
+        for (i, j), where in windows.items():
+            out += np.einsum("ngchw,gfc->ngfhw", self.padded[where], weight[..., i, j])
+            data_grad[where] += np.einsum("ngfhw,gfc->ngchw", head, weight[..., i, j])
+            weight_grad[..., i, j] = np.einsum("ngfhw,ngchw->gfc", head, self.padded[where])
+        (top, left), (rows, columns) = self.pad, self.size
+        data_grad = data_grad[..., top : top + rows, left : left + columns]
+        if self.bias is not None:
+            out += self.bias.reshape(self.groups, -1, 1, 1)
+        return (
+            out.reshape(self.head.shape),
+            data_grad.reshape(self.data.shape),
+            weight_grad.reshape(self.weight.shape),
+        )
+
+
+class Memory:
+    """Scratch memory full of NaN, so that what a kernel does not write itself shows."""
+
+    def get_space(self, shape, dtype):
+        return np.full(shape, np.nan, dtype)
+
+
+def context():
+    return OpContext(od.cpu(), True, (Memory(),))
+
+
+def five(array):
+    return None if array is None else array[:, :, None]
+
+
+def assert_close(found, expected, dtype, what):
+    scale = max(1.0, np.abs(expected).max(initial=0))
+    error = np.abs(found - expected).max(initial=0) / scale
+    assert error <= 1000 * np.finfo(dtype).eps, f"{what}: {error}"
+
+
+KINDS = {
+    "chosen": (layer.forward_program, layer.weight_program),
+    "pixels": (Forward, WeightGradient),
+    "filters": (AcrossForward, lambda correlation, dtype, batch: AcrossWeightGradient(correlation, dtype)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("group", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 12))])
+def test_random_sizes(dtype, group, kind, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    for seed in range(4 * group, 4 * group + 4):
+        sizes = Sizes(seed, dtype)
+        out, data_grad, weight_grad = (
+            np.full(a.shape, np.nan, dtype) for a in (sizes.head, sizes.data, sizes.weight)
+        )
+        direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+        direct.correlate(context(), five(sizes.data), five(sizes.weight), sizes.bias, five(out))
+        direct.data_gradient(context(), five(sizes.weight), five(sizes.head), None, five(data_grad))
+        direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(weight_grad))
+        for name, found, expected in zip(
+            ("output", "data_grad", "weight_grad"),
+            (out, data_grad, weight_grad),
+            sizes.expected(),
+            strict=True,
+        ):
+            assert_close(found, expected, dtype, f"{name} of seed {seed}, {sizes.geometry}")
+
+
+@pytest.mark.parametrize("kernel", [Forward, AcrossForward])
+def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are(kernel):
+    correlation = forward(2, 3, 1, (9, 13), (7, 11), (3, 3), (1, 1), (1, 1), (0, 0))
+    program = kernel(correlation, np.dtype(np.float32), False)
+    data = np.ones((2, 2, 9, 13), np.float32)
+    data[1, :, 8, 12] = np.inf
+    weight = program.packed(np.ones((3, 2, 9), np.float32))
+    memory = np.full(64 + 2 * 3 * 77 + 64, 7, np.float32)
+    out = memory[64:-64].reshape(2, 3, 7, 11)
+    program.bind(data, weight, None, out)(0, 2, np.full(program.scratch_elements, np.nan, np.float32))
+    expected = np.full(out.shape, 18.0)
+    expected[1, :, 6, 10] = np.inf
+    np.testing.assert_array_equal(out, expected)
+    assert (memory[:64] == 7).all()
+    assert (memory[-64:] == 7).all()
+
+
+def test_infinite_pixels_make_only_their_own_weights_infinite():
+    sizes = Sizes(3, np.float32)
+    sizes.data[0, 0, 0, 0] = np.inf
+    found = np.empty_like(sizes.weight)
+    direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+    direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found))
+    with np.errstate(invalid="ignore"):
+        expected = sizes.expected()[2]
+    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+def test_results_do_not_depend_on_threads():
+    sizes = Sizes(1, np.float32)
+    direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+    found = []
+
+    class Context:
+        def __init__(self, width, order):
+            self.num_threads, self.order, self.requested = width, order, (Memory(),)
+
+        def parallel(self, function, count, width):
+            for part in self.order(range(count)):
+                function(part, part % width)
+
+    for width, order in ((1, list), (4, reversed)):
+        grads = np.empty_like(sizes.weight)
+        direct.weight_gradient(Context(width, order), five(sizes.data), five(sizes.head), five(grads))
+        found.append(grads)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("lanes", LANES.values())
+def test_vectors_cover_all_pixels(lanes):
+    for rows in (1, 2, 3, 8, 13):
+        for columns in range(1, 70):
+            covered = np.zeros((rows, columns), int)
+            pixels, _ = pixels_of((rows, columns), lanes)
+            for row, column in pixels.places:
+                assert column + pixels.used <= columns
+                covered[row, column : column + pixels.used] += 1
+            assert (covered >= 1).all()
+            once = np.zeros((rows, columns), int)
+            heads = heads_of((rows, columns), lanes)
+            assert len(heads.whole) % heads.runs == 0
+            for row, column in heads.whole:
+                once[row, column : column + lanes // heads.runs] += 1
+            for row, column in heads.fewer:
+                once[row, column : column + heads.tail] += 1
+            assert (once == 1).all()
+
+
+def test_every_tap_adds_to_one_part_of_the_gradient_by_data():
+    correlation = forward(1, 1, 1, (11, 12), (4, 6), (3, 4), (3, 2), (1, 1), (1, 1))
+    parts = by_data(correlation)
+    assert len(parts) == 6
+    assert sum(len(each.taps) for _, each in parts if each is not None) == 12
+
+
+def test_which_kernel_is_taken(monkeypatch):
+    def taken(shape, **params):
+        prop = Convolution(**params)
+        shapes = prop.infer_shape([shape, *[None] * (len(prop.list_arguments()) - 1)])[0]
+        first, *_ = candidates(prop, od.cpu(), shapes, [np.dtype(np.float32)] * len(shapes))
+        assert first.kernel.name == "Convolution.Direct"
+        return first.rejection
+
+    assert taken((8, 16, 32, 32), kernel=(3, 3), num_filter=16) is None
+    assert taken((8, 16, 1000), kernel=(3,), num_filter=16) is None
+    assert "three spatial axes" in taken((8, 16, 8, 8, 8), kernel=(3, 3, 3), num_filter=16)
+    assert "a product of matrices" in taken((8, 16, 32, 32), kernel=(1, 1), num_filter=16)
+    assert "not worth a compilation" in taken((1, 1, 5, 5), kernel=(3, 3), num_filter=1)
+    monkeypatch.setenv("OPERAD_MAPPER", "numpy")
+    config.reload()
+    try:
+        assert "OPERAD_MAPPER is numpy" in taken((8, 16, 32, 32), kernel=(3, 3), num_filter=16)
+    finally:
+        monkeypatch.undo()
+        config.reload()
+
+
+@pytest.mark.parametrize("operator", ["Convolution", "Deconvolution"])
+def test_a_layer_in_vector_code_is_the_layer(operator, monkeypatch):
+    found = []
+    rng = np.random.default_rng(0)
+    for bound in (0, 1 << 62):
+        monkeypatch.setattr(layer, "FROM_PRODUCTS", bound)
+        for number, params in enumerate(
+            [
+                {"kernel": (3, 3), "pad": (1, 1)},
+                {"kernel": (2, 3), "stride": (2, 2), "no_bias": True},
+                {"kernel": (4,), "stride": (2,), "num_group": 2},
+            ]
+        ):
+            shape = (3, 6, 14, 17)[: 2 + len(params["kernel"])]
+            # Another workspace is another plan, and so another choice of a kernel.
+            params = {**params, "num_filter": 4, "workspace": 1000 + 10 * number + bool(bound)}
+            prop = {"Convolution": Convolution, "Deconvolution": Deconvolution}[operator](**params)
+            shapes = prop.infer_shape([shape, *[None] * (len(prop.list_arguments()) - 1)])[0]
+            rng = np.random.default_rng(number)
+            arrays = [od.nd.array(rng.standard_normal(each)) for each in shapes]
+            for array in arrays:
+                array.attach_grad()
+            with od.autograd.record():
+                out = getattr(od.nd, operator)(*arrays, **params)
+            out.backward(od.nd.array(rng.standard_normal(out.shape)))
+            found.append([out.asnumpy(), *(array.grad.asnumpy() for array in arrays)])
+    half = len(found) // 2
+    for some, others in zip(found[:half], found[half:], strict=True):
+        for one, other in zip(some, others, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
