@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.graph import networks
-from core.tests.graph.operators import Add, Centre, Dense, Tanh, apply, evaluate, var
+from core.tests.graph.operators import Add, Centre, Dense, Tanh, apply, evaluate, gradient_nodes, var
 from operad.context import cpu
 from operad.errors import ContextError
 from operad.graph import (
-    BackwardNode,
     CrossDeviceCopy,
     Entry,
     Graph,
@@ -90,25 +89,25 @@ def test_a_value_is_copied_once_for_each_context_that_reads_it():
     assert [node.name for node in copies(placed)] == ["x_on_cpu2", "x_on_cpu0"]
 
 
-def test_backward_nodes_run_where_their_forward_nodes_do():
+def test_gradients_run_where_their_operators_do():
     x, _, out = two_devices()
     grads = gradient([out], [var("head")], [x])
     placed, contexts = placed_by_node(Graph([out, *grads]), cpu(0), GROUPS)
-    backward = [node for node in placed.nodes if isinstance(node, BackwardNode)]
+    backward = gradient_nodes(placed)
     assert {node.name: contexts[node] for node in backward} == {
         "left_backward": cpu(1),
         "right_backward": cpu(2),
     }
     for node in backward:
-        assert node.forward in placed.nodes
+        assert node.companion in placed.nodes
         assert all(contexts[entry.node] is contexts[node] for entry in node.inputs)
 
 
 def test_a_graph_of_gradients_alone_is_placed_like_a_whole_one():
     x, _, out = two_devices()
     placed, contexts = placed_by_node(Graph(gradient([out], [var("head")], [x])), cpu(0), GROUPS)
-    backward = next(node for node in placed.nodes if isinstance(node, BackwardNode))
-    assert contexts[backward] is contexts[backward.forward]
+    backward = {node.name: contexts[node] for node in gradient_nodes(placed)}
+    assert backward == {"left_backward": cpu(1), "right_backward": cpu(2)}
     assert set(placed.nodes) <= set(contexts)
 
 

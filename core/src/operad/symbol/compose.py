@@ -96,7 +96,7 @@ def substitute(
         inputs = [move(entry) for entry in node.inputs]
         control_deps = [move(Entry(other)).node for other in node.control_deps]
         if (name, inputs, control_deps) != (node.name, node.inputs, node.control_deps):
-            moved[node] = _copy(node, name, inputs, control_deps)
+            moved[node] = _copy(node, name, inputs, control_deps, moved)
     return [move(entry) for entry in outputs]
 
 
@@ -106,7 +106,7 @@ def copied(outputs: Sequence[Entry]) -> list[Entry]:
     for node in topological_order(outputs):
         inputs = [Entry(new[other], index) for other, index in node.inputs]
         control_deps = [new[other] for other in node.control_deps]
-        new[node] = _copy(node, node.name, inputs, control_deps)
+        new[node] = _copy(node, node.name, inputs, control_deps, new)
     return [Entry(new[node], index) for node, index in outputs]
 
 
@@ -129,7 +129,7 @@ def check_bindable_names(what: str, graph: Graph) -> None:
     Raises:
         BindError: Two arguments, or two states, have one name.
     """
-    states = {entry.node for node in graph.op_nodes for entry in node.inputs[node.num_args :]}
+    states = {entry.node for node in graph.op_nodes for entry in node.aux}
     seen: set[tuple[str, bool]] = set()
     for node in graph.nodes:
         if isinstance(node, Variable):
@@ -168,15 +168,19 @@ def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:
     node = nodes.pop()
     if nodes or not isinstance(node, OpNode):
         return list(outputs)
-    new = _copy(node, name, node.inputs, node.control_deps)
+    new = _copy(node, name, node.inputs, node.control_deps, {})
     return [Entry(new, entry.index) for entry in outputs]
 
 
-def _copy(node: Node, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node]) -> Node:
+def _copy(
+    node: Node, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node], renewed: Mapping[Node, Node]
+) -> Node:
     """A variable or an operator like `node`."""
     new: Node
     if isinstance(node, OpNode):
-        new = OpNode(node.op, name, inputs, node.attrs)
+        companion = node.companion and renewed.get(node.companion, node.companion)
+        assert companion is None or isinstance(companion, OpNode)
+        new = OpNode(node.op, name, inputs, node.attrs, companion, node.adds_to)
     else:
         assert isinstance(node, Variable)
         new = Variable(name, inputs, node.attrs)
