@@ -11,6 +11,7 @@ from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
 from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
+from operad.graph.gradient import ones_like as ones_like
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
 from operad.graph.infer import extended as extended

@@ -31,7 +31,7 @@ from typing import Final, NamedTuple, final
 
 from operad.errors import GradientError
 from operad.graph.ir import Entry, Node, OpNode, Variable, depth_first, topological_order
-from operad.graph.primitives import GradAdd, ZerosLike
+from operad.graph.primitives import GradAdd, OnesLike, ZerosLike
 from operad.graph.signature import Answers
 from operad.operator import Gradient, OperatorProperty
 
@@ -87,6 +87,11 @@ def _with_heads(op: OperatorProperty, wanted: tuple[bool, ...]) -> tuple[Gradien
         return None, ()
     found = Gradient(op, wanted)
     return found, tuple([index for kind, index in found.reads if kind == "out_grad"])
+
+
+def ones_like(entry: Entry) -> Entry:
+    """The head gradient of an output whose elements are summed."""
+    return _primitive(_ONES_LIKE, entry, [entry])
 
 
 @final
@@ -170,6 +175,12 @@ class _GradientPass:
             self._require_head(entry)
         if heads and not any(entry in self._terms for entry in heads):
             return  # nothing flows in, so nothing flows out
+        if isinstance(node.op, Gradient) and not node.op.reads_heads and self._is_reached(node):
+            raise GradientError(
+                f"cannot differentiate {node.name!r}: the gradient of {node.op.of.name} does not read the "
+                "gradient of the output, so it is no derivative that could have one; where only its values "
+                "are wanted, bind with grad_req='null'"
+            )
         op = demand.op
         if op is not None:
             if node.adds_to:
@@ -191,6 +202,9 @@ class _GradientPass:
                 else:
                     self._terms.setdefault(node.inputs[index], []).append(Entry(backward, place))
         self._reached.update(demand.below)
+
+    def _is_reached(self, node: Node) -> bool:
+        return any(Entry(node, index) in self._terms for index in range(node.num_outputs))
 
     def _sums(self, node: OpNode, demand: _Demand) -> dict[int, Entry]:
         """The sums that gradients of `node` are added to, by the argument's index."""
@@ -244,6 +258,7 @@ class _GradientPass:
 
 
 _ZEROS_LIKE: Final = ZerosLike()
+_ONES_LIKE: Final = OnesLike()
 
 
 @cache

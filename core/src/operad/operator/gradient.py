@@ -60,6 +60,11 @@ class Gradient(OperatorProperty):
         """What each of the arguments is whose values are read."""
         return tuple(self.of.backward_dependency(self.wanted))
 
+    @property
+    def reads_heads(self) -> bool:
+        """Whether it reads gradients of the outputs, as all but those of losses do."""
+        return any(kind == "out_grad" for kind, _ in self.reads)
+
     @cached_property
     def entries(self) -> tuple[BackwardEntry, ...]:
         """What each of the arguments is."""
@@ -239,8 +244,9 @@ class Gradient(OperatorProperty):
             return self.of.gradient_operator(ctx, shapes, types, self.wanted)
         except OperadError as error:
             raise GradientError(
-                f"the gradient of {self.of.name} cannot be differentiated: {error}; its author can find out "
-                "how to change that in docs/authoring/gradients-of-gradients.md"
+                f"the gradient of {self.of.name} cannot be differentiated: {error}; where only its values "
+                "are wanted, bind with grad_req='null'; its author can find out how to change that in "
+                "docs/authoring/gradients-of-gradients.md"
             ) from error
 
     def _differentiated(

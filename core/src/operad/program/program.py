@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, final
 
 from operad.context import Context
+from operad.errors import GradientError
 from operad.first_use import cached_property
 from operad.graph import (
     Answers,
@@ -183,7 +184,10 @@ class Program:
                 shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
                 ctx = self.contexts[step]
                 key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+                try:
+                    found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+                except GradientError as error:
+                    raise GradientError(f"bind: {node.name!r}: {error}") from error
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:

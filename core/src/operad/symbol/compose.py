@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any
 
 from operad.errors import ArgumentError, BindError
-from operad.graph import Entry, Graph, Node, OpNode, Variable
+from operad.graph import Entry, Graph, GraphPrimitive, Node, OpNode, Variable
 from operad.graph.ir import topological_order
-from operad.operator import OperatorProperty
+from operad.operator import Gradient, OperatorProperty
 from operad.symbol import attribute
 from operad.symbol.name import NameManager
 
@@ -113,7 +113,8 @@ def copied(outputs: Sequence[Entry]) -> list[Entry]:
 def with_distinct_names(graph: Graph) -> Graph:
     """The graph, in which no two variables and no two operators have one name.
 
-    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given.
+    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given unless
+    nobody named them: the nodes of gradients.
     """
     operators = _second_names(graph.op_nodes)
     variables = _second_names([node for node in graph.nodes if isinstance(node, Variable)])
@@ -153,11 +154,12 @@ def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:
         if node.name in seen:
             found[node] = next(name for i in count(1) if (name := f"{node.name}_{i}") not in taken)
             taken.add(found[node])
-            warnings.warn(
-                f"two nodes are called {node.name!r}; the later one is listed and saved as {found[node]!r}, "
-                "give it a name of its own",
-                stacklevel=4,
-            )
+            if not (isinstance(node, OpNode) and isinstance(node.op, Gradient | GraphPrimitive)):
+                warnings.warn(
+                    f"two nodes are called {node.name!r}; the later one is listed and saved as "
+                    f"{found[node]!r}, give it a name of its own",
+                    stacklevel=4,
+                )
         seen.add(node.name)
     return found
 
