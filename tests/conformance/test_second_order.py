@@ -90,4 +90,4 @@ def test_symbols_have_the_gradients_of_gradients_that_are_recorded_bit_by_bit():
                 what = f"{name}: gradient {order}"
                 np.testing.assert_array_equal(one.asnumpy(), other.asnumpy(), err_msg=what)
         compared += 1
-    assert compared > 200
+    assert compared > 150

@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.graph import networks
-from core.tests.graph.operators import Add, Centre, Dense, Tanh, apply, evaluate, gradient_nodes, var
+from core.tests.graph.operators import (
+    Add,
+    AddConst,
+    Centre,
+    Dense,
+    Tanh,
+    apply,
+    evaluate,
+    gradient_nodes,
+    var,
+)
 from operad.context import cpu
 from operad.errors import ContextError
 from operad.graph import (
@@ -21,6 +31,7 @@ from operad.graph import (
     infer_shapes,
     infer_types,
     place,
+    values_read,
 )
 
 GROUPS = {"left": cpu(1), "right": cpu(2)}
@@ -100,7 +111,7 @@ def test_gradients_run_where_their_operators_do():
     }
     for node in backward:
         assert node.companion in placed.nodes
-        assert all(contexts[entry.node] is contexts[node] for entry in node.inputs)
+        assert all(contexts[entry.node] is contexts[node] for entry in values_read(node))
 
 
 def test_a_graph_of_gradients_alone_is_placed_like_a_whole_one():
@@ -136,7 +147,7 @@ def test_a_placed_graph_computes_the_same_with_every_input_on_its_own_context(ne
     placed, contexts = placed_by_node(network.graph, cpu(0), GROUPS)
     for node in placed.nodes:
         if not (isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy)):
-            assert all(contexts[entry.node] is contexts[node] for entry in node.inputs)
+            assert all(contexts[entry.node] is contexts[node] for entry in values_read(node))
     values = network.values()
     shapes = infer_shapes(placed, {name: value.shape for name, value in values.items()})
     types = infer_types(placed, {name: value.dtype for name, value in values.items()})
@@ -170,3 +181,13 @@ def test_variables_stay_the_same_objects():
     placed, _ = place(Graph([out]), cpu(0), GROUPS)
     assert Entry(placed.arguments[0]) == x
     assert all(isinstance(node, Variable) for node in placed.arguments)
+
+
+def test_an_input_of_which_only_the_shape_counts_is_not_copied():
+    x = var("x", __ctx_group__="left")
+    (grad,) = gradient([apply(AddConst, "plus", x, attrs=group("right"))], [var("head")], [x])
+    placed, contexts = placed_by_node(Graph([grad]), cpu(0), GROUPS)
+    (node,) = gradient_nodes(placed)
+    assert contexts[node] is cpu(2)
+    assert [entry.name for entry in node.inputs] == ["head", "x"]
+    assert not copies(placed)

@@ -4,18 +4,18 @@ Two sweeps. The first, from inputs to outputs, decides which nodes matter: for e
 the arguments whose gradient somebody will use, and so the entries its backward will read. An
 argument's gradient is used if it is asked for, or if the backward of its producer reads it; that of
 a loss does not, so nothing is computed above a loss for its sake. The second sweep, from outputs to
-inputs, makes the backward nodes and sums the gradients that meet.
+inputs, makes the nodes that compute gradients and sums the gradients that meet.
 
-What leads to no wanted entry gets no backward node, and neither does a node to which no gradient
+What leads to no wanted entry gets no such node, and neither does a node to which no gradient
 flows. No gradient flows through arguments that the operator calls not differentiable; what no gradient
 reaches has a gradient of zeros.
 
 Sums. Gradients of one entry are added in the order in which the second sweep meets its readers, that of
 the last reader first: `((g1 + g2) + g3) + ...`; a head gradient comes before them all. The gradients of
-an entry with one or two readers are added by one node. From three on each backward node adds its own to
+an entry with one or two readers are added by one node. From three on each of their nodes adds its own to
 the sum of those before it, in the sum's memory (`OpNode.adds_to`): otherwise an unrolled network
 would hold one gradient per use of a weight until all of them are added. What this costs is that the
-backward nodes of one entry's readers run one after another. Symbols get one node that adds them all, since
+nodes of one entry's gradients run one after another. Symbols get one node that adds them all, since
 they may read every entry.
 
 Source: Gradient, nnvm/src/pass/gradient.cc. Differs: a node that no gradient reaches is pruned
@@ -109,7 +109,7 @@ class _GradientPass:
         self._targets = set(wrt)
         self._leads = {entry.node for entry in wrt}  # the nodes on the ways to `wrt`
         self._demands: dict[Node, _Demand] = {}
-        self._readers: Counter[Entry] = Counter()  # backward nodes that will give a gradient of the entry
+        self._readers: Counter[Entry] = Counter()  # nodes that will give a gradient of the entry
         self._flags: Answers[list[bool]] = Answers()
         # Nodes that act alike share a gradient, so that whoever asks it something asks once.
         self._operators: Answers[tuple[Gradient | None, tuple[int, ...]]] = Answers()

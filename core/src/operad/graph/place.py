@@ -4,6 +4,8 @@ An operator node runs on the context that its `__ctx_group__` attribute is mappe
 default. A gradient runs where the node does that it is the gradient of, and the graph's own primitives
 beside their first input. A variable without a group lives where it is first read.
 
+An input of which a node only sees shape and type is not copied.
+
 Source: AssignContext, src/executor/graph_executor.cc. Differs: copies are made once for each value
 and target context, whoever reads them.
 """
@@ -101,7 +103,9 @@ def insert_copies(
                 )
         if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy):
             return None
-        moved = rebuilt(node, [on(entry, ctx) for entry in node.inputs])
+        read = node.of_read(range(len(node.inputs)))
+        pairs = enumerate(node.inputs)
+        moved = rebuilt(node, [on(entry, ctx) if number in read else entry for number, entry in pairs])
         now[moved] = ctx
         return None if moved is node else [Entry(moved, index) for index in range(node.num_outputs)]
 
