@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from core.tests.simple import OGRAD, OUT, Gradient, simple
+from operad import operator
 from operad.context import cpu
 from operad.errors import ShapeError
-from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph import Entry, Graph, OpNode, Variable
 from operad.operator import (
     Kernel,
     OpContext,
@@ -219,29 +220,26 @@ def ones_like_heads(outputs):
     return [var(f"head{i}") for i in range(len(outputs))]
 
 
-def node_call(node: Node, shapes, types):
+def node_call(node: OpNode, shapes, types):
     """`call(read, write, request)` runs one node, given functions from entries to arrays."""
-    forward = node.forward if isinstance(node, BackwardNode) else node
-    ins = [shapes.of(entry) for entry in forward.args]
+    ins = [shapes.of(entry) for entry in node.args]
     assert all(map(is_known, ins))
-    operator = forward.op.create_operator(cpu(), ins, [types.of(entry) for entry in forward.args])
+    made = node.op.create_operator(cpu(), ins, [types.of(entry) for entry in node.args])
     op_ctx = OpContext(cpu(), is_train=True)
 
     def call(read, write, request):
         outs = [Entry(node, i) for i in range(node.num_outputs)]
         req = [request(entry) for entry in outs]
         targets = [None if r is OpReq.NULL else write(entry) for entry, r in zip(outs, req, strict=True)]
-        if isinstance(node, OpNode):
-            operator.forward(op_ctx, [read(e) for e in node.args], req, targets, [read(e) for e in node.aux])
-            return
-        given = {"out_grad": [None] * forward.num_outputs, "in_data": [None] * len(forward.args),
-                 "out_data": [None] * forward.num_outputs}  # fmt: skip
-        for entry, (kind, index) in zip(node.inputs, node.reads, strict=False):
-            given[kind][index] = read(entry)
-        aux = [read(e) for e in forward.aux]
-        operator.backward(op_ctx, given["out_grad"], given["in_data"], given["out_data"], req, targets, aux)
+        ins = [read(entry) for entry in node.args[: node.num_read]] + [None] * node.op.num_unread
+        made.forward(op_ctx, ins, req, targets, [read(entry) for entry in node.aux])
 
     return call
+
+
+def gradient_nodes(graph):
+    """The nodes that compute gradients."""
+    return [node for node in graph.op_nodes if isinstance(node.op, operator.Gradient)]
 
 
 def evaluate(graph: Graph, shapes, types, values):
@@ -255,10 +253,7 @@ def evaluate(graph: Graph, shapes, types, values):
         return arrays.setdefault(entry, np.full(shapes.of(entry), np.nan, types.of(entry)))
 
     def request(entry):
-        if isinstance(entry.node, BackwardNode) and entry.index in entry.node.adds_to:
-            return OpReq.ADD
-        wanted = not isinstance(entry.node, BackwardNode) or entry.node.wanted[entry.index]
-        return OpReq.WRITE if wanted else OpReq.NULL
+        return OpReq.ADD if entry.index in entry.node.adds_to else OpReq.WRITE
 
     for node in graph.nodes:
         if not isinstance(node, Variable):

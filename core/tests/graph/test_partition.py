@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.tests.graph.operators import Dense, apply, var
+from core.tests.graph.operators import Dense, apply, gradient_nodes, var
 from operad.context import cpu
-from operad.graph import BackwardNode, Graph, gradient, infer_shapes
+from operad.graph import Graph, gradient, infer_shapes
 from operad.graph.partition import assign_partitions, node_costs
 from operad.operator import Cost
 
@@ -28,7 +28,7 @@ def test_a_backward_costs_a_product_for_each_gradient_that_is_wanted(wanted, pro
     out = apply(Counted, "fc", *arguments.values(), hidden=3)
     graph = Graph([out, *gradient([out], [var("head")], [arguments[name] for name in wanted])])
     costs = node_costs(graph, infer_shapes(graph, {"x": (4, 5), "head": (4, 3)}))
-    (backward,) = [node for node in graph.nodes if isinstance(node, BackwardNode)]
+    (backward,) = gradient_nodes(graph)
     assert costs[graph.node_ids[out.node]] == FORWARD
     assert costs[graph.node_ids[backward]] == Cost(14.0, products * FORWARD.flops)
 

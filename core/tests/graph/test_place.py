@@ -8,11 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.graph import networks
-from core.tests.graph.operators import Add, Centre, Dense, Tanh, apply, evaluate, var
+from core.tests.graph.operators import (
+    Add,
+    AddConst,
+    Centre,
+    Dense,
+    Tanh,
+    apply,
+    evaluate,
+    gradient_nodes,
+    var,
+)
 from operad.context import cpu
 from operad.errors import ContextError
 from operad.graph import (
-    BackwardNode,
     CrossDeviceCopy,
     Entry,
     Graph,
@@ -22,6 +31,7 @@ from operad.graph import (
     infer_shapes,
     infer_types,
     place,
+    values_read,
 )
 
 GROUPS = {"left": cpu(1), "right": cpu(2)}
@@ -90,25 +100,25 @@ def test_a_value_is_copied_once_for_each_context_that_reads_it():
     assert [node.name for node in copies(placed)] == ["x_on_cpu2", "x_on_cpu0"]
 
 
-def test_backward_nodes_run_where_their_forward_nodes_do():
+def test_gradients_run_where_their_operators_do():
     x, _, out = two_devices()
     grads = gradient([out], [var("head")], [x])
     placed, contexts = placed_by_node(Graph([out, *grads]), cpu(0), GROUPS)
-    backward = [node for node in placed.nodes if isinstance(node, BackwardNode)]
+    backward = gradient_nodes(placed)
     assert {node.name: contexts[node] for node in backward} == {
         "left_backward": cpu(1),
         "right_backward": cpu(2),
     }
     for node in backward:
-        assert node.forward in placed.nodes
-        assert all(contexts[entry.node] is contexts[node] for entry in node.inputs)
+        assert node.companion in placed.nodes
+        assert all(contexts[entry.node] is contexts[node] for entry in values_read(node))
 
 
 def test_a_graph_of_gradients_alone_is_placed_like_a_whole_one():
     x, _, out = two_devices()
     placed, contexts = placed_by_node(Graph(gradient([out], [var("head")], [x])), cpu(0), GROUPS)
-    backward = next(node for node in placed.nodes if isinstance(node, BackwardNode))
-    assert contexts[backward] is contexts[backward.forward]
+    backward = {node.name: contexts[node] for node in gradient_nodes(placed)}
+    assert backward == {"left_backward": cpu(1), "right_backward": cpu(2)}
     assert set(placed.nodes) <= set(contexts)
 
 
@@ -137,7 +147,7 @@ def test_a_placed_graph_computes_the_same_with_every_input_on_its_own_context(ne
     placed, contexts = placed_by_node(network.graph, cpu(0), GROUPS)
     for node in placed.nodes:
         if not (isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy)):
-            assert all(contexts[entry.node] is contexts[node] for entry in node.inputs)
+            assert all(contexts[entry.node] is contexts[node] for entry in values_read(node))
     values = network.values()
     shapes = infer_shapes(placed, {name: value.shape for name, value in values.items()})
     types = infer_types(placed, {name: value.dtype for name, value in values.items()})
@@ -171,3 +181,13 @@ def test_variables_stay_the_same_objects():
     placed, _ = place(Graph([out]), cpu(0), GROUPS)
     assert Entry(placed.arguments[0]) == x
     assert all(isinstance(node, Variable) for node in placed.arguments)
+
+
+def test_an_input_of_which_only_the_shape_counts_is_not_copied():
+    x = var("x", __ctx_group__="left")
+    (grad,) = gradient([apply(AddConst, "plus", x, attrs=group("right"))], [var("head")], [x])
+    placed, contexts = placed_by_node(Graph([grad]), cpu(0), GROUPS)
+    (node,) = gradient_nodes(placed)
+    assert contexts[node] is cpu(2)
+    assert [entry.name for entry in node.inputs] == ["head", "x"]
+    assert not copies(placed)

@@ -12,7 +12,8 @@ import threadpoolctl  # noqa: F401 - as above
 from core.tests.operators import installed
 from operad import autograd, nd, registry, sym
 from operad.errors import GraphError
-from operad.graph import BackwardNode, pass_list
+from operad.graph import pass_list
+from operad.operator import Gradient
 
 MERGING = """
 from operad.graph import Entry, GraphPrimitive, OpNode, Pass, rewrite
@@ -94,9 +95,9 @@ def run():
         array[:] = rng.uniform(-1, 1, 5)
     exe.forward(is_train=True)
     exe.backward(nd.array(rng.uniform(-1, 1, 5)))
-    nodes = exe.memory_plan.schedule.graph.nodes
-    backward = sum(isinstance(node, BackwardNode) for node in nodes)
-    operators = len(exe.memory_plan.schedule.graph.op_nodes)
+    nodes = exe.memory_plan.schedule.graph.op_nodes
+    backward = sum(isinstance(node.op, Gradient) for node in nodes)
+    operators = len(nodes) - backward
     return [array.asnumpy() for array in (*exe.outputs, *exe.grad_arrays)], operators, backward
 
 
@@ -243,7 +244,8 @@ def test_an_executor_says_what_each_pass_did(plugins):
 
 
 RECORDED = """
-from operad.graph import BackwardNode, Entry, Graph, GradAdd, OpNode, Pass, rewrite
+from operad.graph import Entry, Graph, GradAdd, OpNode, Pass, rewrite
+from operad.operator import Gradient
 seen = []
 
 def look(graph, facts):
@@ -255,11 +257,10 @@ def look(graph, facts):
 
 def copy(graph, facts):
     def visit(old, new):
-        if not isinstance(new, BackwardNode):
+        if not isinstance(new.op, Gradient):
             return None
         entries = [Entry(new, i) for i in range(new.num_outputs)]
-        copies = [Entry(OpNode(GradAdd(num_args=1), new.name + "_copy", [entry])) for entry in entries]
-        return [copy if wanted else entry for copy, entry, wanted in zip(copies, entries, new.wanted)]
+        return [Entry(OpNode(GradAdd(num_args=1), new.name + "_copy", [entry])) for entry in entries]
     return rewrite(graph, visit), {}
 
 def meddle(graph, facts):

@@ -25,17 +25,14 @@ from operad.graph import (
     REQUESTS,
     SCHEDULE,
     TRAINING,
-    BackwardNode,
     Entry,
     Graph,
-    GraphPrimitive,
     Node,
     OpNode,
     Pass,
-    ShapeTable,
-    TypeTable,
     Variable,
     estimated_bytes,
+    extended,
     gradient,
     insert_copies,
     passes_of,
@@ -51,10 +48,9 @@ from operad.imperative import (
     TapeNode,
     copy_into,
     execute,
-    spec_of,
     version_of,
 )
-from operad.operator import OperatorProperty, OpReq
+from operad.operator import OpReq
 from operad.program import Binding, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256
@@ -133,24 +129,14 @@ class _Recorded:
         return Graph([*graph.outputs, *found], graph.computed), {}
 
     def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
-        """Nothing is left to find out: gradients are like what they are the gradients of."""
-        specs: list[Spec] = []
-        for node, inputs in zip(graph.nodes, graph.input_ids, strict=True):
-            if isinstance(node, BackwardNode):
-                args = graph.input_ids[graph.node_ids[node.forward]]
-                specs += [specs[entry] for entry in args[: node.num_outputs]]
-            elif isinstance(node, Variable):
-                specs.append(self._specs[node.name])
-            elif (found := self._out_specs.get(node)) is not None:
-                specs += found
-            else:
-                assert isinstance(node, OpNode)
-                specs += _inferred(node.op, [specs[entry] for entry in inputs])
-        shapes = ShapeTable(graph, [spec.shape for spec in specs], is_complete=True)
-        return graph, {
-            "shapes": shapes,
-            "types": TypeTable(graph, [spec.dtype for spec in specs], is_complete=True),
-        }
+        """Nothing is left to find out about what was recorded, and the rest follows from it."""
+        known: dict[Node, Sequence[Spec]] = {**self._out_specs}
+        for node in graph.nodes:
+            if isinstance(node, Variable):
+                known[node] = (self._specs[node.name],)
+        return graph, extended(
+            graph, {node: [(spec.shape, spec.dtype) for spec in specs] for node, specs in known.items()}
+        )
 
     def _find_contexts(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         return graph, {"contexts": list(self._contexts_of(graph).values())}
@@ -172,8 +158,8 @@ class _Recorded:
     def _context(self, node: Node, contexts: Mapping[Node, Context]) -> Context:
         if isinstance(node, Variable):
             return self._specs[node.name].ctx
-        if isinstance(node, BackwardNode):
-            return contexts[node.forward]
+        if isinstance(node, OpNode) and node.companion is not None:
+            return contexts[node.companion]
         specs = self._out_specs.get(node)
         return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
@@ -194,15 +180,6 @@ class _Recorded:
         for entry, request in zip(graph.outputs[count:], self._requests, strict=True):
             requests[entry] = REQUESTS[request]
         return requests
-
-
-def _inferred(op: OperatorProperty, ins: Sequence[Spec]) -> list[Spec]:
-    """The outputs of an operator that a pass inserted."""
-    if isinstance(op, GraphPrimitive):
-        return [ins[0]]
-    _, shapes, _ = op.infer_shape([spec.shape for spec in ins])
-    _, types, _ = op.infer_type([spec.dtype for spec in ins])
-    return [spec_of(shape, dtype, ins[0].ctx) for shape, dtype in zip(shapes, types, strict=True)]
 
 
 def _spec_of(entry: TapeEntry) -> Spec:
@@ -230,7 +207,7 @@ class BackwardProgram:
         steps = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._codes = codes(program, program.backward)
         nodes = program.graph.nodes
-        read = {program.forward_step(s) for s in program.backward if isinstance(nodes[s], BackwardNode)}
+        read = {program.operator_step(s) for s in program.backward if isinstance(nodes[s], OpNode)}
         self._read = [number for number, step in enumerate(steps) if step in read]
         self._steps = [steps[number] for number in self._read]
         self._saved: list[int] = []  # the entries of what the nodes read kept
@@ -248,7 +225,8 @@ class BackwardProgram:
         kept = {*self._saved, *self._aux, *self._heads}
         for step in program.backward:
             node = program.graph.nodes[step]
-            for entry, number in zip(values_read(node), program.graph.input_ids[step], strict=False):
+            numbers = node.of_read(program.graph.input_ids[step])
+            for entry, number in zip(values_read(node), numbers, strict=True):
                 if number < first and number not in kept:
                     raise GraphError(
                         f"backward: {node.name!r} reads {entry.name!r}, of which the tape "
@@ -264,7 +242,7 @@ class BackwardProgram:
         self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
         applied = graph.nodes[step]
         assert isinstance(applied, OpNode)
-        self._aux += inputs[applied.num_args :]
+        self._aux += applied.of_states(inputs)
 
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool

@@ -179,7 +179,7 @@ class Executor(registry.Extensible):
             `outputs`.
         Raises:
             ArgumentError: A name is not an argument.
-            BindError: A value has another shape.
+            BindError: A value has another shape, or the outputs need a training run.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
         self._single_user.call("forward", self._run_forward, is_train, arrays)
@@ -192,6 +192,11 @@ class Executor(registry.Extensible):
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             set_values(f"forward: {name!r}", self.arg_dict[name], value)
+        if not is_train and (hidden := self._program.hidden_read_by_forward) is not None:
+            raise BindError(
+                f"forward: a gradient that the outputs need reads {hidden!r}, which forward computes only in "
+                "training; call forward(is_train=True)"
+            )
         self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
         self._binding.take_ownership()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from operad import registry
 from operad.engine import Var
-from operad.graph import BackwardNode, Entry, OpNode, Variable
+from operad.graph import Entry, OpNode, Variable
 from operad.ndarray import NDArray
 from operad.program import Binding, codes, segments
 
@@ -31,7 +31,7 @@ def run_monitored(
     for segment in segments(binding, codes(binding.program, steps, by_node=True), started):
         (step,) = segment.steps
         node = graph.nodes[step]
-        assert isinstance(node, (OpNode, BackwardNode))
+        assert isinstance(node, OpNode)
         if monitor_all:
             for name, entry in _named_inputs(node):
                 callback(name, _array(binding, graph.entry_id(entry)))
@@ -40,7 +40,9 @@ def run_monitored(
         outputs = [_array(binding, entry) for entry in written]
         for number, array in zip(written, outputs, strict=True):
             callback(graph.entries[number].name, array)
-        registry.hooks().operator_run(name=node.name, operator=node.op.name, outputs=outputs)
+        registry.hooks().operator_run(
+            name=node.name, operator=(node.companion or node).op.name, outputs=outputs
+        )
 
 
 def _array(binding: Binding, entry: int) -> NDArray:
@@ -51,10 +53,11 @@ def _array(binding: Binding, entry: int) -> NDArray:
     return bound
 
 
-def _named_inputs(node: OpNode | BackwardNode) -> list[tuple[str, Entry]]:
+def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
     """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
-    if not isinstance(node, OpNode):
-        return [(entry.name, entry) for entry in node.inputs]
+    if node.companion is not None:
+        read = [*node.inputs[: node.num_read], *node.of_sums(node.inputs)]
+        return [(entry.name, entry) for entry in read]
     arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
     found: dict[tuple[str, Entry], None] = {}
     for argument, entry in zip(arguments, node.inputs, strict=True):

@@ -12,12 +12,13 @@ from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
 from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
+from operad.graph.gradient import ones_like as ones_like
 from operad.graph.infer import ShapeTable as ShapeTable
 from operad.graph.infer import TypeTable as TypeTable
+from operad.graph.infer import extended as extended
 from operad.graph.infer import infer_shapes as infer_shapes
 from operad.graph.infer import infer_types as infer_types
 from operad.graph.ir import KNOWN_ATTRIBUTES as KNOWN_ATTRIBUTES
-from operad.graph.ir import BackwardNode as BackwardNode
 from operad.graph.ir import Entry as Entry
 from operad.graph.ir import Graph as Graph
 from operad.graph.ir import Node as Node
@@ -50,11 +51,11 @@ from operad.graph.plugin_passes import passes_of as passes_of
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
+from operad.graph.primitives import OnesLike as OnesLike
 from operad.graph.primitives import ZerosLike as ZerosLike
 from operad.graph.repeat import Repetition as Repetition
 from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
-from operad.graph.schedule import reads_values as reads_values
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Answers as Answers
 from operad.graph.verify import check_plan as check_plan

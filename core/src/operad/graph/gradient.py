@@ -1,21 +1,22 @@
-"""The gradient pass: backward nodes for a graph.
+"""The gradient pass: nodes that compute gradients of a graph.
 
 Two sweeps. The first, from inputs to outputs, decides which nodes matter: for each operator node,
 the arguments whose gradient somebody will use, and so the entries its backward will read. An
 argument's gradient is used if it is asked for, or if the backward of its producer reads it; that of
 a loss does not, so nothing is computed above a loss for its sake. The second sweep, from outputs to
-inputs, makes the backward nodes and sums the gradients that meet.
+inputs, makes the nodes that compute gradients and sums the gradients that meet.
 
-What leads to no wanted entry gets no backward node, and neither does a node to which no gradient
+What leads to no wanted entry gets no such node, and neither does a node to which no gradient
 flows. No gradient flows through arguments that the operator calls not differentiable; what no gradient
 reaches has a gradient of zeros.
 
 Sums. Gradients of one entry are added in the order in which the second sweep meets its readers, that of
 the last reader first: `((g1 + g2) + g3) + ...`; a head gradient comes before them all. The gradients of
-an entry with one or two readers are added by one node. From three on each backward node adds its own to
-the sum of those before it, in the sum's memory (`BackwardNode.adds_to`): otherwise an unrolled network
+an entry with one or two readers are added by one node. From three on each of their nodes adds its own to
+the sum of those before it, in the sum's memory (`OpNode.adds_to`): otherwise an unrolled network
 would hold one gradient per use of a weight until all of them are added. What this costs is that the
-backward nodes of one entry's readers run one after another.
+nodes of one entry's gradients run one after another. Symbols get one node that adds them all, since
+they may read every entry.
 
 Source: Gradient, nnvm/src/pass/gradient.cc. Differs: a node that no gradient reaches is pruned
 rather than fed zeros, also if it is a loss (a loss under `BlockGrad` sends nothing down).
@@ -29,10 +30,10 @@ from functools import cache
 from typing import Final, NamedTuple, final
 
 from operad.errors import GradientError
-from operad.graph.ir import BackwardNode, Entry, Node, OpNode, Variable, depth_first, topological_order
-from operad.graph.primitives import GradAdd, ZerosLike
+from operad.graph.ir import Entry, Node, OpNode, Variable, depth_first, topological_order
+from operad.graph.primitives import GradAdd, OnesLike, ZerosLike
 from operad.graph.signature import Answers
-from operad.operator import BackwardEntry, OperatorProperty
+from operad.operator import Gradient, OperatorProperty
 
 MAX_SUM_READERS: Final = 2
 """The gradients of an entry with more readers are added in the memory of the sum."""
@@ -43,6 +44,7 @@ def gradient(
     head_grads: Sequence[Entry | None],
     wrt: Sequence[Entry],
     order: Iterable[Node] | None = None,
+    adds_in_place: bool = True,
 ) -> list[Entry]:
     """The gradients of `outputs`, weighted with `head_grads` and summed, with respect to `wrt`.
 
@@ -56,13 +58,12 @@ def gradient(
             loss), or where nothing wanted lies below.
         wrt: Entries whose gradients are wanted; variables or others.
         order: The nodes of `outputs` in topological order, where the caller has it.
+        adds_in_place: Whether gradients of many readers are added to a sum in its memory.
     Raises:
-        GradientError: A head gradient that is needed is None, or the way to a wanted entry leads
-            through a backward node (a gradient of a gradient).
+        GradientError: A head gradient that is needed is None, or a node on the way adds to a sum in place.
     """
-    return _GradientPass(
-        outputs, head_grads, wrt, topological_order(outputs) if order is None else order
-    ).run()
+    nodes = topological_order(outputs) if order is None else order
+    return _GradientPass(outputs, head_grads, wrt, nodes, adds_in_place).run()
 
 
 class _Demand(NamedTuple):
@@ -70,22 +71,27 @@ class _Demand(NamedTuple):
 
     Attributes:
         wanted: One flag per argument: whether somebody will use its gradient.
-        reads: What its backward then reads; empty if no gradient is wanted.
-        heads: The outputs whose gradients are among them.
+        op: What computes these gradients; None if none is wanted.
+        heads: The outputs whose gradients it reads.
         below: The producers of arguments that gradients go down to.
     """
 
     wanted: tuple[bool, ...]
-    reads: tuple[BackwardEntry, ...]
+    op: Gradient | None
     heads: tuple[int, ...]
     below: tuple[Node, ...]
 
 
-def _read_with_heads(
-    op: OperatorProperty, wanted: tuple[bool, ...]
-) -> tuple[tuple[BackwardEntry, ...], tuple[int, ...]]:
-    reads = tuple(op.backward_dependency(wanted)) if True in wanted else ()
-    return reads, tuple([index for kind, index in reads if kind == "out_grad"])
+def _with_heads(op: OperatorProperty, wanted: tuple[bool, ...]) -> tuple[Gradient | None, tuple[int, ...]]:
+    if True not in wanted:
+        return None, ()
+    found = Gradient(op, wanted)
+    return found, tuple([index for kind, index in found.reads if kind == "out_grad"])
+
+
+def ones_like(entry: Entry) -> Entry:
+    """The head gradient of an output whose elements are summed."""
+    return _primitive(_ONES_LIKE, entry, [entry])
 
 
 @final
@@ -96,21 +102,20 @@ class _GradientPass:
         head_grads: Sequence[Entry | None],
         wrt: Sequence[Entry],
         order: Iterable[Node],
+        adds_in_place: bool,
     ) -> None:
         self._wrt = wrt
+        self._adds_in_place = adds_in_place
         self._targets = set(wrt)
         self._leads = {entry.node for entry in wrt}  # the nodes on the ways to `wrt`
-        self._second_order: set[Node] = set()  # the backward nodes among them
         self._demands: dict[Node, _Demand] = {}
-        self._readers: Counter[Entry] = Counter()  # backward nodes that will give a gradient of the entry
+        self._readers: Counter[Entry] = Counter()  # nodes that will give a gradient of the entry
         self._flags: Answers[list[bool]] = Answers()
-        self._reads: Answers[tuple[tuple[BackwardEntry, ...], tuple[int, ...]]] = Answers()
+        # Nodes that act alike share a gradient, so that whoever asks it something asks once.
+        self._operators: Answers[tuple[Gradient | None, tuple[int, ...]]] = Answers()
         for node in order:
             if isinstance(node, OpNode):
                 self._ask(node)
-            elif isinstance(node, BackwardNode) and any(entry.node in self._leads for entry in node.inputs):
-                self._second_order.add(node)
-                self._leads.add(node)
         # Along the ways gradients flow and no others, so that what lies beside them (constants of a
         # recorded program, say) cannot change the order in which gradients are summed.
         self._order = depth_first(outputs, self._below)
@@ -138,15 +143,15 @@ class _GradientPass:
             used = [entry if entry is not None and self._is_used(entry) else None for entry in flows]
             self._readers.update([entry for entry in used if entry is not None])
             wanted = tuple([entry is not None for entry in used])
-            read = self._reads.get((node.signature, wanted), _read_with_heads, node.op, wanted)
-            self._demands[node] = _Demand(wanted, *read, below)
+            found = self._operators.get((node.signature, wanted), _with_heads, node.op, wanted)
+            self._demands[node] = _Demand(wanted, *found, below)
             self._leads.add(node)
 
     def _is_used(self, entry: Entry) -> bool:
         demand = self._demands.get(entry[0])
         if demand is not None and entry[1] in demand.heads:
             return True
-        return entry in self._targets or entry[0] in self._second_order
+        return entry in self._targets
 
     def _below(self, node: Node) -> tuple[Node, ...]:
         demand = self._demands.get(node)
@@ -156,11 +161,6 @@ class _GradientPass:
         for node in reversed(self._order):
             if node not in self._reached:
                 continue
-            if node in self._second_order:
-                raise GradientError(
-                    f"cannot differentiate through {node.name!r}: it is itself a gradient, and graphs are "
-                    "differentiated once; record the operators and use autograd.grad(create_graph=True)"
-                )
             demand = self._demands.get(node)
             if demand is not None:
                 assert isinstance(node, OpNode)
@@ -175,21 +175,42 @@ class _GradientPass:
             self._require_head(entry)
         if heads and not any(entry in self._terms for entry in heads):
             return  # nothing flows in, so nothing flows out
-        if True in demand.wanted:
-            inputs = [self._resolve(node, kind, index) for kind, index in demand.reads]
+        if isinstance(node.op, Gradient) and not node.op.reads_heads and self._is_reached(node):
+            raise GradientError(
+                f"cannot differentiate {node.name!r}: the gradient of {node.op.of.name} does not read the "
+                "gradient of the output, so it is no derivative that could have one; where only its values "
+                "are wanted, bind with grad_req='null'"
+            )
+        op = demand.op
+        if op is not None:
+            if node.adds_to:
+                raise GradientError(
+                    f"cannot differentiate {node.name!r}: it adds to a sum in the memory of that; "
+                    "Symbol.gradient makes gradients that do not"
+                )
+            inputs = [self._resolve(node, kind, index) for kind, index in op.entries]
             sums = self._sums(node, demand)
-            backward = BackwardNode(node, demand.reads, demand.wanted, [*inputs, *sums.values()], tuple(sums))
+            adds_to = [op.targets.index(index) for index in sums]
+            inputs += [*node.aux, *sums.values()]
+            backward = OpNode(op, f"{node.name}_backward", inputs, node.attrs, node, adds_to)
+            if op.is_stateful:
+                backward.control_deps = [node]  # which leaves in the operator what this needs
             self._taken.update(backward.inputs)
-            for index, wanted in enumerate(demand.wanted):
+            for place, index in enumerate(op.targets):
                 if index in sums:
-                    self._terms[node.inputs[index]] = [Entry(backward, index)]
-                elif wanted:
-                    self._terms.setdefault(node.inputs[index], []).append(Entry(backward, index))
+                    self._terms[node.inputs[index]] = [Entry(backward, place)]
+                else:
+                    self._terms.setdefault(node.inputs[index], []).append(Entry(backward, place))
         self._reached.update(demand.below)
+
+    def _is_reached(self, node: Node) -> bool:
+        return any(Entry(node, index) in self._terms for index in range(node.num_outputs))
 
     def _sums(self, node: OpNode, demand: _Demand) -> dict[int, Entry]:
         """The sums that gradients of `node` are added to, by the argument's index."""
         sums: dict[int, Entry] = {}
+        if not self._adds_in_place:
+            return sums
         for index, wanted in enumerate(demand.wanted):
             entry = node.inputs[index]
             # One gradient per sum: that of an argument given twice waits beside it for the next reader.
@@ -237,6 +258,7 @@ class _GradientPass:
 
 
 _ZEROS_LIKE: Final = ZerosLike()
+_ONES_LIKE: Final = OnesLike()
 
 
 @cache

@@ -6,10 +6,6 @@ about which something was learnt since their last visit, until nothing is. Each 
 knowledge, so this ends; on an ordinary network one sweep does. An operator is asked once for each
 combination of its signature and what is known of its arguments.
 
-A backward node constrains too: its gradients have the shapes of the forward node's arguments, and
-the out_grads it reads those of the forward node's outputs. The forward nodes are therefore part of
-the system even where the graph itself no longer needs them.
-
 Source: InferShape and InferType, src/executor/infer_graph_attr_pass.cc. Differs: one solver for
 both, partial shapes throughout, and only changed nodes are visited again.
 """
@@ -19,14 +15,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, final
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 
 from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
 from operad.graph.signature import Answers
-from operad.operator import PartialShape, given_shape, is_known, unify_shapes
+from operad.operator import Gradient, PartialShape, Shape, given_shape, is_known, unify_shapes
 
 V = TypeVar("V")
 
@@ -106,6 +102,34 @@ def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType 
     return table
 
 
+def extended(graph: Graph, known: Mapping[Node, Sequence[tuple[Shape, DType]]]) -> dict[str, Any]:
+    """Tables of shapes and types of a graph, where what is not known follows from inputs alone.
+
+    Args:
+        known: Shape and type of every output of those nodes that are known, all variables among them.
+    """
+    values: list[tuple[Shape, DType]] = []
+    for node, inputs in zip(graph.nodes, graph.input_ids, strict=True):
+        found = known.get(node)
+        if found is None:
+            assert isinstance(node, OpNode)
+            found = _outputs_like(node, [values[entry] for entry in inputs[: node.num_args]])
+        values += found
+    shapes, types = zip(*values, strict=True)
+    return {"shapes": ShapeTable(graph, shapes, True), "types": TypeTable(graph, types, True)}
+
+
+def _outputs_like(node: OpNode, ins: Sequence[tuple[Shape, DType]]) -> Sequence[tuple[Shape, DType]]:
+    op = node.op
+    if isinstance(op, Gradient):
+        return op.gradients_of(ins)
+    if isinstance(op, GraphPrimitive):
+        return ins[:1]
+    shapes: Any = op.infer_shape([shape for shape, _ in ins])[1]
+    types: Any = op.infer_type([dtype for _, dtype in ins])[1]
+    return list(zip(shapes, types, strict=True))
+
+
 class _Rules(NamedTuple, Generic[V]):
     """What shapes and types differ in.
 
@@ -178,11 +202,10 @@ class _Solver(Generic[V]):
 
     def _visit(self, step: int) -> None:
         node = self._graph.nodes[step]
-        if isinstance(node, BackwardNode):
-            self._visit_backward(step, node)
-        else:
-            assert isinstance(node, OpNode)
-            self._visit_op(step, node)
+        assert isinstance(node, OpNode)
+        self._visit_op(step, node)
+        if node.adds_to:
+            self._visit_sums(step, node)
         # invariant: a visit has drawn every conclusion from what it learnt itself
         self._visited_at[step] = self._now
         for entry in self._touched[step]:
@@ -191,7 +214,7 @@ class _Solver(Generic[V]):
     def _visit_op(self, step: int, node: OpNode) -> None:
         inputs, first = self._graph.input_ids[step], self._graph.first_entries[step]
         args, outs = inputs[: node.num_args], range(first, first + node.num_outputs)
-        touched = self._touched[step] = [*args, *outs, *inputs[node.num_args :]]
+        touched = self._touched[step] = [*args, *outs, *node.of_states(inputs)]
         given: list[V | None] | None = None
         ins = self._at(args)
         while given is None or not all(map(_same, ins, given)):
@@ -214,6 +237,12 @@ class _Solver(Generic[V]):
                 self._merge(node, args, self._normalized(wanted))
                 ins = self._at(args)
 
+    def _visit_sums(self, step: int, node: OpNode) -> None:
+        """A sum is like what is added to it."""
+        first, sums = self._graph.first_entries[step], node.of_sums(self._graph.input_ids[step])
+        for index, entry in zip(node.adds_to, sums, strict=True):
+            self._learn(entry, self._values[first + index], node, node.num_args + index)
+
     def _at(self, entries: Iterable[int]) -> list[V | None]:
         return [self._values[entry] for entry in entries]
 
@@ -227,39 +256,13 @@ class _Solver(Generic[V]):
     def _normalized(self, values: Iterable[V | None]) -> list[V | None]:
         return [None if value is None else self._rules.normal(value) for value in values]
 
-    def _visit_backward(self, step: int, node: BackwardNode) -> None:
-        pairs = self._pairs(step, node)
-        self._touched[step] = [entry for pair in pairs for entry in pair]
-        values, before = self._values, -1
-        while before < self._now:
-            before = self._now
-            for grad, value in pairs:
-                if values[grad] is not values[value]:
-                    self._learn(grad, values[value], node, value)
-                    self._learn(value, values[grad], node, value)
-
-    def _pairs(self, step: int, node: BackwardNode) -> list[tuple[int, int]]:
-        """The gradients that a backward node makes, reads or adds to, and the entry each is like."""
-        graph, forward = self._graph, self._graph.node_ids[node.forward]
-        inputs, args = graph.input_ids[step], graph.input_ids[forward]
-        first, outputs = graph.first_entries[step], graph.first_entries[forward]
-        return [
-            *zip(range(first, first + node.num_outputs), args, strict=False),
-            *[
-                (e, outputs + i)
-                for e, (kind, i) in zip(inputs, node.reads, strict=False)
-                if kind == "out_grad"
-            ],
-            *[(e, args[i]) for e, i in zip(inputs[len(node.reads) :], node.adds_to, strict=True)],
-        ]
-
     def _merge(self, node: OpNode, entries: Sequence[int], values: Sequence[V | None]) -> None:
         for place, (entry, value) in enumerate(zip(entries, values, strict=True)):
             if value is not None and value is not self._values[entry]:
                 self._learn(entry, value, node, place)
 
-    def _learn(self, entry: int, value: V | None, node: Node, what: int) -> None:
-        """Add what a node says of an entry: of its tensor `what`, or of a gradient of entry `what`."""
+    def _learn(self, entry: int, value: V | None, node: OpNode, what: int) -> None:
+        """Add what a node says of an entry, its tensor `what`."""
         current = self._values[entry]
         if value is None or _same(current, value):
             return
@@ -272,9 +275,7 @@ class _Solver(Generic[V]):
             if self._is_read[entry]:
                 self._is_settled = False
 
-    def _name(self, node: Node, what: int) -> str:
-        if not isinstance(node, OpNode):
-            return f"gradient of {self._graph.entries[what].name}"
+    def _name(self, node: OpNode, what: int) -> str:
         op = node.op
         return [*op.list_arguments(), *op.list_outputs(), *op.list_auxiliary_states()][what]
 
@@ -346,10 +347,8 @@ def _same(first: object, second: object) -> bool:
     return first is second or (first is not None and second is not None and first == second)
 
 
-def _label(node: Node) -> str:
-    if isinstance(node, (OpNode, BackwardNode)):
-        return f"{node.op.name} {node.name!r}"
-    return f"variable {node.name!r}"
+def _label(node: OpNode) -> str:
+    return f"{node.op.name} {node.name!r}"
 
 
 @contextmanager

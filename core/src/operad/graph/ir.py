@@ -1,28 +1,28 @@
 """The graph: nodes, the entries between them, and their order.
 
-Three kinds of node. A `Variable` stands for an array given at bind time. An `OpNode` applies an
-operator; its inputs are the operator's arguments and then its auxiliary states. A `BackwardNode`
-computes the gradients of one `OpNode`; its inputs are exactly the entries that the operator
-declared to read, and it has one output for each argument, of which only the wanted ones are
-computed.
+Two kinds of node. A `Variable` stands for an array given at bind time. An `OpNode` applies an
+operator; its inputs are the operator's arguments and then its auxiliary states. A node of a gradient
+applies an operator, too: `operad.operator.Gradient`. Any `OpNode` may add what it computes to a sum in that
+sum's memory (`adds_to`).
 
 Nodes are mutable while a graph is being built and left alone afterwards; passes build new nodes. A
 `Graph` numbers its nodes and entries once, so that what passes find out about them are lists.
 
-Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm. Differs: backward nodes are a kind of
-their own and point at the node they differentiate.
+Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple, TypeVar, final
 
 from operad.errors import GraphError
 from operad.first_use import cached_property
 from operad.graph.signature import signature
-from operad.operator import BackwardEntry, OperatorProperty
+from operad.operator import OperatorProperty
+
+T = TypeVar("T")
 
 KNOWN_ATTRIBUTES: Final = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 """The user's attributes that mean something; nodes keep them as `__ctx_group__` and so on."""
@@ -37,7 +37,7 @@ _NONE: Final[Mapping[Node, Node]] = {}
 
 
 class Node:
-    """A step of a graph: a `Variable`, an `OpNode` or a `BackwardNode`.
+    """A step of a graph: a `Variable` or an `OpNode`.
 
     Attributes:
         name: Unique among a graph's variables; for other nodes a label for people.
@@ -67,6 +67,10 @@ class Node:
         """The name of output `index`, as in `list_outputs`."""
         return self.name
 
+    def of_read(self, inputs: Sequence[T]) -> Sequence[T]:
+        """What stands for the inputs whose values are read, of what stands for all inputs."""
+        return inputs
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
@@ -94,13 +98,19 @@ class Variable(Node):
 class OpNode(Node):
     """An operator applied to entries.
 
+    The inputs are its arguments, its auxiliary states, and the sums it adds to.
+
     Attributes:
         op: The operator's property, with its parameters.
-        num_args: How many of the inputs are arguments; the others are auxiliary states.
+        num_args: How many of the inputs are arguments.
+        num_read: How many of these, the first, are read; of the others only shape and type count.
         signature: Equal for two nodes only if their operators act alike; see `signature`.
+        companion: The node that this one is the gradient of, whose operator computes this, too; or None.
+        adds_to: For each sum, the output that is added to it: this is the sum of the input and of what the
+            operator computes, and takes the input's memory. Nothing else reads the input.
     """
 
-    __slots__ = ("num_args", "op", "signature")
+    __slots__ = ("adds_to", "companion", "num_args", "num_read", "op", "signature")
 
     def __init__(
         self,
@@ -108,11 +118,16 @@ class OpNode(Node):
         name: str,
         inputs: Iterable[Entry] = (),
         attrs: dict[str, str] | None = None,
+        companion: OpNode | None = None,
+        adds_to: Sequence[int] = (),
     ) -> None:
         super().__init__(name, inputs, attrs, len(op.list_outputs()))
         self.op = op
         self.num_args = len(op.list_arguments())
+        self.num_read = self.num_args - op.num_unread
         self.signature = signature(op)
+        self.companion = companion
+        self.adds_to = tuple(adds_to)
 
     @property
     def args(self) -> list[Entry]:
@@ -122,63 +137,36 @@ class OpNode(Node):
     @property
     def aux(self) -> list[Entry]:
         """The inputs that are auxiliary states, which the node updates."""
-        return self.inputs[self.num_args :]
-
-    def output_name(self, index: int) -> str:
-        """The node's name and the operator's name of the output: `fc1_output`."""
-        return f"{self.name}_{self.op.list_outputs()[index]}"
-
-
-@final
-class BackwardNode(Node):
-    """The gradients of an `OpNode`.
-
-    Its inputs are what it reads and then the sums it adds to.
-
-    Attributes:
-        forward: The node that is differentiated.
-        reads: What each of the first inputs is: which out_grad, argument or output of `forward`.
-        wanted: One flag an argument of `forward`: whether its gradient is computed.
-        adds_to: For each remaining input, the gradient that is added to it: output `adds_to[i]` is
-            the sum of the input and the gradient, and takes the input's memory.
-    """
-
-    __slots__ = ("adds_to", "forward", "reads", "wanted")
-
-    def __init__(
-        self,
-        forward: OpNode,
-        reads: Sequence[BackwardEntry],
-        wanted: Sequence[bool],
-        inputs: Iterable[Entry],
-        adds_to: Sequence[int] = (),
-    ) -> None:
-        super().__init__(f"{forward.name}_backward", inputs, forward.attrs, len(wanted))
-        self.forward = forward
-        self.reads = tuple(reads)
-        self.wanted = tuple(wanted)
-        self.adds_to = tuple(adds_to)
-
-    @property
-    def op(self) -> OperatorProperty:
-        """The property of the operator that is differentiated."""
-        return self.forward.op
+        return self.of_states(self.inputs)
 
     @property
     def sums(self) -> list[tuple[int, Entry]]:
-        """Each gradient that is added to a sum, by its index, and that sum."""
-        return list(zip(self.adds_to, self.inputs[len(self.reads) :], strict=True))
+        """Each output that is added to a sum, and that sum."""
+        return list(zip(self.adds_to, self.of_sums(self.inputs), strict=True))
+
+    def of_read(self, inputs: Sequence[T]) -> Sequence[T]:
+        """What stands for the inputs whose values are read, of what stands for all inputs."""
+        if self.num_read == self.num_args:
+            return inputs
+        return [*inputs[: self.num_read], *inputs[self.num_args :]]
+
+    def of_states(self, inputs: list[T]) -> list[T]:
+        """What stands for the auxiliary states."""
+        return inputs[self.num_args : len(inputs) - len(self.adds_to)]
+
+    def of_sums(self, inputs: list[T]) -> list[T]:
+        """What stands for the sums."""
+        return inputs[len(inputs) - len(self.adds_to) :]
 
     def output_name(self, index: int) -> str:
-        """The node's name and the argument's: `fc1_backward_weight_grad`."""
-        return f"{self.name}_{self.op.list_arguments()[index]}_grad"
+        """The node's name and the operator's name of the output: `fc1_output`, `fc1_backward_weight_grad`."""
+        return f"{self.name}_{self.op.list_outputs()[index]}"
 
 
 def topological_order(outputs: Iterable[Entry]) -> list[Node]:
     """Every node that `outputs` need, each after its inputs, in depth-first order.
 
-    A backward node needs its forward node, whether or not it reads it. The order is MXNet's, so
-    argument lists come out the same.
+    The order is MXNet's, so argument lists come out the same.
 
     Raises:
         GraphError: The graph has a cycle.
@@ -191,26 +179,22 @@ def requirements(node: Node) -> list[Node]:
     needed = [entry[0] for entry in node.inputs]
     if node.control_deps:
         needed += node.control_deps
-    if isinstance(node, BackwardNode):
-        needed.append(node.forward)
     return needed
 
 
 def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node] = _NONE) -> Node:
     """The node with other inputs, and on the new nodes that stand for old ones; itself if nothing differs."""
+    assert isinstance(node, OpNode)
     control_deps = [renewed.get(other, other) for other in node.control_deps]
-    made: Node
-    if isinstance(node, BackwardNode):
-        forward = renewed.get(node.forward, node.forward)
-        if (inputs, control_deps, forward) == (node.inputs, node.control_deps, node.forward):
-            return node
-        assert isinstance(forward, OpNode)
-        made = BackwardNode(forward, node.reads, node.wanted, inputs, node.adds_to)
-    elif (inputs, control_deps) == (node.inputs, node.control_deps):
+    companion = node.companion
+    if companion is not None:
+        other = renewed.get(companion, companion)
+        # One that computes something else is no companion; without one a gradient has an operator of its own.
+        if isinstance(other, OpNode) and other.signature == companion.signature:
+            companion = other
+    if (inputs, control_deps, companion) == (node.inputs, node.control_deps, node.companion):
         return node
-    else:
-        assert isinstance(node, OpNode)
-        made = OpNode(node.op, node.name, inputs, node.attrs)
+    made = OpNode(node.op, node.name, inputs, node.attrs, companion, node.adds_to)
     made.control_deps = control_deps
     return made
 
@@ -315,7 +299,7 @@ class Graph:
     @cached_property
     def _variables(self) -> dict[bool, tuple[Variable, ...]]:
         """The variables, apart by whether they are auxiliary states."""
-        states = {entry.node for node in self.op_nodes for entry in node.inputs[node.num_args :]}
+        states = {entry.node for node in self.op_nodes for entry in node.aux}
         found: dict[str, Variable] = {}
         for node in self.nodes:
             if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:
@@ -369,7 +353,6 @@ def rewrite(graph: Graph, visit: Callable[[Node, Node], Sequence[Entry] | None])
         if found is not None:
             instead.update((Entry(node, i), entry) for i, entry in enumerate(found))
             if found[0].node.__class__ is node.__class__:
-                # Backward nodes then differentiate the operator whose outputs they read.
                 renewed[node] = found[0].node
     outputs = tuple(now(entry) for entry in graph.outputs)
     return graph if outputs == graph.outputs else Graph(outputs, graph.computed)

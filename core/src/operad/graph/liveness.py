@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any, final
+from typing import final
 
 from operad.context import Context
 from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
-from operad.graph.ir import BackwardNode, Node, OpNode
-from operad.graph.schedule import Schedule, reads_values
+from operad.graph.ir import Node, OpNode
+from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
 from operad.operator import BackwardEntry, OpReq
 
@@ -97,9 +97,8 @@ class Liveness:
     def _find_readers(self) -> list[list[int]]:
         readers: list[list[int]] = [[] for _ in self._shapes]
         for step, node in enumerate(self._graph.nodes):
-            if reads_values(node):
-                for entry in self._graph.input_ids[step]:
-                    readers[entry].append(step)
+            for entry in node.of_read(self._graph.input_ids[step]):
+                readers[entry].append(step)
         return readers
 
     def _bind_sums(self) -> None:
@@ -115,32 +114,28 @@ class Liveness:
                     self.bound[source] = self.bound[target]
 
     def _sums(self, step: int) -> list[tuple[int, int]]:
-        """Each output of a backward node that is added to a sum, and that sum."""
+        """Each output of a node that is added to a sum, and that sum."""
         node = self._graph.nodes[step]
-        if not isinstance(node, BackwardNode) or not node.adds_to:
+        if not isinstance(node, OpNode) or not node.adds_to:
             return []
-        first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
-        return [
-            (first + index, entry)
-            for index, entry in zip(node.adds_to, inputs[len(node.reads) :], strict=True)
-        ]
+        first, sums = self._graph.first_entries[step], node.of_sums(self._graph.input_ids[step])
+        return [(first + index, entry) for index, entry in zip(node.adds_to, sums, strict=True)]
 
     def _visit(self, step: int, node: Node) -> None:
         first = self._graph.first_entries[step]
         sums = dict(self._sums(step))
-        for index in range(node.num_outputs):
-            is_wanted = not isinstance(node, BackwardNode) or node.wanted[index]
-            self._request(first + index, is_wanted, first + index in sums)
+        for entry in range(first, first + node.num_outputs):
+            self._request(entry, entry in sums)
         taken = self._pair_in_place(step, node, sums)
         for entry in range(first, first + node.num_outputs):
             if self.requests[entry] is not OpReq.NULL and entry not in self.bound:
                 self._allot(step, entry, taken.get(entry))
 
-    def _request(self, entry: int, is_wanted: bool, is_added: bool) -> None:
+    def _request(self, entry: int, is_added: bool) -> None:
         home = self.bound.get(entry)
         is_read = bool(self._readers[entry]) or entry in self._pinned
         if home is None:
-            request = OpReq.WRITE if is_read and is_wanted else OpReq.NULL
+            request = OpReq.WRITE if is_read else OpReq.NULL
         else:
             request = self._given[home]
             if request is OpReq.ADD and is_read and home == entry:
@@ -182,9 +177,8 @@ class Liveness:
         # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
         taken = dict(sums)
         first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
-        forward, reads = (node.forward, node.reads) if isinstance(node, BackwardNode) else (node, None)
-        assert isinstance(forward, OpNode)
-        pairs = self._pairs.get((forward.signature, reads), inplace_pairs, node)
+        assert isinstance(node, OpNode)
+        pairs = self._pairs.get(node.signature, inplace_pairs, node)
         for place, index in pairs:
             source, target = inputs[place], first + index
             if target in taken or source in taken.values() or target in self.bound:
@@ -210,26 +204,14 @@ class Liveness:
         return self._schedule.all_precede([toucher for toucher in touchers if toucher != step], step)
 
 
-def inplace_pairs(node: Node) -> list[tuple[int, int]]:
+def inplace_pairs(node: OpNode) -> list[tuple[int, int]]:
     """The pairs (index of an input, index of an output) that the node's operator lets share memory.
 
     The operator is asked with roles, not entries, since one entry may play several of them.
     """
-    if isinstance(node, BackwardNode):
-        op = node.op
-        ins: list[BackwardEntry] = list(node.reads)
-        outs = _roles("in_grad", node.num_outputs)
-        found: list[tuple[Any, Any]] = op.backward_inplace_option(
-            _roles("out_grad", op.num_visible_outputs),
-            _roles("in_data", node.num_outputs),
-            _roles("out_data", node.forward.num_outputs),
-            outs,
-        )
-    else:
-        assert isinstance(node, OpNode)
-        ins, outs = _roles("in_data", node.num_args), _roles("out_data", node.num_outputs)
-        found = node.op.forward_inplace_option(ins, outs)
-    return [(ins.index(read), outs.index(write)) for read, write in found if read in ins]
+    ins, outs = _roles("in_data", node.num_args), _roles("out_data", node.num_outputs)
+    found = node.op.forward_inplace_option(ins, outs)
+    return [(ins.index(read), outs.index(write)) for read, write in found]
 
 
 def _roles(kind: str, count: int) -> list[BackwardEntry]:

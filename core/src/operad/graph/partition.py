@@ -16,7 +16,7 @@ from typing import Final, final
 
 from operad.context import Context
 from operad.graph.infer import ShapeTable
-from operad.graph.ir import BackwardNode, Graph, OpNode, Variable, requirements
+from operad.graph.ir import Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
 from operad.operator import Cost, OperatorProperty, Shape, as_cost
@@ -33,33 +33,18 @@ _WORTH: Final = 1.25
 
 
 def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
-    """For each node, roughly what it computes.
-
-    A backward is taken to cost two loops of its forward, and the product once for each factor whose gradient
-    it gives; twice, where the operator does not say what it multiplies.
-    """
+    """For each node, roughly what it computes."""
     costs: list[Cost] = []
     answers: Answers[Cost] = Answers()
     values, first = shapes.values, graph.first_entries
     for number, node in enumerate(graph.nodes):
         cost = _NOTHING
-        if isinstance(node, BackwardNode):
-            forward = graph.node_ids[node.forward]
-            cost = Cost(2 * costs[forward].loops, _products(node) * costs[forward].flops)
-        elif isinstance(node, OpNode):
+        if isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
             cost = answers.get((node.signature, *ins, *outs), _cost, node.op, ins, outs)
         costs.append(cost)
     return costs
-
-
-def _products(node: BackwardNode) -> int:
-    factors = node.op.multiplies
-    if not factors:
-        return 2
-    names = node.op.list_arguments()
-    return sum([is_wanted * factors.count(name) for name, is_wanted in zip(names, node.wanted, strict=True)])
 
 
 def _cost(op: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

@@ -28,6 +28,7 @@ plan           `MemoryPlan`                                                    m
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from operad.config import settings
@@ -36,7 +37,7 @@ from operad.errors import BindError, GraphError, OperadError, ShapeError
 from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
 from operad.graph.estimate import bound_entries, planned_bytes
 from operad.graph.gradient import gradient
-from operad.graph.infer import ShapeTable, infer_shapes, infer_types
+from operad.graph.infer import ShapeTable, extended, infer_shapes, infer_types
 from operad.graph.ir import Entry, Graph, OpNode, Variable
 from operad.graph.memory import MemoryPlan, plan_memory
 from operad.graph.partition import assign_partitions, node_costs
@@ -139,10 +140,16 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Append the gradients of the wanted arguments to the outputs."""
     wanted = _named(graph, facts["wanted"])
     if not wanted:
-        return graph, {}
+        return graph, {"shapes": facts["shapes"], "types": facts["types"]}
     heads = [Entry(Variable(name)) for name in facts["heads"]]
     found = gradient(graph.outputs, heads, [Entry(node) for node in wanted], graph.nodes)
-    return Graph([*graph.outputs, *found]), {}
+    values = list(zip(facts["shapes"].values, facts["types"].values, strict=True))
+    spans = pairwise(graph.first_entries)
+    known = {node: values[start:end] for node, (start, end) in zip(graph.nodes, spans, strict=True)}
+    for head, output in zip(heads, graph.outputs, strict=True):
+        known[head.node] = [values[graph.entry_id(output)]]
+    made = Graph([*graph.outputs, *found])
+    return made, extended(made, known)
 
 
 def _place(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -210,7 +217,7 @@ def head_names(graph: Graph) -> list[str]:
 
 
 INFER: Final = Pass("infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types"))
-GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads"))
+GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads", "shapes", "types"), ("shapes", "types"))
 PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs"), ("contexts",))
 SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule",))
 MEMORY: Final = Pass(

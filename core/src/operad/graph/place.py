@@ -1,8 +1,10 @@
 """Placement: which context each node runs on, with copies where values change contexts.
 
 An operator node runs on the context that its `__ctx_group__` attribute is mapped to, or on the
-default. A backward node runs where its forward node does, and the graph's own primitives beside
-their first input. A variable without a group lives where it is first read.
+default. A gradient runs where the node does that it is the gradient of, and the graph's own primitives
+beside their first input. A variable without a group lives where it is first read.
+
+An input of which a node only sees shape and type is not copied.
 
 Source: AssignContext, src/executor/graph_executor.cc. Differs: copies are made once for each value
 and target context, whoever reads them.
@@ -15,7 +17,7 @@ from itertools import zip_longest
 
 from operad.context import Context
 from operad.errors import ContextError
-from operad.graph.ir import BackwardNode, Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
+from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
 
@@ -101,7 +103,9 @@ def insert_copies(
                 )
         if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy):
             return None
-        moved = rebuilt(node, [on(entry, ctx) for entry in node.inputs])
+        read = node.of_read(range(len(node.inputs)))
+        pairs = enumerate(node.inputs)
+        moved = rebuilt(node, [on(entry, ctx) if number in read else entry for number, entry in pairs])
         now[moved] = ctx
         return None if moved is node else [Entry(moved, index) for index in range(node.num_outputs)]
 
@@ -134,8 +138,8 @@ def _assign(
 def _own_context(
     node: Node, contexts: Mapping[Node, Context], default_ctx: Context, group2ctx: Mapping[str, Context]
 ) -> Context:
-    if isinstance(node, BackwardNode):
-        return contexts[node.forward]
+    if isinstance(node, OpNode) and node.companion is not None and node.companion in contexts:
+        return contexts[node.companion]
     if "__ctx_group__" in node.attrs:
         return group2ctx.get(node.attrs["__ctx_group__"], default_ctx)
     if isinstance(node, OpNode) and isinstance(node.op, CrossDeviceCopy) and node.op.device_type:

@@ -169,25 +169,43 @@ def _sum(add: Callable[..., object], *arrays: Array) -> None:
         first = out
 
 
+class _Filled(GraphPrimitive):
+    """One number of its argument's shape and type, whose memory may already serve others when it runs."""
+
+    kernels = GraphPrimitive.kernels
+    has_gradient = False
+    num_unread = 1
+    _number: ClassVar[int]
+
+    def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:
+        """The number."""
+        return [Instruction("constant", (), inputs[0].kind, float(self._number))]
+
+    def function(self, xp: Any) -> Callable[..., object]:
+        """Writes the number."""
+        return partial(_fill, self._number)
+
+
+def _fill(number: int, *arrays: Array) -> None:
+    arrays[-1][...] = number
+
+
 @final
-class ZerosLike(GraphPrimitive):
-    """Zeros of its argument's shape and type, whose memory may already serve others when it runs."""
+class ZerosLike(_Filled):
+    """Zeros like an entry."""
 
     name = "_zeros_like_entry"
     kernels = GraphPrimitive.kernels
-    has_gradient = False
-
-    def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:
-        """Zero."""
-        return [Instruction("constant", (), inputs[0].kind, 0.0)]
-
-    def function(self, xp: Any) -> Callable[..., object]:
-        """Writes zeros."""
-        return _write_zeros
+    _number = 0
 
 
-def _write_zeros(*arrays: Array) -> None:
-    arrays[-1][...] = 0
+@final
+class OnesLike(_Filled):
+    """Ones like an entry: the gradient of an output with respect to itself."""
+
+    name = "_ones_like_entry"
+    kernels = GraphPrimitive.kernels
+    _number = 1
 
 
 @final

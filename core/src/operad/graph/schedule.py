@@ -15,18 +15,12 @@ from collections.abc import Hashable, Sequence
 from typing import final
 
 from operad.context import Context, cpu
-from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
-from operad.graph.primitives import ZerosLike
-
-
-def reads_values(node: Node) -> bool:
-    """Whether the node reads the values of its inputs; some operators look only at their shapes."""
-    return not (isinstance(node, OpNode) and node.op.__class__ is ZerosLike)
+from operad.graph.ir import Entry, Graph, Node, Variable
 
 
 def values_read(node: Node) -> Sequence[Entry]:
-    """The inputs whose values the node reads."""
-    return node.inputs if reads_values(node) else ()
+    """The inputs whose values the node reads; some operators look only at the shapes of others."""
+    return node.of_read(node.inputs)
 
 
 @final

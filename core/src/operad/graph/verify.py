@@ -17,7 +17,7 @@ from bisect import bisect_left
 from typing import final
 
 from operad.errors import GraphError
-from operad.graph.ir import BackwardNode, Entry, Node, Variable
+from operad.graph.ir import Entry, Node, OpNode, Variable
 from operad.graph.liveness import inplace_pairs
 from operad.graph.memory import MemoryPlan
 from operad.graph.schedule import values_read
@@ -100,8 +100,8 @@ class _Ownership:
     def _check_targets(self, step: int, node: Node) -> None:
         """An output may lie on an input only where the operator declares it for all its roles."""
         plan = self._plan
-        pairs = inplace_pairs(node)
-        sums = node.sums if isinstance(node, BackwardNode) else []
+        assert isinstance(node, OpNode)
+        pairs, sums = inplace_pairs(node), node.sums
         for index, source in sums:
             target = Entry(node, index)
             if plan.request(target) is not OpReq.ADD or _home(plan, target) != _home(plan, source):

@@ -14,6 +14,7 @@ from operad.operator.form import Result as Result
 from operad.operator.form import ScalarForm as ScalarForm
 from operad.operator.form import function_of_elements as function_of_elements
 from operad.operator.form import placed as placed
+from operad.operator.gradient import Gradient as Gradient
 from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
 from operad.operator.kernel import candidates as candidates

@@ -167,6 +167,11 @@ class OperatorProperty(ABC):
         """How many leading outputs composition and imperative calls show."""
         return len(self.list_outputs())
 
+    @property
+    def num_unread(self) -> int:
+        """How many arguments, the last ones, only give a shape and a type; nodes pass none of them on."""
+        return 0
+
     @abstractmethod
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Complete shapes from what is known of the arguments' shapes.

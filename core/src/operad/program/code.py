@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple, final
 
 from operad import engine, resource
 from operad.config import settings
-from operad.graph import BackwardNode, estimated_us
-from operad.operator import CallTemplate, OpContext, Operator, OpReq, Place
+from operad.graph import OpNode, estimated_us
+from operad.operator import CallTemplate, Gradient, OpContext, Operator, OpReq, Place
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Program
@@ -177,9 +177,11 @@ class SegmentCode:
 
     def _templates(self, step: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
         node, found = self.program.graph.nodes[step], self.program.call(step)
-        if isinstance(node, BackwardNode):
-            return operator.backward_templates(op_ctx, found.req, node.forward.num_outputs, len(found.aux))
-        return operator.forward_templates(op_ctx, found.req, len(found.reads), len(found.aux))
+        assert isinstance(node, OpNode)
+        if found.operator != step:
+            assert isinstance(node.op, Gradient)
+            operator = node.op.sharing(operator)
+        return operator.forward_templates(op_ctx, found.req, node.num_read, len(found.aux))
 
     def _is_parallel(self, step: int) -> bool:
         return self.program.costs[step].flops >= settings().parallel_flops

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad import engine
 from operad.context import Context, cpu
-from operad.graph import BackwardNode, OpNode
-from operad.operator import OperatorProperty, OpReq, select_kernel
+from operad.graph import OpNode
+from operad.operator import Gradient, OperatorProperty, OpReq, select_kernel
 
 if TYPE_CHECKING:
     from operad.program.program import Program
@@ -114,14 +114,15 @@ def _raise_at_a_wait(error: Exception) -> None:
 
 def profiled_node(program: Program, step: int) -> ProfiledNode:
     """The node of a step, which applies or differentiates an operator."""
-    node, forward = program.graph.nodes[step], program.forward_step(step)
-    applied = program.graph.nodes[forward]
-    assert isinstance(applied, OpNode)
+    node = program.graph.nodes[step]
+    assert isinstance(node, OpNode)
+    applied = node.companion or node
+    number = program.graph.node_ids.get(applied)
     return ProfiledNode(
-        program.labels[forward],
+        applied.name if number is None else program.labels[number],
         applied.op.name,
-        isinstance(node, BackwardNode),
-        _kernel(program, forward, applied),
+        applied is not node,
+        _kernel(program, step, node),
         program.contexts[step],
         _size_bytes(program, step, applied.op),
         _flops(program, step, applied.op),
@@ -129,10 +130,12 @@ def profiled_node(program: Program, step: int) -> ProfiledNode:
 
 
 def _kernel(program: Program, step: int, node: OpNode) -> str | None:
-    op = node.op
+    op: OperatorProperty = node.op
+    specs = [program.spec(entry) for entry in program.graph.input_ids[step][: node.num_args]]
+    if isinstance(node.op, Gradient):
+        op, specs = node.op.of, node.op.of_operator(specs)
     if type(op).create_operator is not OperatorProperty.create_operator:
         return None
-    specs = [program.spec(entry) for entry in program.graph.input_ids[step][: node.num_args]]
     shapes, types = [spec.shape for spec in specs], [spec.dtype for spec in specs]
     return select_kernel(op, program.contexts[step], shapes, types).name
 
@@ -151,5 +154,5 @@ def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None
 
 
 def _flops(program: Program, step: int, op: OperatorProperty) -> float | None:
-    out = program.spec(program.entry_range(program.forward_step(step)).start)
+    out = program.spec(program.entry_range(step).start)
     return program.costs[step].flops if op.multiplies and out.dtype.kind == "f" else None

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, final
 
 from operad.context import Context
+from operad.errors import GradientError
 from operad.first_use import cached_property
 from operad.graph import (
     Answers,
-    BackwardNode,
     Compilation,
     Entry,
     Graph,
@@ -25,11 +25,9 @@ from operad.graph import (
     Pass,
     Variable,
     compile_passes,
-    reads_values,
-    values_read,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Cost, Operator, OpReq
+from operad.operator import Cost, Gradient, Operator, OpReq
 from operad.resource import ResourceRequest
 from operad.scopes import Ending, Exit
 
@@ -76,7 +74,7 @@ class Call(NamedTuple):
     """One step, but for its arrays. Arrays are named by their entries, None where there is none.
 
     Attributes:
-        operator: The step of the operator that is applied or differentiated.
+        operator: The step of the node whose operator runs it: its own, or that of its companion.
         slots: All that the operator is given, in the order of its templates' places.
         reads: The entries whose values are read, sums that gradients are added to among them.
         outs: The entries written.
@@ -98,7 +96,7 @@ class Program:
 
     Attributes:
         compilation: How it was made.
-        graph: The training graph: forward nodes, then backward nodes.
+        graph: The training graph: what computes the outputs, then what computes the gradients.
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
         costs: What each node computes, roughly.
@@ -150,9 +148,6 @@ class Program:
         seen: Counter[str] = Counter()
         found = []
         for node in self.graph.nodes:
-            if isinstance(node, BackwardNode):
-                found.append(node.name)
-                continue
             seen[node.name] += 1
             found.append(node.name if seen[node.name] == 1 else f"{node.name}#{seen[node.name]}")
         return found
@@ -166,57 +161,51 @@ class Program:
         """The entries that a step makes."""
         return range(self.graph.first_entries[step], self.graph.first_entries[step + 1])
 
-    def forward_step(self, step: int) -> int:
-        """The step of the operator that a step applies or differentiates."""
+    def operator_step(self, step: int) -> int:
+        """The step of the node whose operator runs this one."""
         node = self.graph.nodes[step]
-        return self.graph.node_ids[node.forward] if isinstance(node, BackwardNode) else step
+        assert isinstance(node, OpNode)
+        if node.companion is None or isinstance(node.companion.op, Gradient):
+            return step
+        return self.graph.node_ids.get(node.companion, step)
 
     def call(self, step: int) -> Call:
         """How a step, which is no variable's, is run."""
         return self._calls.get(step, self._make_call, step)
 
     def _make_call(self, step: int) -> Call:
-        node, forward = self.graph.nodes[step], self.forward_step(step)
-        inputs, outputs = self.graph.input_ids[step], self.entry_range(step)
-        applied, of_applied = self.graph.nodes[forward], self.graph.input_ids[forward]
-        assert isinstance(applied, OpNode)
-        aux = tuple(of_applied[applied.num_args :])
+        node, inputs, outputs = self.graph.nodes[step], self.graph.input_ids[step], self.entry_range(step)
+        assert isinstance(node, OpNode)
+        # What is not read may be gone: its memory serves others by now.
+        ins, aux = tuple(inputs[: node.num_read]), tuple(node.of_states(inputs))
         req: tuple[Any, ...] = tuple(self.plan.requests[outputs.start : outputs.stop])
         outs = tuple([None if r is OpReq.NULL else e for e, r in zip(outputs, req, strict=True)])
-        if not isinstance(node, BackwardNode):
-            # An operator that looks at shapes only may find the memory of its inputs gone.
-            ins = tuple(inputs[: applied.num_args]) if reads_values(node) else ()
-            return Call(forward, (*ins, *outs, *aux), ins, outs, req, aux)
-        firsts = {"in_data": 0, "out_data": applied.num_args}
-        firsts["out_grad"] = firsts["out_data"] + applied.num_outputs
-        slots: list[int | None] = [None] * (firsts["out_grad"] + applied.num_outputs)
-        for (kind, index), entry in zip(node.reads, inputs, strict=False):
-            slots[firsts[kind] + index] = entry
-        return Call(forward, (*slots, *outs, *aux), tuple(inputs), outs, req, aux)
+        reads = (*ins, *node.of_sums(inputs))
+        return Call(self.operator_step(step), (*ins, *outs, *aux), reads, outs, req, aux)
 
     def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
-        """Operators for the nodes that apply one: one for all that are alike and keep no state."""
+        """Operators for the nodes that have their own: one for all that are alike and keep no state."""
         made: Answers[Operator] = Answers()
         found: dict[int, Operator] = {}
         for step in steps:
             node = self.graph.nodes[step]
-            if isinstance(node, OpNode):
+            if isinstance(node, OpNode) and self.operator_step(step) == step:
                 args = self.graph.input_ids[step][: node.num_args]
                 shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
                 ctx = self.contexts[step]
                 key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+                try:
+                    found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+                except GradientError as error:
+                    raise GradientError(f"bind: {node.name!r}: {error}") from error
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:
         """What the step's operator asks the resource manager for."""
-        node, forward = self.graph.nodes[step], self.forward_step(step)
-        applied = self.graph.nodes[forward]
-        assert isinstance(applied, OpNode)
-        is_backward = isinstance(node, BackwardNode)
-        shapes = [self._shapes[entry] for entry in self.graph.input_ids[forward][: applied.num_args]]
-        ask = applied.op.backward_resource if is_backward else applied.op.forward_resource
-        return self._resources.get((applied.signature, is_backward, *shapes), ask, shapes)
+        node = self.graph.nodes[step]
+        assert isinstance(node, OpNode)
+        shapes = [self._shapes[entry] for entry in self.graph.input_ids[step][: node.num_args]]
+        return self._resources.get((node.signature, *shapes), node.op.forward_resource, shapes)
 
     @cached_property
     def read_by_backward(self) -> dict[int, str]:
@@ -227,29 +216,40 @@ class Program:
         """
         outputs = set(self.outputs)
         found: dict[int, str] = {}
-        for step in self.backward:
-            node = self.graph.nodes[step]
-            for entry, number in zip(values_read(node), self.graph.input_ids[step], strict=False):
-                if isinstance(entry.node, Variable) and self.graph.node_ids[entry.node] in self.forward:
-                    found[number] = f"argument {entry.name!r}"
-                elif number in outputs:
-                    found[number] = f"output {entry.name!r}"
+        for entry, number in self._read(self.backward):
+            if isinstance(entry.node, Variable) and self.graph.node_ids[entry.node] in self.forward:
+                found[number] = f"argument {entry.name!r}"
+            elif number in outputs:
+                found[number] = f"output {entry.name!r}"
         return found
+
+    def _read(self, steps: Iterable[int]) -> Iterator[tuple[Entry, int]]:
+        """The entries whose values nodes read, but for auxiliary states, and their numbers."""
+        for step in steps:
+            node = self.graph.nodes[step]
+            if isinstance(node, OpNode):
+                yield from zip(
+                    node.inputs[: node.num_read], self.graph.input_ids[step][: node.num_read], strict=True
+                )
 
     @cached_property
     def hidden_read_by_backward(self) -> str | None:
         """The first hidden output of a forward node that backward reads, which prediction may not write."""
-        for step in self.backward:
-            node = self.graph.nodes[step]
-            if isinstance(node, BackwardNode):
-                hidden = node.op.num_visible_outputs
-                found = [i for kind, i in node.reads if kind == "out_data" and i >= hidden]
-                if found:
-                    return Entry(node.forward, found[0]).name
-                continue
-            for source, index in node.inputs:
-                if isinstance(source, OpNode) and index >= source.op.num_visible_outputs:
-                    return Entry(source, index).name
+        return self._hidden_read(self.backward)
+
+    @cached_property
+    def hidden_read_by_forward(self) -> str | None:
+        """The same of gradients among what computes the outputs."""
+        nodes = self.graph.nodes
+        return self._hidden_read(
+            [step for step in self.forward if isinstance(getattr(nodes[step], "op", None), Gradient)]
+        )
+
+    def _hidden_read(self, steps: Iterable[int]) -> str | None:
+        for entry, _ in self._read(steps):
+            source, index = entry
+            if isinstance(source, OpNode) and index >= source.op.num_visible_outputs:
+                return entry.name
         return None
 
     @cached_property

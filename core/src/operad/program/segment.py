@@ -17,7 +17,7 @@ from typing import Any, Final, final
 from operad import engine, registry, resource
 from operad.engine import Opr, RunContext, Var
 from operad.engine.thread import NESTED, local
-from operad.graph import BackwardNode, Node, OpNode, cut
+from operad.graph import Node, OpNode, cut
 from operad.imperative import distinct
 from operad.program.binding import Binding
 from operad.program.code import SegmentCode
@@ -182,7 +182,8 @@ def _with_one_thread(use_threads: Callable[[bool], None], run: Callable[[Any], o
 
 def describe(node: Node) -> str:
     """A node in words for an error: `in backward of Convolution 'conv2' (operad-convolution 0.1.0)`."""
-    direction, forward = ("backward", node.forward) if isinstance(node, BackwardNode) else ("forward", node)
-    assert isinstance(forward, OpNode)
-    provider = registry.provider(forward.op.name)
-    return f"in {direction} of {forward.op.name} {forward.name!r}" + (f" ({provider})" if provider else "")
+    assert isinstance(node, OpNode)
+    applied = node.companion or node
+    direction = "forward" if applied is node else "backward"
+    provider = registry.provider(applied.op.name)
+    return f"in {direction} of {applied.op.name} {applied.name!r}" + (f" ({provider})" if provider else "")

@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any
 
 from operad.errors import ArgumentError, BindError
-from operad.graph import Entry, Graph, Node, OpNode, Variable
+from operad.graph import Entry, Graph, GraphPrimitive, Node, OpNode, Variable
 from operad.graph.ir import topological_order
-from operad.operator import OperatorProperty
+from operad.operator import Gradient, OperatorProperty
 from operad.symbol import attribute
 from operad.symbol.name import NameManager
 
@@ -96,7 +96,7 @@ def substitute(
         inputs = [move(entry) for entry in node.inputs]
         control_deps = [move(Entry(other)).node for other in node.control_deps]
         if (name, inputs, control_deps) != (node.name, node.inputs, node.control_deps):
-            moved[node] = _copy(node, name, inputs, control_deps)
+            moved[node] = _copy(node, name, inputs, control_deps, moved)
     return [move(entry) for entry in outputs]
 
 
@@ -106,14 +106,15 @@ def copied(outputs: Sequence[Entry]) -> list[Entry]:
     for node in topological_order(outputs):
         inputs = [Entry(new[other], index) for other, index in node.inputs]
         control_deps = [new[other] for other in node.control_deps]
-        new[node] = _copy(node, node.name, inputs, control_deps)
+        new[node] = _copy(node, node.name, inputs, control_deps, new)
     return [Entry(new[node], index) for node, index in outputs]
 
 
 def with_distinct_names(graph: Graph) -> Graph:
     """The graph, in which no two variables and no two operators have one name.
 
-    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given.
+    Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given unless
+    nobody named them: the nodes of gradients.
     """
     operators = _second_names(graph.op_nodes)
     variables = _second_names([node for node in graph.nodes if isinstance(node, Variable)])
@@ -129,7 +130,7 @@ def check_bindable_names(what: str, graph: Graph) -> None:
     Raises:
         BindError: Two arguments, or two states, have one name.
     """
-    states = {entry.node for node in graph.op_nodes for entry in node.inputs[node.num_args :]}
+    states = {entry.node for node in graph.op_nodes for entry in node.aux}
     seen: set[tuple[str, bool]] = set()
     for node in graph.nodes:
         if isinstance(node, Variable):
@@ -153,11 +154,12 @@ def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:
         if node.name in seen:
             found[node] = next(name for i in count(1) if (name := f"{node.name}_{i}") not in taken)
             taken.add(found[node])
-            warnings.warn(
-                f"two nodes are called {node.name!r}; the later one is listed and saved as {found[node]!r}, "
-                "give it a name of its own",
-                stacklevel=4,
-            )
+            if not (isinstance(node, OpNode) and isinstance(node.op, Gradient | GraphPrimitive)):
+                warnings.warn(
+                    f"two nodes are called {node.name!r}; the later one is listed and saved as "
+                    f"{found[node]!r}, give it a name of its own",
+                    stacklevel=4,
+                )
         seen.add(node.name)
     return found
 
@@ -168,15 +170,19 @@ def renamed(outputs: Sequence[Entry], name: str) -> list[Entry]:
     node = nodes.pop()
     if nodes or not isinstance(node, OpNode):
         return list(outputs)
-    new = _copy(node, name, node.inputs, node.control_deps)
+    new = _copy(node, name, node.inputs, node.control_deps, {})
     return [Entry(new, entry.index) for entry in outputs]
 
 
-def _copy(node: Node, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node]) -> Node:
+def _copy(
+    node: Node, name: str, inputs: Sequence[Entry], control_deps: Sequence[Node], renewed: Mapping[Node, Node]
+) -> Node:
     """A variable or an operator like `node`."""
     new: Node
     if isinstance(node, OpNode):
-        new = OpNode(node.op, name, inputs, node.attrs)
+        companion = node.companion and renewed.get(node.companion, node.companion)
+        assert companion is None or isinstance(companion, OpNode)
+        new = OpNode(node.op, name, inputs, node.attrs, companion, node.adds_to)
     else:
         assert isinstance(node, Variable)
         new = Variable(name, inputs, node.attrs)

@@ -32,9 +32,11 @@ from operad.graph import (
     OpNode,
     TypeTable,
     Variable,
+    gradient,
     hidden_key,
     infer_shapes,
     infer_types,
+    ones_like,
 )
 from operad.ndarray import NDArray, by_name, check_dense
 from operad.operator import PartialShape, given_shape, is_np_shape
@@ -181,6 +183,35 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         chosen = {arguments[key]: only_entry(repr(self), key, value) for key, value in given.items()}
         outputs = substitute(graph.outputs, chosen)
         return Symbol(outputs if name is None else renamed(outputs, name))
+
+    @boundary
+    def gradient(self, wrt: str | Sequence[str]) -> Symbol:
+        """The gradients of the outputs, summed over all their elements, with respect to arguments.
+
+        A loss is differentiated as in training: it has its own gradient. The symbol can be composed and bound
+        like any other, and be differentiated again, by this or by `backward` of an executor.
+
+        Args:
+            wrt: Names of arguments.
+        Returns:
+            One output for each name; zeros for an argument on which nothing depends.
+        Raises:
+            ArgumentError: There is no argument of a name.
+            GradientError: This is a gradient already, and goes through a loss, whose gradient has none. What
+                has none for other reasons is refused by binding.
+
+        Source: Symbol.gradient, python/mxnet/symbol/symbol.py. Differs: MXNet 1.x does not implement it.
+        """
+        graph = self.graph
+        names = [wrt] if isinstance(wrt, str) else list(wrt)
+        arguments = {node.name: Entry(node) for node in graph.arguments}
+        if unknown := [name for name in names if name not in arguments]:
+            raise ArgumentError(
+                f"gradient: no argument is called {unknown[0]!r}; expected some of {', '.join(arguments)}"
+            )
+        heads = [ones_like(entry) for entry in graph.outputs]
+        wanted = [arguments[name] for name in names]
+        return Symbol(gradient(graph.outputs, heads, wanted, graph.nodes, adds_in_place=False))
 
     @boundary
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:

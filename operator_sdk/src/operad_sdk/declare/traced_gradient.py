@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import GradientError
-from operad.operator import Array, BackwardEntry, OpContext, Operator, OpReq, Shape
+from operad.operator import BackwardEntry, Gradient, OpReq, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import ArrayFunction, GradientOperator, TensorSpec
@@ -33,33 +33,6 @@ class TracingContext(NamedTuple):
         """Call `function(part, 0)` for every part, one after another."""
         for part in range(count):
             function(part, 0)
-
-
-@final
-class _Kernel(Operator):
-    """The gradients of an operator's kernel, as outputs."""
-
-    def __init__(self, operator: Operator, places: Places) -> None:
-        self._operator = operator
-        self._places = places
-
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
-        """What `backward` of the kernel computes."""
-        groups = self._places.filled(in_data)
-        requests = [OpReq.NULL] * self._places.counts[IN_DATA]
-        targets: list[Array | None] = [None] * len(requests)
-        for place, request, target in zip(self._places.targets, req, out_data, strict=True):
-            requests[place], targets[place] = request, target
-        self._operator.backward(
-            op_ctx, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, aux_states
-        )
 
 
 @final
@@ -127,7 +100,7 @@ def gradient_operator(
         reads,
         [spec._replace(name=f"{spec.name}_grad") for spec in computes],
         function,
-        lambda on: _Kernel(prop.create_operator(on, in_shapes, in_types), places),
+        lambda on: Gradient(prop, wanted).sharing(prop.create_operator(on, in_shapes, in_types)),
     )
     made.try_out(ctx)
     return made

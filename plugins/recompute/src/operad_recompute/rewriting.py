@@ -62,10 +62,11 @@ def mirrored(values: Values, stretches: Sequence[Stretch]) -> tuple[Graph, dict[
         if step < values.end:
             return None
         numbers = graph.input_ids[step]
+        read = set(old.of_read(numbers))
         after = [entry.node for entry, n in zip(new.inputs, numbers, strict=True) if n >= len(values.owners)]
         inputs = [
             Entry(clone(values.owners[number], stretch_of[number], after), entry.index)
-            if number in stretch_of
+            if number in stretch_of and number in read
             else entry
             for number, entry in zip(numbers, new.inputs, strict=True)
         ]

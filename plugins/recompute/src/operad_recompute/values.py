@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Final, final
 
-from operad.graph import Graph, Repetition, Variable, reads_values, repetition
+from operad.graph import Graph, Repetition, Variable, repetition
 
 FORCED: Final = 1 << 60
 """Bytes of a value that may not be kept: more than any other choice can cost."""
@@ -37,8 +37,7 @@ class Values:
         self.read = {
             entry
             for step in range(self.end, len(graph.nodes))
-            if reads_values(graph.nodes[step])
-            for entry in graph.input_ids[step]
+            for entry in graph.nodes[step].of_read(graph.input_ids[step])
             if entry < first
         }
         made = (entry for entry in self.read if not isinstance(self._node(entry), Variable))

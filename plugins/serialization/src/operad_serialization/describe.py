@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
+from operad.graph import Entry, Graph, Node, OpNode, Variable
 
 _RULE = "-" * 20
 
@@ -26,17 +26,15 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield f"\toutput[{number}]={node.name}({index})"
     versions: Counter[Node] = Counter()
     for node in graph.nodes:
-        if isinstance(node, OpNode | BackwardNode):
-            if isinstance(node, OpNode):
-                versions.update(entry.node for entry in node.aux)
+        if isinstance(node, OpNode):
+            versions.update(entry.node for entry in node.aux)
             yield from _operator(node, versions)
         else:
             yield f"Variable:{node.name}"
 
 
-def _operator(node: OpNode | BackwardNode, versions: Counter[Node]) -> Iterator[str]:
-    kind = "_backward_" if isinstance(node, BackwardNode) else ""
-    yield from (_RULE, f"Op:{kind}{node.op.name}, Name={node.name}")
+def _operator(node: OpNode, versions: Counter[Node]) -> Iterator[str]:
+    yield from (_RULE, f"Op:{node.op.name}, Name={node.name}")
     if node.inputs:
         yield "Inputs:"
     for number, entry in enumerate(node.inputs):

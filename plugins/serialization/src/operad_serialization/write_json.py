@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from operad.errors import GraphError
-from operad.graph import BackwardNode, Entry, Graph, Node, OpNode, Variable
-from operad.operator import is_np_shape
+from operad.graph import Entry, Graph, Node, OpNode, Variable
+from operad.operator import Gradient, is_np_shape
 
 MXNET_VERSION: Final = 10901
 """Written into files: they are MXNet 1.9.1's."""
@@ -29,7 +29,7 @@ def to_json(graph: Graph) -> str:
     """The graph as text that MXNet 1.x and `from_json` read.
 
     Raises:
-        GraphError: The graph has backward nodes, which files cannot carry.
+        GraphError: The graph has gradients, which files cannot carry.
     """
     ids = graph.node_ids
     versions: Counter[Node] = Counter()
@@ -45,9 +45,12 @@ def to_json(graph: Graph) -> str:
 
 
 def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -> dict[str, Any]:
-    if isinstance(node, BackwardNode):
-        raise GraphError(f"cannot write {node.name!r} to a file: it is a gradient; save the graph without it")
     if isinstance(node, OpNode):
+        if isinstance(node.op, Gradient):
+            raise GraphError(
+                f"cannot write {node.name!r} to a file: it is a gradient, for which the format has no node; "
+                "save the symbol that it is a gradient of, and call Symbol.gradient on what is loaded"
+            )
         versions.update(entry.node for entry in node.aux)
     op = node.op.name if isinstance(node, OpNode) else "null"
     record: dict[str, Any] = {"op": op, "name": node.name}
