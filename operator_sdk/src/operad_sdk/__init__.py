@@ -14,6 +14,7 @@ from operad.operator import Array as Array
 from operad.operator import Cost as Cost
 from operad.operator import InferredShapes as InferredShapes
 from operad.operator import InferredTypes as InferredTypes
+from operad.operator import KernelCall as KernelCall
 from operad.operator import OpContext as OpContext
 from operad.operator import Operator as Operator
 from operad.operator import OpReq as OpReq

@@ -20,6 +20,7 @@ from operad.context import Context
 from operad.engine import Var
 from operad.errors import GraphError
 from operad.graph import (
+    CHOOSE_KERNELS,
     COSTS,
     KNOWN,
     REQUESTS,
@@ -117,6 +118,7 @@ class _Recorded:
             Pass("infer", self._infer, (), ("shapes", "types")),
             *passes_of(TRAINING, KNOWN),
             Pass("place", self._place, (), ("contexts",)),
+            CHOOSE_KERNELS,
             SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
         ]

@@ -26,12 +26,14 @@ from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import rebuilt as rebuilt
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
+from operad.graph.kernels import parts_of as parts_of
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated_us as estimated_us
+from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import FIRST_PARTY as FIRST_PARTY
 from operad.graph.passes import INFER as INFER

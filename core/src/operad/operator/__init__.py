@@ -3,6 +3,9 @@
 from typing import Any as _Any
 
 from operad import faces as _faces
+from operad.operator.choice import Choice as Choice
+from operad.operator.choice import choose as choose
+from operad.operator.choice import choose_among as choose_among
 from operad.operator.context import OpContext as OpContext
 from operad.operator.cost import Cost as Cost
 from operad.operator.cost import as_cost as as_cost
@@ -14,9 +17,12 @@ from operad.operator.form import Result as Result
 from operad.operator.form import ScalarForm as ScalarForm
 from operad.operator.form import function_of_elements as function_of_elements
 from operad.operator.form import iteration_space as iteration_space
+from operad.operator.kernel import FORWARD as FORWARD
 from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
+from operad.operator.kernel import KernelCall as KernelCall
 from operad.operator.kernel import candidates as candidates
+from operad.operator.kernel import ranked as ranked
 from operad.operator.kernel import select_kernel as select_kernel
 from operad.operator.operator import Array as Array
 from operad.operator.operator import Arrays as Arrays
@@ -31,6 +37,7 @@ from operad.operator.property import BackwardEntry as BackwardEntry
 from operad.operator.property import InferredShapes as InferredShapes
 from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import OperatorProperty as OperatorProperty
+from operad.operator.property import is_computed_by_kernels as is_computed_by_kernels
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
 from operad.operator.req import transfer as transfer

@@ -32,6 +32,10 @@ class Cost(NamedTuple):
     def __mul__(self, factor: float) -> Cost:  # type: ignore[override]  # no tuple is repeated here
         return Cost(self.loops * factor, self.flops * factor)
 
+    def plus(self, other: Cost) -> Cost:
+        """Of both together."""
+        return Cost(*(mine + its for mine, its in zip(self, other, strict=True)))
+
     @property
     def us(self) -> float:
         """Estimated microseconds on one thread."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad import engine
 from operad.context import Context, cpu
-from operad.graph import BackwardNode, OpNode
-from operad.operator import OperatorProperty, OpReq, select_kernel
+from operad.graph import BackwardNode, OpNode, parts_of
+from operad.operator import OperatorProperty, OpReq
 
 if TYPE_CHECKING:
     from operad.program.program import Program
@@ -121,20 +121,19 @@ def profiled_node(program: Program, step: int) -> ProfiledNode:
         program.labels[forward],
         applied.op.name,
         isinstance(node, BackwardNode),
-        _kernel(program, forward, applied),
+        _kernel(program, step),
         program.contexts[step],
         _size_bytes(program, step, applied.op),
         _flops(program, step, applied.op),
     )
 
 
-def _kernel(program: Program, step: int, node: OpNode) -> str | None:
-    op = node.op
-    if type(op).create_operator is not OperatorProperty.create_operator:
+def _kernel(program: Program, step: int) -> str | None:
+    choice = program.kernels[step]
+    if choice is None:
         return None
-    specs = [program.spec(entry) for entry in program.graph.input_ids[step][: node.num_args]]
-    shapes, types = [spec.shape for spec in specs], [spec.dtype for spec in specs]
-    return select_kernel(op, program.contexts[step], shapes, types).name
+    names = [kernel.name for kernel in choice.of(parts_of(program.graph.nodes[step]))]
+    return ", ".join(names) or None
 
 
 def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None:

@@ -28,7 +28,7 @@ from operad.graph import (
     values_read,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Cost, Operator, OpReq
+from operad.operator import Choice, Cost, Operator, OpReq
 from operad.resource import ResourceRequest
 
 
@@ -92,6 +92,7 @@ class Program:
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
         costs: What each node computes, roughly.
+        kernels: Which kernels compute each node; None where its operator has none.
         outputs: The entries the caller sees.
         gradients: By argument name, the entry of its gradient.
         variables: By name, the entry of every variable.
@@ -108,6 +109,7 @@ class Program:
         self.plan: MemoryPlan = facts["plan"]
         self.contexts: Sequence[Context] = facts["contexts"]
         self.costs: Sequence[Cost] = facts["costs"]
+        self.kernels: Sequence[Choice | None] = facts["kernels"]
         self._shapes = facts["shapes"].values
         self._types = facts["types"].values
         ids = [graph.entry_id(entry) for entry in graph.outputs]
@@ -190,12 +192,17 @@ class Program:
         found: dict[int, Operator] = {}
         for step in steps:
             node = self.graph.nodes[step]
-            if isinstance(node, OpNode):
-                args = self.graph.input_ids[step][: node.num_args]
-                shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
-                ctx = self.contexts[step]
-                key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+            if not isinstance(node, OpNode):
+                continue
+            choice = self.kernels[step]
+            if choice is not None:  # of which nodes that are alike share one
+                found[step] = made.get(step if node.op.is_stateful else choice, choice.operator)
+                continue
+            args = self.graph.input_ids[step][: node.num_args]
+            shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
+            ctx = self.contexts[step]
+            key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+            found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:

@@ -218,16 +218,9 @@ class OperatorProperty(ShapedProperty):
         return declare
 
     @classmethod
-    def kernel(
-        cls,
-        device: str = "any",
-        *,
-        priority: int = 0,
-        when: Any = None,
-        name: str | None = None,
-    ) -> Callable[[F], F]:
-        """Add another way to compute this operator. See `operad_sdk.kernel`."""
-        return kernel(cls, device, priority=priority, when=when, name=name)
+    def kernel(cls, *of: str, **options: Any) -> Callable[[F], F]:
+        """Add another way to compute this operator, or parts of it. See `operad_sdk.kernel`."""
+        return kernel(cls, *of, **options)
 
     @property
     def inplace_names(self) -> list[tuple[str, ...]]:
