@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import numpy as np
 from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import apply_statistics, standardize, standardize_gradients
+from operad_normalization.segments import BY_LOOP, pay
+from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
     Contract,
     DType,
     DTypeError,
     InferredTypes,
+    KernelCall,
     OpContext,
     OperatorProperty,
     Shape,
@@ -93,11 +96,20 @@ class BatchNormAgain(OperatorProperty):
         self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array
     ) -> None:
         """Standardize with the batch's statistics, as `BatchNorm` does."""
+        self._standardize(op_ctx, data, gamma, beta, mean, output, BY_BLOCKS)
+
+    def groups(self, shape: Shape) -> Groups:
+        """A group for each channel."""
+        return _groups(self.axis, shape)
+
+    def _standardize(
+        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array, way: Way
+    ) -> None:
         if data.size:
-            groups = _groups(self.axis, data.shape)
+            groups = self.groups(data.shape)
             gain, offset, m = (vector.reshape(groups.vector) for vector in (gamma, beta, np.empty_like(mean)))
             fixed = None if self.fix_gamma else gain
-            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
+            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
 
 
 @operator("BatchNorm")
@@ -198,11 +210,29 @@ class BatchNorm(OperatorProperty):
         var: Array,
     ) -> None:
         """Standardize with the batch's statistics, and move the moving ones; or apply those."""
+        self._standardize(
+            op_ctx, is_train, data, gamma, beta, moving_mean, moving_var, output, mean, var, BY_BLOCKS
+        )
+
+    def _standardize(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        gamma: Array,
+        beta: Array,
+        moving_mean: Array,
+        moving_var: Array,
+        output: Array,
+        mean: Array,
+        var: Array,
+        way: Way,
+    ) -> None:
         groups = self.groups(data.shape)
         gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
         fixed = None if self.fix_gamma else gain
         if is_train and not self.use_global_stats and data.size:
-            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, v)
+            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, v)
             for moving, new in ((moving_mean, mean), (moving_var, var)):
                 moving *= self.momentum
                 moving += (1 - self.momentum) * new
@@ -210,7 +240,7 @@ class BatchNorm(OperatorProperty):
         else:
             mean[...] = moving_mean
             np.divide(1, np.sqrt(moving_var + self.eps), out=var)
-            apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
+            way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
         """The output of a training run, from the data; nothing where it depends on the moving statistics.
@@ -240,13 +270,10 @@ class BatchNorm(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
-        groups = self.groups(data.shape)
-        gain, m, r = (vector.reshape(groups.vector) for vector in (gamma, mean, var))
-        target = data_grad if "data_grad" in wanted else None
-        is_given = self.use_global_stats or not is_train
-        standardize_gradients(
-            op_ctx, groups, output_grad, data, gain, m, r, target, gamma_grad, beta_grad, is_given=is_given
-        )
+        self._gradients(
+            op_ctx, is_train, output_grad, data, gamma, mean, var, data_grad, gamma_grad, beta_grad, wanted,
+            BY_BLOCKS,
+        )  # fmt: skip
 
     @gradient(
         "data",
@@ -267,11 +294,60 @@ class BatchNorm(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """The same with a gamma of 1."""
+        self._gradients_without_gamma(
+            op_ctx, is_train, output_grad, data, mean, var, data_grad, beta_grad, wanted, BY_BLOCKS
+        )
+
+    def _gradients_without_gamma(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        output_grad: Array,
+        data: Array,
+        mean: Array,
+        var: Array,
+        data_grad: Array,
+        beta_grad: Array,
+        wanted: frozenset[str],
+        way: Way,
+    ) -> None:
+        self._gradients(
+            op_ctx, is_train, output_grad, data, None, mean, var, data_grad, None, beta_grad, wanted, way
+        )
+
+    def _gradients(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        output_grad: Array,
+        data: Array,
+        gamma: Array | None,
+        mean: Array,
+        var: Array,
+        data_grad: Array,
+        gamma_grad: Array | None,
+        beta_grad: Array,
+        wanted: frozenset[str],
+        way: Way,
+    ) -> None:
         groups = self.groups(data.shape)
+        gain = None if gamma is None else gamma.reshape(groups.vector)
         m, r = mean.reshape(groups.vector), var.reshape(groups.vector)
         target = data_grad if "data_grad" in wanted else None
+        is_given = self.use_global_stats or not is_train
         standardize_gradients(
-            op_ctx, groups, output_grad, data, None, m, r, target, None, beta_grad, is_given=not is_train
+            way,
+            op_ctx,
+            groups,
+            output_grad,
+            data,
+            gain,
+            m,
+            r,
+            target,
+            gamma_grad,
+            beta_grad,
+            is_given=is_given,
         )
 
     @gradient("data", inplace="output_grad", when=_is_affine)
@@ -283,3 +359,31 @@ class BatchNorm(OperatorProperty):
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
         return output_grad.sum(self.groups(output_grad.shape).axes)
+
+
+def _learns_gamma(call: KernelCall) -> bool | str:
+    return not call.prop.fix_gamma or "fix_gamma is set"
+
+
+def _takes_one_for_gamma(call: KernelCall) -> bool | str:
+    return (call.prop.fix_gamma and not _is_affine(call.prop)) or "gamma counts, or the data does not"
+
+
+def _with_loops() -> None:
+    """Give the operators the kernels that compute them by compiled loops."""
+    for cls in (BatchNormAgain, BatchNorm):
+        forward = partial(cls._standardize, way=BY_LOOP)
+        cls.kernel("forward", name="by_loop", priority=1, when=pay())(forward)
+    BatchNorm.kernel(
+        "data_grad", "gamma_grad", "beta_grad", name="gradients_by_loop", priority=1, when=pay(_learns_gamma)
+    )(partial(BatchNorm._gradients, way=BY_LOOP))
+    BatchNorm.kernel(
+        "data_grad",
+        "beta_grad",
+        name="gradients_without_gamma_by_loop",
+        priority=1,
+        when=pay(_takes_one_for_gamma),
+    )(partial(BatchNorm._gradients_without_gamma, way=BY_LOOP))
+
+
+_with_loops()
