@@ -19,7 +19,7 @@ from operad.graph.infer import ShapeTable
 from operad.graph.ir import BackwardNode, Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
-from operad.operator import Cost, OperatorProperty, Shape, as_cost
+from operad.operator import Cost, OperatorProperty, Shape, as_cost, gradient_cost
 
 _NODE_US: Final = 1.0
 """What a node costs besides what it computes."""
@@ -35,8 +35,7 @@ _WORTH: Final = 1.25
 def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
     """For each node, roughly what it computes.
 
-    A backward is taken to cost two loops of its forward, and the product once for each factor whose gradient
-    it gives; twice, where the operator does not say what it multiplies.
+    A backward is taken to cost what `gradient_cost` makes of its forward.
     """
     costs: list[Cost] = []
     answers: Answers[Cost] = Answers()
@@ -44,22 +43,15 @@ def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
     for number, node in enumerate(graph.nodes):
         cost = _NOTHING
         if isinstance(node, BackwardNode):
-            forward = graph.node_ids[node.forward]
-            cost = Cost(2 * costs[forward].loops, _products(node) * costs[forward].flops)
+            names = zip(node.op.list_arguments(), node.wanted, strict=True)
+            wanted = [name for name, is_wanted in names if is_wanted]
+            cost = gradient_cost(costs[graph.node_ids[node.forward]], node.op.multiplies, wanted)
         elif isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
             cost = answers.get((node.signature, *ins, *outs), _cost, node.op, ins, outs)
         costs.append(cost)
     return costs
-
-
-def _products(node: BackwardNode) -> int:
-    factors = node.op.multiplies
-    if not factors:
-        return 2
-    names = node.op.list_arguments()
-    return sum([is_wanted * factors.count(name) for name, is_wanted in zip(names, node.wanted, strict=True)])
 
 
 def _cost(op: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

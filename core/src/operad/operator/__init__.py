@@ -9,8 +9,11 @@ from operad.operator.choice import choose_among as choose_among
 from operad.operator.context import OpContext as OpContext
 from operad.operator.cost import Cost as Cost
 from operad.operator.cost import as_cost as as_cost
+from operad.operator.cost import gradient_cost as gradient_cost
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
+from operad.operator.explanation import PartKernel as PartKernel
+from operad.operator.explanation import explained as explained
 from operad.operator.form import Axes as Axes
 from operad.operator.form import Instruction as Instruction
 from operad.operator.form import Result as Result

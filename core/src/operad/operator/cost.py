@@ -11,6 +11,7 @@ per element, on arrays in memory 0.4 ns per operand).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple, final
 
 _LOOP_US: Final = 5e-4
@@ -50,3 +51,16 @@ class Cost(NamedTuple):
 def as_cost(found: float | Cost) -> Cost:
     """What `OperatorProperty.cost` gave; a number counts loops."""
     return found if isinstance(found, Cost) else Cost(loops=found)
+
+
+def gradient_cost(forward: Cost, factors: Sequence[str], wanted: Sequence[str]) -> Cost:
+    """What gradients are taken to compute where nothing says it: two loops of the forward pass.
+
+    Args:
+        forward: What the forward pass computes.
+        factors: The arguments whose product it is; each gradient is such a product once more. Empty: not
+            said, two products are assumed.
+        wanted: The arguments whose gradients are computed.
+    """
+    products = sum([factors.count(name) for name in wanted]) if factors else 2
+    return forward._replace(loops=2 * forward.loops, flops=products * forward.flops)
