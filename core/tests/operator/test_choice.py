@@ -7,7 +7,17 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import ArgumentError, OperadError
-from operad.operator import Cost, Kernel, KernelCall, OpContext, Operator, OperatorProperty, OpReq, choose
+from operad.operator import (
+    Cost,
+    Kernel,
+    KernelCall,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    choose,
+    explained,
+)
 
 FLOAT32 = np.dtype("float32")
 
@@ -131,4 +141,25 @@ def test_costs_and_scratch_memory_of_parts_are_those_of_their_kernels():
     assert choice.cost(["forward"]) == Cost(loops=5.0)
     assert choice.cost(["lhs_grad", "rhs_grad"]) == Cost(flops=7.0)  # which one call computes
     assert choice.scratch_bytes(["forward", "rhs_grad"]) == 64
-    assert choose(call_with(kernel(1))).cost(["forward"]) is None
+
+
+def test_what_no_kernel_says_is_the_operators_estimate():
+    choice = choose(call_with(kernel(1)))
+    assert choice.cost(["forward"]) == Cost(loops=6.0)
+    assert choice.cost(["lhs_grad"]) == Cost(loops=12.0)
+    assert not choice.has_costs
+
+
+def test_wide_elements_take_longer():
+    call = call_with(kernel(1))
+    call.in_types = [np.dtype("float64")] * 2
+    assert choose(call).cost(["forward"]) == Cost(loops=12.0)
+
+
+def test_why_names_every_other_kernel_with_its_reason():
+    never = kernel(3, priority=9, when=lambda call: "not today")
+    call = call_with(kernel(1), kernel(2, "lhs_grad", priority=1), never)
+    forward, lhs, _ = explained(choose(call), call.prop.list_parts())
+    assert (forward.part, forward.kernel, forward.others) == ("forward", "k1", {"k3": "not today"})
+    assert lhs.kernel == "k2"
+    assert lhs.others == {"k1": "priority 0 is below 1", "k3": "not today"}

@@ -22,6 +22,7 @@ from operad.errors import GraphError
 from operad.graph import (
     CHOOSE_KERNELS,
     COSTS,
+    KERNELS,
     KNOWN,
     REQUESTS,
     SCHEDULE,
@@ -127,7 +128,7 @@ class _Recorded:
         """What gives facts that only passes of plugins may require as early as they run."""
         estimate = Pass("estimate", self._estimate, ("shapes", "types", "contexts"), ("planned_bytes",))
         contexts = Pass("contexts", self._find_contexts, (), ("contexts",))
-        return {"contexts": contexts, "costs": COSTS, "planned_bytes": estimate}
+        return {"contexts": contexts, "costs": COSTS, "kernels": KERNELS, "planned_bytes": estimate}
 
     def _gradient(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         head_grads = [Entry(node) for node in self.head_grads]

@@ -37,6 +37,7 @@ from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import FIRST_PARTY as FIRST_PARTY
 from operad.graph.passes import INFER as INFER
+from operad.graph.passes import KERNELS as KERNELS
 from operad.graph.passes import KNOWN as KNOWN
 from operad.graph.passes import SCHEDULE as SCHEDULE
 from operad.graph.passes import compile_passes as compile_passes

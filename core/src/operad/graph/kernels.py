@@ -54,10 +54,11 @@ def parts_of(node: Node) -> list[str]:
 
 def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:
     """What each node computes: what its kernels say, or else its operator."""
-    costs = node_costs(graph, facts["shapes"])
-    declaring = {choice for choice in set(choices) if choice is not None and choice.declares_costs}
+    costs = node_costs(graph, facts["shapes"], facts["types"])
+    answers: Answers[Cost] = Answers()
+    declaring = {choice for choice in set(choices) if choice is not None and choice.has_costs}
     for number, choice in enumerate(choices if declaring else ()):
         if choice is not None and choice in declaring:
-            own = choice.cost(parts_of(graph.nodes[number]))
-            costs[number] = costs[number] if own is None else own
+            parts = tuple(parts_of(graph.nodes[number]))
+            costs[number] = answers.get((choice, parts), choice.cost, parts)
     return costs

@@ -19,7 +19,7 @@ shapes         `ShapeTable`, complete                                          i
 types          `TypeTable`, complete                                           infer
 contexts       the context of each node, by number                             contexts, place
 costs          what each node computes, a `Cost`, by number                    costs, choose_kernels
-kernels        the `Choice` of each node, by number; see `graph.kernels`       choose_kernels
+kernels        the `Choice` of each node, by number; see `graph.kernels`       kernels, choose_kernels
 planned_bytes  roughly what the memory plan will need, in bytes                estimate
 schedule       `Schedule`: partitions, and which nodes precede which           schedule
 plan           `MemoryPlan`                                                    memory
@@ -160,7 +160,11 @@ def _contexts(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 
 def _costs(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    return graph, {"costs": node_costs(graph, facts["shapes"])}
+    return graph, {"costs": node_costs(graph, facts["shapes"], facts["types"])}
+
+
+def _kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    return graph, {"kernels": choose_kernels(graph, facts)}
 
 
 def _choose_kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -230,14 +234,15 @@ FIRST_PARTY: Final = (INFER, GRADIENT, PLACE, CHOOSE_KERNELS, SCHEDULE, MEMORY)
 """The system's own passes, in order."""
 
 CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx"), ("contexts",))
-COSTS: Final = Pass("costs", _costs, ("shapes",), ("costs",))
+KERNELS: Final = Pass("kernels", _kernels, ("shapes", "types", "contexts"), ("kernels",))
+COSTS: Final = Pass("costs", _costs, ("shapes", "types"), ("costs",))
 ESTIMATE: Final = Pass(
     "estimate",
     _estimate,
     ("shapes", "types", "contexts", "num_outputs", "wanted", "grad_req"),
     ("planned_bytes",),
 )
-ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, ESTIMATE)}
+ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, KERNELS, ESTIMATE)}
 """What gives facts that no pass of the list has provided yet, by fact."""
 KNOWN: Final = frozenset(fact for step in (*FIRST_PARTY, *ANALYSES.values()) for fact in step.provides)
 """The facts that the system provides itself."""

@@ -26,11 +26,11 @@ from operad.operator import (
     OperatorProperty,
     OpReq,
     Shape,
-    as_cost,
     choose,
     filled,
     is_computed_by_kernels,
     is_known,
+    own_cost,
 )
 
 _BRIEF_SIZE: Final = 1500
@@ -138,7 +138,7 @@ class Plan(Recordable):
         self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
         few = self.operator.is_brief and total <= _BRIEF_SIZE
-        self.is_brief = few or cost.us <= self.operator.brief_us
+        self.is_brief = few or cost.work_us <= self.operator.brief_us
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
@@ -153,16 +153,12 @@ class Plan(Recordable):
 
     def _computed(self, prop: OperatorProperty) -> tuple[Operator, Cost]:
         """What computes an operator, of kernels chosen as in graphs, and what that is estimated at."""
-        shapes, types, choice = self.in_shapes, self._in_types, None
+        shapes, types = self.in_shapes, self._in_types
         if is_computed_by_kernels(prop):
             choice = choose(KernelCall(prop, self.ctx, shapes, types, self._op_ctx.is_train))
-        own = None if choice is None else choice.cost((FORWARD,))
-        if own is None:
-            own = as_cost(prop.cost(shapes, [spec.shape for spec in self.out_specs]))
-        return (
-            prop.create_operator(self.ctx, shapes, types) if choice is None else choice.operator(),
-            own,
-        )
+            return choice.operator(), choice.cost((FORWARD,))
+        cost = own_cost(prop, shapes, [spec.shape for spec in self.out_specs], types)
+        return prop.create_operator(self.ctx, shapes, types), cost
 
     def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, for a call of one that keeps something."""

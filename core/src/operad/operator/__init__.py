@@ -10,6 +10,8 @@ from operad.operator.context import OpContext as OpContext
 from operad.operator.cost import Cost as Cost
 from operad.operator.cost import as_cost as as_cost
 from operad.operator.cost import gradient_cost as gradient_cost
+from operad.operator.cost import moved_bytes as moved_bytes
+from operad.operator.cost import own_cost as own_cost
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
 from operad.operator.explanation import PartKernel as PartKernel
@@ -41,6 +43,17 @@ from operad.operator.property import InferredShapes as InferredShapes
 from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import OperatorProperty as OperatorProperty
 from operad.operator.property import is_computed_by_kernels as is_computed_by_kernels
+from operad.operator.rates import ARITHMETIC as ARITHMETIC
+from operad.operator.rates import DEFAULTS as DEFAULTS
+from operad.operator.rates import FORMAT as FORMAT
+from operad.operator.rates import Correction as Correction
+from operad.operator.rates import Rates as Rates
+from operad.operator.rates import forget_rates as forget_rates
+from operad.operator.rates import function_cost as function_cost
+from operad.operator.rates import machine as machine
+from operad.operator.rates import rates as rates
+from operad.operator.rates import read_rates as read_rates
+from operad.operator.rates import tuned_path as tuned_path
 from operad.operator.req import OpReq as OpReq
 from operad.operator.req import assign as assign
 from operad.operator.req import transfer as transfer

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import final
 
-from operad.operator.cost import Cost, as_cost
+from operad.operator.cost import Cost, gradient_cost, own_cost
 from operad.operator.kernel import FORWARD, Candidate, Kernel, KernelCall, no_kernel, ranked
 from operad.operator.operator import Operator
 from operad.operator.parts import PartsOperator
+from operad.operator.rates import rates
 
 
 @final
@@ -36,23 +37,32 @@ class Choice:
         return kernel
 
     @property
-    def declares_costs(self) -> bool:
-        """Whether any of the kernels says itself what it computes."""
-        return any(kernel is not None and kernel.cost is not None for kernel in self.kernels.values())
+    def has_costs(self) -> bool:
+        """Whether more is known of the costs of any of the kernels than what the operator says."""
+        measured = rates().kernels
+        kernels = [kernel for kernel in self.kernels.values() if kernel is not None]
+        return any(kernel.cost is not None or kernel.name in measured for kernel in kernels)
 
     def of(self, parts: Sequence[str]) -> list[Kernel]:
         """The kernels that compute some parts, each once."""
         found = [self.kernels.get(part, self.forward) for part in parts]
         return list({id(kernel): kernel for kernel in found if kernel is not None}.values())
 
-    def cost(self, parts: Sequence[str]) -> Cost | None:
-        """What the kernels of some parts say that they compute together; None where one leaves it open."""
-        total = Cost()
-        for kernel in self.of(parts):
-            if kernel.cost is None:
-                return None
-            total = total.plus(as_cost(kernel.cost(self.call)))
-        return total
+    def cost(self, parts: Sequence[str]) -> Cost:
+        """What some parts compute together: what their kernels say, or else the operator.
+
+        Measurements of `operad tune` correct either.
+        """
+        call, kernels = self.call, self.of(parts)
+        if kernels and all(kernel.cost is not None for kernel in kernels):
+            return reduce(Cost.plus, [kernel.estimate(call) for kernel in kernels])
+        found = own_cost(call.prop, call.in_shapes, call.out_shapes, call.in_types)
+        if FORWARD not in parts:
+            wanted = [part.removesuffix("_grad") for part in parts]
+            found = gradient_cost(found, call.prop.multiplies, wanted)
+        # Of a kernel that computes all parts what was measured is the outputs.
+        names = {k.name for k in kernels if FORWARD in parts or k.parts is not None}
+        return found.corrected(next((c for name, c in rates().kernels.items() if name in names), None))
 
     def scratch_bytes(self, parts: Sequence[str]) -> int:
         """Memory that the kernels of some parts take for themselves while they run, one after another."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple, final
 
+from operad.errors import OperadError
 from operad.operator.choice import Choice
-from operad.operator.cost import Cost, as_cost, gradient_cost
-from operad.operator.kernel import FORWARD, Kernel, KernelCall, ranked
+from operad.operator.kernel import Kernel, KernelCall, ranked
 
 
 @final
@@ -39,27 +40,21 @@ def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
         others = {
             kernel.name: rejection or _passed_over(kernel, taken, call)
             for kernel, rejection in kernels
-            if kernel is not taken and (rejection is not None or kernel.computes(call.prop, part))
+            if kernel is not taken and _might_compute(kernel, call, part)
         }
-        us, scratch = part_cost(choice, [part]).us, choice.scratch_bytes([part])
+        us, scratch = choice.cost([part]).us, choice.scratch_bytes([part])
         found.append(PartKernel(part, None if taken is None else taken.name, us, scratch, others))
     return found
 
 
-def part_cost(choice: Choice, parts: Sequence[str]) -> Cost:
-    """What some parts compute together: what their kernels say, or else what the operator is estimated at."""
-    declared = choice.cost(parts)
-    if declared is not None:
-        return declared
-    call = choice.call
-    forward = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
-    if FORWARD in parts:
-        return forward
-    return gradient_cost(forward, call.prop.multiplies, [part.removesuffix("_grad") for part in parts])
+def _might_compute(kernel: Kernel, call: KernelCall, part: str) -> bool:
+    """Whether a kernel computes a part; one that does not apply may name what is not there."""
+    with suppress(OperadError):
+        return kernel.computes(call.prop, part)
+    return False
 
 
 def _passed_over(kernel: Kernel, taken: Kernel | None, call: KernelCall) -> str:
     if taken is None or kernel.priority == taken.priority:
-        own = kernel.us(call)
-        return "registered later" if own is None else f"{own:.3g} us declared, which is not less"
+        return f"{kernel.estimate(call).us:.3g} us by estimate, which is not less"
     return f"priority {kernel.priority} is below {taken.priority}"

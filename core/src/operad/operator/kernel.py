@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from math import prod
@@ -24,7 +25,8 @@ from operad.config import settings
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ArgumentError, OperadError
-from operad.operator.cost import Cost, as_cost
+from operad.operator.cost import Cost, as_cost, own_cost
+from operad.operator.rates import rates
 from operad.operator.shapes import Shape
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class KernelCall:
     """What is known of a call before there are arrays: what conditions and costs of kernels look at.
 
     Attributes:
-        prop: The operator with its parameters.
+        prop: The operator's property; parameters are its attributes.
         ctx: Where it runs.
         in_shapes: Shapes of the arguments; `in_types` likewise.
         is_train: Whether gradients may follow: in a bound graph, whether it computes any.
@@ -60,7 +62,7 @@ class KernelCall:
 
     def __init__(
         self,
-        prop: OperatorProperty,
+        prop: Any,
         ctx: Context,
         in_shapes: Shapes,
         in_types: Types,
@@ -178,9 +180,13 @@ class Kernel(NamedTuple):
         # Asked last: names of a kernel's function need not mean anything where it does not apply.
         return None if part is None or self.computes(call.prop, part) else f"computes no {part}"
 
-    def us(self, call: KernelCall) -> float | None:
-        """Declared cost in microseconds on one thread; None where it declares none."""
-        return None if self.cost is None else as_cost(self.cost(call)).us
+    def estimate(self, call: KernelCall) -> Cost:
+        """What it computes: what it says, or else what the operator says; as measurements have it."""
+        if self.cost is None:
+            own = own_cost(call.prop, call.in_shapes, call.out_shapes, call.in_types)
+        else:
+            own = as_cost(self.cost(call))
+        return own.corrected(rates().kernels.get(self.name))
 
 
 @lru_cache(maxsize=1024)
@@ -199,22 +205,19 @@ class Candidate(NamedTuple):
 
 def ranked(call: KernelCall) -> list[Kernel]:
     """The kernels of an operator, best first, whether they apply or not."""
-    kernels = type(call.prop).kernels
+    kernels: list[Kernel] = type(call.prop).kernels
     if len(kernels) == 1:
         return kernels
-    costs = {id(kernel): kernel.us(call) for kernel in kernels if _may_run(kernel, call)}
-    own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes)).us if any(costs.values()) else 0.0
+    measured = rates().kernels
+    if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
+        return sorted(kernels, key=lambda kernel: -kernel.priority)
 
     def order(kernel: Kernel) -> tuple[float, float]:
-        us = costs.get(id(kernel))
-        return -kernel.priority, own if us is None else us
+        # What applies nowhere need not be able to say what it costs.
+        us = kernel.estimate(call).us if kernel.rejection(call) is None else math.inf
+        return -kernel.priority, us
 
     return sorted(kernels, key=order)
-
-
-def _may_run(kernel: Kernel, call: KernelCall) -> bool:
-    """Whether a kernel's cost may be asked for: what applies nowhere else need not have one."""
-    return kernel.cost is not None and kernel.rejection(call) is None
 
 
 def candidates(

@@ -144,7 +144,9 @@ def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None
             # What is added to is read as well.
             entries += [target] * (2 if request is OpReq.ADD else 1)
     specs = [program.spec(entry) for entry in entries]
-    if not op.multiplies and program.costs[step].operations < sum([prod(spec.shape) for spec in specs]):
+    cost = program.costs[step]
+    counted = max(cost.operations, cost.size_bytes / 4)  # which counts elements of single precision
+    if not op.multiplies and counted < sum([prod(spec.shape) for spec in specs]):
         return None
     return sum([prod(spec.shape) * spec.dtype.itemsize for spec in specs])
 

@@ -75,7 +75,7 @@ def kernel(
         made = Kernel(
             label,
             factory,
-            *(devices or [device]),
+            devices[0] if devices else device,
             priority,
             when,
             parts=computes,
@@ -187,7 +187,7 @@ class _ClassKernel:
         names = prop.binding.names  # of which there is one for each set of tensors
         found = self._parts.get(names)
         if found is None:
-            unmade = object.__new__(self._class)  # names alone are looked at
+            unmade: Any = object.__new__(self._class)  # names alone are looked at
             bound = [self._gradient(prop, unmade, name) for name in self._gradients]
             found = self._parts[names] = (FORWARD, *_parts_of(prop, bound))
         return found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES, along
+from operad_normalization.batch_norm_again import BatchNormAgain, groups_of
+from operad_normalization.batch_norm_kernels import is_affine, with_loops
+from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_LOOP, pay
 from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
@@ -19,7 +19,6 @@ from operad_sdk import (
     DType,
     DTypeError,
     InferredTypes,
-    KernelCall,
     OpContext,
     OperatorProperty,
     Shape,
@@ -30,88 +29,7 @@ from operad_sdk import (
 )
 
 
-def _normalized(
-    data: Array,
-    gamma: Array,
-    beta: Array,
-    moving_mean: Array,
-    moving_var: Array,
-    eps: float,
-    momentum: float,
-    fix_gamma: bool,
-    use_global_stats: bool,
-    axis: int,
-    is_train: bool,
-) -> tuple[Array, ...]:
-    """One channel at a time: the outputs, and the new states."""
-    channels = np.moveaxis(data, axis, 0).reshape(data.shape[axis], -1)
-    learns = is_train and not use_global_stats and data.size > 0
-    # The mean of equal values is their value, without rounding.
-    mean = np.array([row[0] + (row - row[0]).mean() for row in channels]) if learns else moving_mean
-    var = np.array([row.var() for row in channels]) if learns else moving_var
-    output = np.empty_like(np.moveaxis(data, axis, 0))
-    for channel, row in enumerate(np.moveaxis(data, axis, 0)):
-        scale = (1 if fix_gamma else gamma[channel]) / np.sqrt(var[channel] + eps)
-        output[channel] = (row - mean[channel]) * scale + beta[channel]
-    share = momentum if learns else 1
-    states = [share * old + (1 - share) * new for old, new in ((moving_mean, mean), (moving_var, var))]
-    return (np.moveaxis(output, 0, axis), mean, 1 / np.sqrt(var + eps), *states)
-
-
-def _groups(axis: int, shape: Shape) -> Groups:
-    place = axis % len(shape)
-    return Groups(shape, tuple(other for other in range(len(shape)) if other != place), place)
-
-
-def _is_affine(prop: Any) -> bool:
-    """Whether the output is the data times numbers that are known, plus beta."""
-    return bool(prop.fix_gamma and prop.use_global_stats)
-
-
-@operator("_BatchNorm_again")
-class BatchNormAgain(OperatorProperty):
-    """The output of a training run of `BatchNorm` once more, which leaves the moving statistics alone.
-
-    Mean and variance are found anew: the hidden outputs of `BatchNorm` are rounded and would give other bits.
-    """
-
-    eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
-    fix_gamma = param(bool, True, doc="Take 1 for gamma.")
-    axis = param(int, 1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis of the channels.")
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    element_cost = 6
-
-    def spec(self) -> str:
-        """One line of the shape language, which depends on the axis."""
-        data = along(self.axis, "C")
-        return f"data:D({data}), gamma:(C), beta:(C), mean:(C) -> output:D({data})"
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The output's type is the data's."""
-        return list(in_types), [in_types[0]], []
-
-    def forward(
-        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array
-    ) -> None:
-        """Standardize with the batch's statistics, as `BatchNorm` does."""
-        self._standardize(op_ctx, data, gamma, beta, mean, output, BY_BLOCKS)
-
-    def groups(self, shape: Shape) -> Groups:
-        """A group for each channel."""
-        return _groups(self.axis, shape)
-
-    def _standardize(
-        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array, way: Way
-    ) -> None:
-        if data.size:
-            groups = self.groups(data.shape)
-            gain, offset, m = (vector.reshape(groups.vector) for vector in (gamma, beta, np.empty_like(mean)))
-            fixed = None if self.fix_gamma else gain
-            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
-
-
+@with_loops
 @operator("BatchNorm")
 class BatchNorm(OperatorProperty):
     """Each channel less its mean, over its standard deviation, times gamma plus beta.
@@ -153,10 +71,10 @@ class BatchNorm(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 6
+    element_cost = 4
     initializers = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
     contract = Contract(
-        reference=_normalized,
+        reference=normalized,
         # What is ignored only makes variants, which would have to be told apart.
         params={
             "axis": (1, -1, 0, 2, -2),
@@ -194,7 +112,7 @@ class BatchNorm(OperatorProperty):
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each channel."""
-        return _groups(self.axis, shape)
+        return groups_of(self.axis, shape)
 
     def forward(
         self,
@@ -350,40 +268,12 @@ class BatchNorm(OperatorProperty):
             is_given=is_given,
         )
 
-    @gradient("data", inplace="output_grad", when=_is_affine)
+    @gradient("data", inplace="output_grad", when=is_affine)
     def affine_data_gradient(self, output_grad: Array, var: Array, data_grad: Array) -> None:
         """`d/dx = r`; nothing is kept of the data."""
         np.multiply(output_grad, var.reshape(self.groups(data_grad.shape).vector), out=data_grad)
 
-    @gradient("beta", when=_is_affine)
+    @gradient("beta", when=is_affine)
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
         return output_grad.sum(self.groups(output_grad.shape).axes)
-
-
-def _learns_gamma(call: KernelCall) -> bool | str:
-    return not call.prop.fix_gamma or "fix_gamma is set"
-
-
-def _takes_one_for_gamma(call: KernelCall) -> bool | str:
-    return (call.prop.fix_gamma and not _is_affine(call.prop)) or "gamma counts, or the data does not"
-
-
-def _with_loops() -> None:
-    """Give the operators the kernels that compute them by compiled loops."""
-    for cls in (BatchNormAgain, BatchNorm):
-        forward = partial(cls._standardize, way=BY_LOOP)
-        cls.kernel("forward", name="by_loop", priority=1, when=pay())(forward)
-    BatchNorm.kernel(
-        "data_grad", "gamma_grad", "beta_grad", name="gradients_by_loop", priority=1, when=pay(_learns_gamma)
-    )(partial(BatchNorm._gradients, way=BY_LOOP))
-    BatchNorm.kernel(
-        "data_grad",
-        "beta_grad",
-        name="gradients_without_gamma_by_loop",
-        priority=1,
-        when=pay(_takes_one_for_gamma),
-    )(partial(BatchNorm._gradients_without_gamma, way=BY_LOOP))
-
-
-_with_loops()

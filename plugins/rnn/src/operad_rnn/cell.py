@@ -42,7 +42,7 @@ def steps_are_small(call: KernelCall) -> bool | str:
 
 def size_of_gates(call: KernelCall) -> int:
     """Elements of the gates in all steps."""
-    return int(prod(call.shape("data")[:2]) * call.prop.gates_size)  # type: ignore[attr-defined]
+    return int(prod(call.shape("data")[:2]) * call.prop.gates_size)
 
 
 class Cell(ABC):

@@ -88,7 +88,7 @@ class Call:
 
     def kernels(self) -> list[Contestant]:
         """Each kernel that applies, the one that is chosen first."""
-        return [self._kernel(kernel) for kernel, rejection in self._candidates() if rejection is None]
+        return [self.contestant(kernel) for kernel, rejection in self._candidates() if rejection is None]
 
     def rejected(self) -> list[Contestant]:
         """Each kernel for the CPU whose condition does not hold, and that runs nevertheless."""
@@ -97,7 +97,7 @@ class Call:
             if rejection is None or kernel.device not in ("any", "cpu") or not self._computes(kernel):
                 continue
             with suppress(Exception):  # what it was not written for may do anything but be fast
-                made = self._kernel(kernel)
+                made = self.contestant(kernel)
                 made.run()
                 found.append(made._replace(name=f"{kernel.name}{REJECTED}"))
         return found
@@ -165,7 +165,8 @@ class Call:
     def _shapes(self) -> list[Shape]:
         return [array.shape for array in self.inputs]
 
-    def _kernel(self, kernel: Kernel) -> Contestant:
+    def contestant(self, kernel: Kernel) -> Contestant:
+        """The outputs by one kernel."""
         operator = kernel.factory(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
         out = self._empty_outputs()
         visible = out[: self.prop.num_visible_outputs]
