@@ -37,7 +37,7 @@ _INTRODUCTION: Final = """\
 | for | install |
 |---|---|
 | the script `operad` and the core's commands | `pip install "operad[cli]"` |
-| `operad bench` | `pip install "operad[cli]" operad-sdk` |
+| `operad bench`, `operad tune` | `pip install "operad[cli]" operad-sdk` |
 | `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
 | `operad new` | `pip install "operad-sdk[new]"` |
 | `operad im2rec` | `pip install "operad-image[cli]"` |

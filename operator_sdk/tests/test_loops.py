@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from operad_sdk import CompiledLoops, loops
+from operad.context import cpu
+from operad_sdk import CompiledLoops, KernelCall, loops, unary
 
 MODULE = """
 from operad_sdk import loop
@@ -70,3 +71,19 @@ def test_they_never_pay_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_imported_before_a_loop_is_asked_for() -> None:
     program = "import sys; from operad_sdk import CompiledLoops, loop; CompiledLoops('nowhere').pay(1)"
     subprocess.run([sys.executable, "-c", f"{program}; assert 'numba' not in sys.modules"], check=True)
+
+
+def test_the_condition_of_a_kernel_says_why_loops_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = unary("same")(lambda data: data)
+    small, large = (KernelCall(same(), cpu(), [(n,)], [np.dtype("float32")]) for n in (8, 9))
+    found = CompiledLoops("nowhere", from_size=9)
+    when = found.when(lambda call: call.size("data"))
+    monkeypatch.setattr(loops, "has_numba", lambda: True)
+    assert when(small) == "8 elements, compiled loops pay from 9"
+    assert when(large) is True
+    assert when.regardless_of_size(small) is True
+    assert when.is_possible
+    assert found.when(lambda call: call.size("data"), lambda call: "no")(large) == "no"
+    monkeypatch.setattr(loops, "has_numba", lambda: False)
+    assert "numba is not installed" in str(when(large))
+    assert not when.is_possible

@@ -113,6 +113,6 @@ def test_compiled_and_other_code_keep_the_same_boxes(
     boxes = Corners(*np.concatenate([first, last]).astype(dtype))
     classes = rng.integers(0, 3, 400)
     for grouped in (None, classes):
-        steps = suppression._kept_by_steps(np, boxes, grouped, threshold, is_inclusive)
-        loop = suppression._kept_by_loop(boxes, grouped, threshold, is_inclusive)
+        steps = suppression.kept(np, boxes, grouped, threshold, is_inclusive=is_inclusive)
+        loop = suppression.kept_by_loop(np, boxes, grouped, threshold, is_inclusive=is_inclusive)
         np.testing.assert_array_equal(loop, steps)

@@ -6,7 +6,8 @@ import pytest
 
 from core.tests.graph.operators import Dense, apply, gradient_nodes, var
 from operad.context import cpu
-from operad.graph import Graph, gradient, infer_shapes
+from operad.dtypes import DEFAULT_DTYPE
+from operad.graph import Graph, gradient, infer_shapes, infer_types
 from operad.graph.partition import assign_partitions, node_costs
 from operad.operator import Cost
 
@@ -27,7 +28,8 @@ def test_a_backward_costs_a_product_for_each_gradient_that_is_wanted(wanted, pro
     arguments = {"x": var("x"), "w": var("w")}
     out = apply(Counted, "fc", *arguments.values(), hidden=3)
     graph = Graph([out, *gradient([out], [var("head")], [arguments[name] for name in wanted])])
-    costs = node_costs(graph, infer_shapes(graph, {"x": (4, 5), "head": (4, 3)}))
+    shapes = infer_shapes(graph, {"x": (4, 5), "head": (4, 3)})
+    costs = node_costs(graph, shapes, infer_types(graph, {}, DEFAULT_DTYPE))
     (backward,) = gradient_nodes(graph)
     assert costs[graph.node_ids[out.node]] == FORWARD
     assert costs[graph.node_ids[backward]] == Cost(14.0, products * FORWARD.flops)
@@ -38,7 +40,8 @@ def test_a_backward_of_unknown_factors_costs_two_products(monkeypatch):
     x, w = var("x"), var("w")
     out = apply(Counted, "fc", x, w, hidden=3)
     graph = Graph([out, *gradient([out], [var("head")], [w])])
-    costs = node_costs(graph, infer_shapes(graph, {"x": (4, 5), "head": (4, 3)}))
+    shapes = infer_shapes(graph, {"x": (4, 5), "head": (4, 3)})
+    costs = node_costs(graph, shapes, infer_types(graph, {}, DEFAULT_DTYPE))
     assert costs[-1] == Cost(14.0, 2 * FORWARD.flops)
 
 

@@ -126,7 +126,16 @@ def test_a_pass_before_the_gradient_saves_the_gradients_too(plugins):
 
 def test_passes_of_plugins_stand_among_the_first_party_ones(plugins):
     plugins(merging="graph_tricks.merging:merging", folding="graph_tricks.folding:folding")
-    names = ["infer", "times-one", "gradient", "common-subexpressions", "place", "schedule", "memory"]
+    names = [
+        "infer",
+        "times-one",
+        "gradient",
+        "common-subexpressions",
+        "place",
+        "choose_kernels",
+        "schedule",
+        "memory",
+    ]
     assert [step.name for step in pass_list()] == names
 
 

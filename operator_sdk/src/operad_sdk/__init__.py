@@ -14,11 +14,13 @@ from operad.operator import Array as Array
 from operad.operator import Cost as Cost
 from operad.operator import InferredShapes as InferredShapes
 from operad.operator import InferredTypes as InferredTypes
+from operad.operator import KernelCall as KernelCall
 from operad.operator import OpContext as OpContext
 from operad.operator import Operator as Operator
 from operad.operator import OpReq as OpReq
 from operad.operator import PartialShape as PartialShape
 from operad.operator import Shape as Shape
+from operad.operator import moved_bytes as moved_bytes
 from operad.operator import param as param
 from operad.operator import unify_shapes as unify_shapes
 from operad.resource import ResourceRequest as ResourceRequest

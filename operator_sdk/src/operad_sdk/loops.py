@@ -1,13 +1,14 @@
 """Compiled loops of an operator: a module of functions for numba, imported when there is enough to do.
 
 An operator whose work NumPy has no functions for keeps its loops in a module of their own, which only
-`CompiledLoops` imports, and has another way for where numba is not installed. Which one is taken depends on
-the environment, the arrays and their sizes, never on time: a program computes the same bits on every run.
+`CompiledLoops` imports, and has another way for where numba is not installed: the loops are a kernel, whose
+condition `when` gives. Which one is taken depends on the environment, the arrays and their sizes, never on
+time: a program computes the same bits on every run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar, final
 
@@ -15,10 +16,12 @@ import numpy as np
 
 from operad.config import settings
 from operad.first_use import import_module
+from operad.operator import KernelCall
 from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
 from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 
 F = TypeVar("F", bound=Callable[..., Any])
+Condition = Callable[[KernelCall], "bool | str"]
 
 
 @final
@@ -41,24 +44,74 @@ class CompiledLoops:
         self._module = module
 
     def pay(self, size: int, *arrays: Any) -> bool:
-        """Whether to take the loops for `size` elements to compute.
+        """Whether to take the loops for `size` elements to compute, where no kernel is chosen.
 
         They are taken on the host alone, where numba is installed, unless `OPERAD_MAPPER` says otherwise.
 
         Args:
             arrays: Some of those that the loops would get; one of each module is enough.
         """
-        return (
-            all(type(array) is np.ndarray for array in arrays)
-            and size >= self.from_size
-            and settings().mapper in ("auto", "numba")
-            and has_numba()
-        )
+        return self.rejection(all(type(array) is np.ndarray for array in arrays), size) is None
+
+    def when(self, size: Callable[[KernelCall], int], *also: Condition) -> Pays:
+        """The condition of a kernel that calls the loops: on the host, where they pay.
+
+        Args:
+            size: Gives, for a call, how many elements there are to compute.
+            also: Further conditions, asked first.
+        """
+        return Pays(self, size, also)
+
+    def rejection(self, is_host: bool, size: int | None) -> str | None:
+        """Why the loops are not taken; None where they are.
+
+        Args:
+            size: Elements to compute; None: any number will do.
+        """
+        if not is_host:
+            return "its loops run on the host alone"
+        if size is not None and size < self.from_size:
+            return f"{size} elements, compiled loops pay from {self.from_size}"
+        if settings().mapper not in ("auto", "numba"):
+            return f"OPERAD_MAPPER={settings().mapper} leaves compiled loops out"
+        return None if has_numba() else "numba is not installed (pip install operad-sdk[fast])"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)  # protocols, such as copying, are no reason to import numba
         return getattr(_imported(self._module), name)
+
+
+@final
+class Pays:
+    """The condition that compiled loops pay; see `CompiledLoops.when`."""
+
+    def __init__(
+        self, loops: CompiledLoops, size: Callable[[KernelCall], int], also: Sequence[Condition]
+    ) -> None:
+        self._loops = loops
+        self._size = size
+        self._also = also
+
+    def __call__(self, call: KernelCall) -> bool | str:
+        """True, or why the loops are not taken."""
+        return self._verdict(call, self._size)
+
+    def regardless_of_size(self, call: KernelCall) -> bool | str:
+        """The same, were every call large enough: checks try the loops on small arrays."""
+        return self._verdict(call, lambda _: None)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the loops can be taken at all in this environment."""
+        return self._loops.rejection(True, None) is None
+
+    def _verdict(self, call: KernelCall, size: Callable[[KernelCall], int | None]) -> bool | str:
+        for condition in self._also:
+            verdict = condition(call)
+            if verdict is not True:
+                return verdict
+        return self._loops.rejection(call.ctx.xp is np, size(call)) or True
 
 
 _imported = cache(import_module)

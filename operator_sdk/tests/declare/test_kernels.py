@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -152,16 +154,27 @@ def test_gradients_that_a_class_kernel_does_not_bring_are_added_where_that_is_as
     assert (grads[1] == 12).all()
 
 
-def test_operator_class_is_its_own_factory(scaled):
+class Long(Operator):
+    def __init__(self, prop, ctx, in_shapes, in_types):
+        self.by = prop.by
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        out_data[0][...] = self.by * in_data[0] + 7
+
+
+def test_operator_class_without_gradients_has_those_of_the_operator(scaled):
+    kernel(scaled, "cpu", priority=1)(Long)
+    np.testing.assert_array_equal(forward(made(scaled)), 2 * X + 7)
+    gradient_check(scaled, [X])
+
+
+def test_operator_class_with_gradients_is_its_own_factory(scaled):
     @kernel(scaled, "cpu", priority=1)
-    class Long(Operator):
-        def __init__(self, prop, ctx, in_shapes, in_types):
-            self.by = prop.by
+    class Whole(Long):
+        def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+            in_grad[0][...] = self.by * out_grad[0]
 
-        def forward(self, op_ctx, in_data, req, out_data, aux_states):
-            out_data[0][...] = self.by * in_data[0] + 7
-
-    assert isinstance(made(scaled), Long)
+    assert isinstance(made(scaled), Whole)
 
 
 def test_priority_and_condition_choose(scaled):
@@ -235,3 +248,81 @@ def test_a_kernel_that_fills_can_be_called_directly_and_only_where_it_applies():
     gradient_check(square, [X])
     assert square().create_operator(cpu(), [(3,)], [X.dtype]).direct is not power
     assert power.operad_kernel.name == "square.power"
+
+
+def test_a_function_may_compute_a_gradient_alone():
+    cls, computed = dense(), []
+
+    @cls.kernel("weight_grad", priority=1)
+    def by_columns(output_grad, data):
+        computed.append("weight")
+        return np.einsum("nh,nd->hd", output_grad, data)
+
+    arrays = [np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3) / 8, np.arange(4.0)]
+    gradient_check(cls, arrays)
+    assert computed
+    assert by_columns.operad_kernel.parts(cls()) == ["weight_grad"]
+
+
+def test_a_function_may_compute_several_gradients_and_add_to_them_itself():
+    cls = dense()
+
+    @cls.kernel("data_grad", "weight_grad", accumulate=True, priority=1)
+    def both(output_grad, data, weight, data_grad, weight_grad):
+        data_grad += output_grad @ weight
+        weight_grad += output_grad.T @ data
+
+    gradient_check(cls, [np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3) / 8, np.arange(4.0)])
+    assert set(both.operad_kernel.parts(cls(no_bias=True))) == {"data_grad", "weight_grad"}
+
+
+def test_a_gradient_that_these_parameters_leave_out_is_no_part():
+    cls = dense()
+    made = cls.kernel("bias_grad")(lambda output_grad: output_grad.sum(0))
+    assert made.operad_kernel.parts(cls()) == ["bias_grad"]
+    assert made.operad_kernel.parts(cls(no_bias=True)) == []
+
+
+def test_a_condition_sees_the_call(scaled):
+    @scaled.kernel("forward", "cpu", priority=1, when=lambda call: call.size("output") > 5 or "few elements")
+    def marked(data):
+        return data + 100
+
+    np.testing.assert_array_equal(forward(made(scaled)), 2 * X)
+    np.testing.assert_array_equal(
+        forward(scaled().create_operator(cpu(), [(2, 3)], [X.dtype]), np.ones((2, 3))), np.full((2, 3), 101)
+    )
+
+
+def test_a_partial_takes_the_names_that_are_left(scaled):
+    def shifted(data, output, shift):
+        np.add(data, shift, out=output)
+
+    scaled.kernel("forward", name="by_seven", priority=1)(partial(shifted, shift=7))
+    np.testing.assert_array_equal(forward(made(scaled)), X + 7)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        (("forward", "data_grad"), {}, "expected 'forward' alone"),
+        (("data",), {}, "or '<argument>_grad' for each gradient"),
+        (("forward",), {"accumulate": True}, "expected accumulate=True for gradients"),
+        (("cpu", "gpu"), {}, "expected one device"),
+        (("cpu",), {"device": "gpu"}, "expected one device"),
+    ],
+)
+def test_parts_that_make_no_kernel_are_refused(scaled, words, options, message):
+    with pytest.raises(DeclarationError, match=message):
+        scaled.kernel(*words, **options)(lambda data: data)
+
+
+def test_a_class_brings_its_own_parts(scaled):
+    with pytest.raises(DeclarationError, match="is a class, which brings its own parts"):
+        scaled.kernel("data_grad")(type("Own", (), {"forward": lambda self, data: data}))
+
+
+def test_a_gradient_that_reads_what_is_not_kept_is_refused(scaled):
+    scaled.kernel("data_grad", priority=1)(lambda output_grad, data: output_grad * data)
+    with pytest.raises(DeclarationError, match="reads in_data 'data', which scaled does not keep"):
+        made(scaled)

@@ -50,16 +50,17 @@ def test_both_kinds_of_loops_agree(
     monkeypatch: pytest.MonkeyPatch, name: str, shape: Any, length: int, params: Any, mean: float, train: bool
 ) -> None:
     taken: list[Any] = []
-    choose: Callable[..., Any] = segments.segments_of
+    choose: Callable[..., Any] = segments._segments
 
     def noted(*arguments: Any) -> Any:
         taken.append(choose(*arguments))
         return taken[-1]
 
-    monkeypatch.setattr(segments, "segments_of", noted)
+    monkeypatch.setattr(segments, "_segments", noted)
     compiled = step(name, shape, length, mean, train, **params)
+    assert len(taken) == 2
     assert None not in taken
-    monkeypatch.setattr(segments, "segments_of", lambda *_: None)
+    monkeypatch.setattr(segments, "_segments", lambda *_: None)
     for found, expected in zip(compiled, step(name, shape, length, mean, train, **params), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * max(1, np.abs(expected).max()))
 
@@ -86,5 +87,5 @@ def test_segments_are_found_where_groups_lie_in_memory(
 def test_views_are_left_to_numpy() -> None:
     groups = Groups((64, 64), (1,), 1)
     data = RNG.normal(size=(64, 128))[:, ::2]
-    assert segments.segments_of(groups, data) is None
-    assert segments.segments_of(groups, np.ascontiguousarray(data)) is not None
+    assert segments._segments(groups, data) is None
+    assert segments._segments(groups, np.ascontiguousarray(data)) is not None

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from operad.operator import OperatorProperty
+from operad.operator import Choice, Operator
 
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the operators that are made from now on."""
-    create, names = OperatorProperty.create_operator, list[str]()
+    create, names = Choice.operator, list[str]()
 
-    def counted(self: OperatorProperty, *given: Any) -> Any:
-        names.append(self.name)
-        return create(self, *given)
+    def counted(self: Choice) -> Operator:
+        names.append(self.call.prop.name)
+        return create(self)
 
-    monkeypatch.setattr(OperatorProperty, "create_operator", counted)
+    monkeypatch.setattr(Choice, "operator", counted)
     return names

@@ -10,12 +10,13 @@ import numpy as np
 from operad_box import definitions
 from operad_box.examples import detections
 from operad_box.geometry import converted, converted_grad, corners, format_param
-from operad_box.suppression import by_score, kept
+from operad_box.suppression import LOOPS, Kept, by_score, kept, kept_by_loop
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
+    KernelCall,
     OpContext,
     OperatorProperty,
     ParamError,
@@ -125,7 +126,7 @@ class box_nms(OperatorProperty):
             found &= rows[:, self.id_index] != self.background_id
         return found
 
-    def stay(self, xp: Any, rows: Array) -> Array:
+    def stay(self, kept: Kept, xp: Any, rows: Array) -> Array:
         """Numbers of the rows that stay, best first."""
         candidates = xp.nonzero(self.is_candidate(rows))[0]
         order = candidates[by_score(xp, rows[candidates, self.score_index], self.topk)]
@@ -135,12 +136,15 @@ class box_nms(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
         """One image after the other."""
+        self._select(kept, op_ctx.xp, data, output0, output1)
+
+    def _select(self, kept: Kept, xp: Any, data: Array, output0: Array, output1: Array) -> None:
         place = slice(self.coord_start, self.coord_start + 4)
         output0[...] = -1
         output1[...] = -1
         for image in np.ndindex(data.shape[:-2]):
             rows, output = data[image], output0[image]
-            stay = self.stay(op_ctx.xp, rows)
+            stay = self.stay(kept, xp, rows)
             output[: len(stay)] = rows[stay]
             boxes = output[: len(stay), place]
             boxes[...] = converted(boxes, self.in_format, self.out_format)
@@ -156,3 +160,15 @@ class box_nms(OperatorProperty):
             rows = grad[: len(stay)].copy()
             rows[:, place] = converted_grad(rows[:, place], self.in_format, self.out_format)
             data_grad[image][stay] = rows
+
+
+def _candidates(call: KernelCall) -> int:
+    """How many rows of an image may be candidates."""
+    rows, most = call.shape("data")[-2], call.prop.topk
+    return min(rows, most) if most > 0 else rows
+
+
+@box_nms.kernel("forward", priority=1, when=LOOPS.when(_candidates))
+def select_by_loop(self: box_nms, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
+    """Boxes are suppressed by a compiled loop."""
+    self._select(kept_by_loop, op_ctx.xp, data, output0, output1)

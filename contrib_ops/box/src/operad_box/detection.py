@@ -10,8 +10,18 @@ from operad_box import definitions
 from operad_box.coding import check_variances, decoded
 from operad_box.examples import anchors
 from operad_box.geometry import Corners, corners
-from operad_box.suppression import by_score, kept
-from operad_sdk import Array, Contract, Distinct, Drawn, OpContext, OperatorProperty, operator, param
+from operad_box.suppression import LOOPS, Kept, by_score, kept, kept_by_loop
+from operad_sdk import (
+    Array,
+    Contract,
+    Distinct,
+    Drawn,
+    KernelCall,
+    OpContext,
+    OperatorProperty,
+    operator,
+    param,
+)
 
 
 @operator("_contrib_MultiBoxDetection")
@@ -74,7 +84,11 @@ class MultiBoxDetection(OperatorProperty):
         self, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
     ) -> None:
         """One image after the other."""
-        xp = op_ctx.xp
+        self._detect(kept, op_ctx.xp, cls_prob, loc_pred, anchor, output)
+
+    def _detect(
+        self, kept: Kept, xp: Any, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
+    ) -> None:
         output[...] = -1
         if cls_prob.shape[1] == 1:
             return
@@ -91,9 +105,9 @@ class MultiBoxDetection(OperatorProperty):
             for column, side in enumerate(boxes):
                 rows[:, 2 + column] = np.clip(side, 0, 1) if self.clip else side
             if 0 < self.nms_threshold <= 1:
-                self._suppress(xp, rows)
+                self._suppress(kept, xp, rows)
 
-    def _suppress(self, xp: Any, rows: Array) -> None:
+    def _suppress(self, kept: Kept, xp: Any, rows: Array) -> None:
         """Sort rows by score, and set the class of those that do not stay to -1."""
         best = rows[by_score(xp, rows[:, 1], self.nms_topk)]
         boxes = Corners(*(best[:, column] for column in range(2, 6)))
@@ -102,3 +116,17 @@ class MultiBoxDetection(OperatorProperty):
         rows[:, 0] = -1
         rows[: len(best), 1:] = best[:, 1:]
         rows[stay, 0] = best[stay, 0]
+
+
+def _candidates(call: KernelCall) -> int:
+    """How many boxes of an image there may be."""
+    anchors, most = call.shape("anchor")[1], call.prop.nms_topk
+    return min(anchors, most) if most > 0 else anchors
+
+
+@MultiBoxDetection.kernel("forward", priority=1, when=LOOPS.when(_candidates))
+def detect_by_loop(
+    self: MultiBoxDetection, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
+) -> None:
+    """Boxes are suppressed by a compiled loop."""
+    self._detect(kept_by_loop, op_ctx.xp, cls_prob, loc_pred, anchor, output)

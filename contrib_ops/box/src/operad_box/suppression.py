@@ -4,12 +4,14 @@ The best candidate is kept and removes all later ones that overlap it; then the 
 is next. Each step compares one box with the candidates that are left, so the work is the number of boxes
 kept times the number of candidates at most, and no table of all overlaps is made.
 
-On the host many boxes are compared by compiled code, where numba is installed: 5000 boxes take 30 ms, and
-by NumPy's functions, called for each box that is kept, 1.3 s. Both do the same arithmetic.
+On the host many boxes are compared by a compiled loop, where numba is installed: 5000 boxes take 30 ms, and
+by NumPy's functions, called for each box that is kept, 1.3 s. Both do the same arithmetic. How many boxes are
+candidates depends on their scores, so what chooses the loop is how many there may be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from operad_box.geometry import Corners, overlaps
 from operad_sdk import Array, CompiledLoops
 
-_LOOPS: Final = CompiledLoops("operad_box.compiled", from_size=256)
+LOOPS: Final = CompiledLoops("operad_box.compiled", from_size=256)
 """From so many boxes: a call saves milliseconds there."""
 
 
@@ -29,6 +31,10 @@ def by_score(xp: Any, scores: Array, most: int) -> Array:
     """
     order = xp.argsort(-scores, kind="stable")
     return order[:most] if most > 0 else order
+
+
+Kept = Callable[..., Array]
+"""`kept`, or a function that does the same."""
 
 
 def kept(
@@ -45,22 +51,6 @@ def kept(
     Returns:
         Numbers of candidates, in order.
     """
-    if _LOOPS.pay(len(boxes.left), boxes.left):
-        return _kept_by_loop(boxes, classes, threshold, is_inclusive)
-    return _kept_by_steps(xp, boxes, classes, threshold, is_inclusive)
-
-
-def _kept_by_loop(boxes: Corners, classes: Array | None, threshold: float, is_inclusive: bool) -> Array:
-    sides = np.stack(list(boxes))
-    stays = np.ones(sides.shape[1], bool)
-    classes = np.zeros(stays.shape, sides.dtype) if classes is None else np.ascontiguousarray(classes)
-    _LOOPS.suppress(sides, classes, sides.dtype.type(threshold), is_inclusive, stays)
-    return np.flatnonzero(stays)
-
-
-def _kept_by_steps(
-    xp: Any, boxes: Corners, classes: Array | None, threshold: float, is_inclusive: bool
-) -> Array:
     found, left = [], xp.arange(len(boxes.left))
     while len(left):
         best, left = left[:1], left[1:]
@@ -71,3 +61,14 @@ def _kept_by_steps(
             is_suppressed &= classes[best] == classes[left]
         left = left[~is_suppressed]
     return xp.concatenate(found) if found else left
+
+
+def kept_by_loop(
+    xp: Any, boxes: Corners, classes: Array | None, threshold: float, *, is_inclusive: bool = False
+) -> Array:
+    """The same in one compiled loop, with the same arithmetic."""
+    sides = np.stack(list(boxes))
+    stays = np.ones(sides.shape[1], bool)
+    classes = np.zeros(stays.shape, sides.dtype) if classes is None else np.ascontiguousarray(classes)
+    LOOPS.suppress(sides, classes, sides.dtype.type(threshold), is_inclusive, stays)
+    return np.flatnonzero(stays)

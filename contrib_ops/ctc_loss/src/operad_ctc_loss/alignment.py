@@ -23,7 +23,7 @@ import numpy as np
 from operad_ctc_loss.labels import Labels
 from operad_sdk import Array, CompiledLoops
 
-_LOOPS: Final = CompiledLoops("operad_ctc_loss.compiled")
+LOOPS: Final = CompiledLoops("operad_ctc_loss.compiled")
 
 
 def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
@@ -37,8 +37,6 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
         0 where there is no alignment.
     """
     states = labels.states(xp)
-    if _LOOPS.pay(log_probs.shape[0] * states.size, log_probs):
-        return _aligned_by_loop(log_probs, labels, states)
     may_skip = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != labels.blank)
     scores = _beginnings(xp, log_probs, states, may_skip)
     total = _total(xp, scores, labels)
@@ -53,13 +51,14 @@ def aligned(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
     return total, expected
 
 
-def _aligned_by_loop(log_probs: Array, labels: Labels, states: Array) -> tuple[Array, Array]:
-    """One sample after the other, its own steps and states alone, by compiled code."""
+def aligned_by_loop(xp: Any, log_probs: Array, labels: Labels) -> tuple[Array, Array]:
+    """The same, one sample after the other, its own steps and states alone, by compiled code."""
+    states = labels.states(xp)
     expected = np.zeros_like(log_probs)
     total = np.where(labels.lengths == 0, 0.0, -np.inf)
     scores = np.empty((len(log_probs), states.shape[1]))
     given = log_probs, states, labels.steps, labels.lengths, labels.blank
-    _LOOPS.align_samples(*given, scores, expected, total)
+    LOOPS.align_samples(*given, scores, expected, total)
     return total, expected
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from operad_ctc_loss import examples
-from operad_ctc_loss.alignment import aligned
+from operad_ctc_loss.alignment import LOOPS, aligned, aligned_by_loop
 from operad_ctc_loss.labels import read_labels
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
+    KernelCall,
     OpContext,
     OperatorProperty,
     PartialShape,
@@ -92,7 +94,19 @@ class CTCLoss(OperatorProperty):
         output1: Array,
     ) -> None:
         """The loss, and, because it costs little more, its gradient."""
-        xp = op_ctx.xp
+        self._lose(aligned, op_ctx.xp, data, label, data_lengths, label_lengths, output0, output1)
+
+    def _lose(
+        self,
+        aligned: Callable[..., tuple[Array, Array]],
+        xp: Any,
+        data: Array,
+        label: Array,
+        data_lengths: Array | None,
+        label_lengths: Array | None,
+        output0: Array,
+        output1: Array,
+    ) -> None:
         blank = 0 if self.blank_label == "first" else data.shape[2] - 1
         given = read_labels(xp, data, label, data_lengths, label_lengths, blank)
         log_probs = data.astype("float64")
@@ -107,3 +121,24 @@ class CTCLoss(OperatorProperty):
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
         """`d loss / d data = p - q`."""
         np.multiply(output1, output0_grad[:, None], out=data_grad)
+
+
+def _steps_of_states(call: KernelCall) -> int:
+    """How many sums over alignments there are: for each step and each state of a sample."""
+    samples, labels = call.shape("label")
+    return call.shape("data")[0] * samples * (2 * labels + 1)
+
+
+@CTCLoss.kernel("forward", priority=1, when=LOOPS.when(_steps_of_states))
+def align_by_loop(
+    self: CTCLoss,
+    op_ctx: OpContext,
+    data: Array,
+    label: Array,
+    data_lengths: Array | None,
+    label_lengths: Array | None,
+    output0: Array,
+    output1: Array,
+) -> None:
+    """The same, by a compiled loop through the steps."""
+    self._lose(aligned_by_loop, op_ctx.xp, data, label, data_lengths, label_lengths, output0, output1)

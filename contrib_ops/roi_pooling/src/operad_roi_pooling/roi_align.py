@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, regions
-from operad_roi_pooling.samples import Samples, sampled, samples, spread
+from operad_roi_pooling.regions import LOOPS, NOWHERE, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.samples import Samples, sampled, sampled_by_loop, samples, spread
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
+    KernelCall,
     OpContext,
     OperatorProperty,
     PartialShape,
@@ -142,11 +143,15 @@ class ROIAlign(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
         """Sample the rows of each bin, then the columns."""
+        self._sample_by(sampled, op_ctx.xp, data, rois, output)
+
+    def _sample_by(
+        self, sampled: Callable[..., Array], xp: Any, data: Array, rois: Array, output: Array
+    ) -> None:
         output[...] = 0
         for n, image, rows, columns in self._samples(data.shape, rois):
             for part, channels, of_rows, of_columns in self._parts(rows, columns):
-                pixels = data[image][channels]
-                output[n][part] = sampled(op_ctx.xp, pixels, of_rows, of_columns)
+                output[n][part] = sampled(xp, data[image][channels], of_rows, of_columns)
 
     def data_grad(self, op_ctx: OpContext, output_grad: Array, rois: Array, data_grad: Array) -> None:
         """`d output / d pixel` is the pixel's mean weight in the samples of a bin: rows' times columns'."""
@@ -179,3 +184,15 @@ class ROIAlign(OperatorProperty):
         for n, (i, j) in enumerate(np.ndindex(*self.pooled_size)):
             part = (slice(None), slice(i, i + 1), slice(j, j + 1))
             yield part, slice(n, None, self.bins), rows.bin(i), columns.bin(j)
+
+
+def _bins_at_a_time(call: KernelCall) -> int:
+    """How many bins are sampled together: all of a region, or those of one place in it."""
+    _, channels, *bins = call.shape("output")
+    return int(channels * (1 if call.prop.position_sensitive else np.prod(bins)))
+
+
+@ROIAlign.kernel("forward", priority=1, when=LOOPS.when(_bins_at_a_time))
+def align_by_loop(self: ROIAlign, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
+    """Each part of a region in a compiled loop."""
+    self._sample_by(sampled_by_loop, op_ctx.xp, data, rois, output)

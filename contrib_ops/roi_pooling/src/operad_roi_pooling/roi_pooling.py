@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
-from operad_roi_pooling.regions import LOOPS, NOWHERE, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.regions import (
+    LOOPS,
+    NOWHERE,
+    Regions,
+    check_pooled_size,
+    drawn_regions,
+    regions,
+)
 from operad_sdk import (
     Array,
     Contract,
@@ -89,17 +96,18 @@ class ROIPooling(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
         """Find the bins, then the maximum of each."""
-        where = regions(rois, len(data), self.spatial_scale)
-        rows = bins(where.top, where.bottom, output.shape[2], data.shape[2])
-        columns = bins(where.left, where.right, output.shape[3], data.shape[3])
-        output[...] = 0
-        maxidx[...] = -1
-        if LOOPS.pay(output.size, data):
-            LOOPS.pool(data, where.image, rows, columns, output, maxidx)
-            return
+        where, rows, columns = self._begin(data, rois, output, maxidx)
         for n, image in enumerate(where.image.tolist()):
             if image != NOWHERE:
                 pool(op_ctx.xp, data[image], rows[n], columns[n], output[n], maxidx[n])
+
+    def _begin(self, data: Array, rois: Array, output: Array, maxidx: Array) -> tuple[Regions, Array, Array]:
+        """The regions and their bins, all of which are empty as yet."""
+        where = regions(rois, len(data), self.spatial_scale)
+        output[...] = 0
+        maxidx[...] = -1
+        rows = bins(where.top, where.bottom, output.shape[2], data.shape[2])
+        return where, rows, bins(where.left, where.right, output.shape[3], data.shape[3])
 
     @gradient(accumulate=True)
     def data_grad(
@@ -107,10 +115,25 @@ class ROIPooling(OperatorProperty):
     ) -> None:
         """`dy/dx = 1` for the largest element of each bin, else 0; added in the order of the bins."""
         xp, width = op_ctx.xp, data_grad.shape[3]
-        if LOOPS.pay(maxidx.size, output_grad):
-            images = regions(rois, len(data_grad), self.spatial_scale).image
-            LOOPS.unpool(output_grad, images, maxidx, data_grad)
-            return
         region, channel, *_ = found = xp.nonzero(maxidx >= 0)
         image, place = rois[region, 0].astype(np.intp), maxidx[found]
         xp.add.at(data_grad, (image, channel, place // width, place % width), output_grad[found])
+
+
+_many_bins = LOOPS.when(lambda call: call.size("output"))
+
+
+@ROIPooling.kernel("forward", priority=1, when=_many_bins)
+def pool_by_loop(self: ROIPooling, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
+    """All regions in one compiled loop."""
+    where, rows, columns = self._begin(data, rois, output, maxidx)
+    LOOPS.pool(data, where.image, rows, columns, output, maxidx)
+
+
+@ROIPooling.kernel("data_grad", accumulate=True, priority=1, when=_many_bins)
+def unpool_by_loop(
+    self: ROIPooling, output_grad: Array, maxidx: Array, rois: Array, data_grad: Array
+) -> None:
+    """Likewise, in the same order."""
+    images = regions(rois, len(data_grad), self.spatial_scale).image
+    LOOPS.unpool(output_grad, images, maxidx, data_grad)

@@ -62,12 +62,15 @@ def samples(start: Any, extent: Any, bins: int, ratio: int, size: int) -> Sample
 def sampled(xp: Any, pixels: Array, rows: Samples, columns: Samples) -> Array:
     """The mean of the samples in each bin: (channels, bins of rows, bins of columns) of (channels, H, W)."""
     used = pixels[:, rows.support, columns.support]
-    if LOOPS.pay(pixels.shape[0] * len(rows.low) * len(columns.low), pixels):
-        output = np.empty((len(pixels), len(rows.low), len(columns.low)), pixels.dtype)
-        count = max(1, rows.low.shape[1] * columns.low.shape[1])
-        LOOPS.sample(used, rows[1:], columns[1:], pixels.dtype.type(1 / count), output)
-        return output
     return _along(xp, _along(xp, used.swapaxes(1, 2), rows).swapaxes(1, 2), columns)
+
+
+def sampled_by_loop(xp: Any, pixels: Array, rows: Samples, columns: Samples) -> Array:
+    """The same in one compiled loop."""
+    output = np.empty((len(pixels), len(rows.low), len(columns.low)), pixels.dtype)
+    share = pixels.dtype.type(1 / max(1, rows.low.shape[1] * columns.low.shape[1]))
+    LOOPS.sample(pixels[:, rows.support, columns.support], rows[1:], columns[1:], share, output)
+    return output
 
 
 def _along(xp: Any, values: Array, along: Samples) -> Array:

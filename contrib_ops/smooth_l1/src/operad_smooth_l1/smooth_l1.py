@@ -36,6 +36,7 @@ def _integral_of_slope(data: Array, scalar: float) -> Array:
     "smooth_l1",
     accepts="number",
     integers_as="float64",
+    element_cost=0.3,
     scalar=Scalar("sigma", default=1.0, doc="The pieces meet where |x| is 1 / sigma²."),
     contract=Contract(reference=_integral_of_slope),
 )

@@ -20,7 +20,9 @@ from operad.context import Context
 from operad.engine import Var
 from operad.errors import GraphError
 from operad.graph import (
+    CHOOSE_KERNELS,
     COSTS,
+    KERNELS,
     KNOWN,
     REQUESTS,
     SCHEDULE,
@@ -113,6 +115,7 @@ class _Recorded:
             Pass("infer", self._infer, (), ("shapes", "types")),
             *passes_of(TRAINING, KNOWN),
             Pass("place", self._place, (), ("contexts",)),
+            CHOOSE_KERNELS,
             SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
         ]
@@ -121,7 +124,7 @@ class _Recorded:
         """What gives facts that only passes of plugins may require as early as they run."""
         estimate = Pass("estimate", self._estimate, ("shapes", "types", "contexts"), ("planned_bytes",))
         contexts = Pass("contexts", self._find_contexts, (), ("contexts",))
-        return {"contexts": contexts, "costs": COSTS, "planned_bytes": estimate}
+        return {"contexts": contexts, "costs": COSTS, "kernels": KERNELS, "planned_bytes": estimate}
 
     def _gradient(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         head_grads = [Entry(node) for node in self.head_grads]

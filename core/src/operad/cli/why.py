@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import final
 
@@ -15,8 +16,18 @@ from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import ShapeError
-from operad.operator import OperatorProperty, ScalarForm, Shape, candidates
+from operad.errors import OperadError, ShapeError
+from operad.operator import (
+    Choice,
+    KernelCall,
+    OperatorProperty,
+    ScalarForm,
+    Shape,
+    choose,
+    explained,
+    is_computed_by_kernels,
+    ranked,
+)
 
 
 @final
@@ -30,7 +41,7 @@ class KernelVerdict:
         device: cpu, gpu or any.
         priority: Larger is preferred; the earlier registered one among equals.
         accepted: Whether it applies.
-        chosen: Whether it is the one that runs.
+        chosen: Whether it computes any part.
         reason: Why it was rejected, or null.
     """
 
@@ -41,6 +52,26 @@ class KernelVerdict:
     accepted: bool
     chosen: bool
     reason: str | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PartChoice:
+    """The kernel of one part of the operator.
+
+    Attributes:
+        part: `forward`, or the gradient of an argument.
+        kernel: Its name, or null where no kernel computes the part.
+        cost_us: Estimated microseconds on one thread.
+        workspace_bytes: Memory that it says it takes for itself.
+        others: Every other kernel that might compute the part, with why it does not.
+    """
+
+    part: str
+    kernel: str | None
+    cost_us: float
+    workspace_bytes: int
+    others: dict[str, str]
 
 
 @final
@@ -71,6 +102,7 @@ class KernelChoice:
         dtypes: Element types of the arguments.
         context: The device it was asked for.
         candidates: Every kernel, best first.
+        parts: The kernel of each part.
         forms: The scalar form of each part, or why there is none.
     """
 
@@ -80,6 +112,7 @@ class KernelChoice:
     dtypes: list[str]
     context: str
     candidates: list[KernelVerdict]
+    parts: list[PartChoice]
     forms: list[PartForm]
 
     @property
@@ -106,6 +139,20 @@ class KernelChoice:
         )
         if not self.candidates:
             page.text("none")
+        page.heading("Parts")
+        page.table(
+            ("part", "kernel", "cost", "workspace", "and not"),
+            [
+                (
+                    p.part,
+                    p.kernel or Mark("none", "bad"),
+                    f"{p.cost_us:.3g} us",
+                    f"{p.workspace_bytes} bytes",
+                    "; ".join(f"{name}: {reason}" for name, reason in p.others.items()),
+                )
+                for p in self.parts
+            ],
+        )
         parts: dict[tuple[str, ...], list[str]] = {}  # those that say the same together
         for form in self.forms:
             parts.setdefault(tuple(form.form or [f"none: {form.reason}"]), []).append(form.part)
@@ -128,7 +175,10 @@ def why(
     context: Context,
     params: dict[str, str],
 ) -> KernelChoice:
-    """Show which kernel the operator OP takes and why no other, and its scalar forms.
+    """Show which kernel computes each part of the operator OP and why no other, and its scalar forms.
+
+    Parts are `forward` and the gradient of each argument. Costs are estimates, on one thread; `operad tune`
+    measures what they are made of.
 
     A scalar form is what a part of OP computes for each element; without one that part is never fused.
 
@@ -154,23 +204,36 @@ def kernel_choice(
     Args:
         own: The distribution that provides the operator.
     """
-    verdicts: list[KernelVerdict] = []
-    for kernel, rejection in candidates(prop, context, shapes, dtypes):
-        chosen = rejection is None and not any(verdict.chosen for verdict in verdicts)
+    call = KernelCall(prop, context, shapes, dtypes)
+    choice = _choice(call)
+    taken = [] if choice is None else list(choice.kernels.values())
+    verdicts = []
+    for kernel in ranked(call):
+        reason = kernel.rejection(call)
         verdicts.append(
             KernelVerdict(
                 kernel.name,
                 kernel.distribution or own,
                 kernel.device,
                 kernel.priority,
-                rejection is None,
-                chosen,
-                rejection,
+                reason is None,
+                any(kernel is one for one in taken),
+                reason,
             )
         )
+    parts = [] if choice is None else [PartChoice(*found) for found in explained(choice, prop.list_parts())]
     sizes, types = [list(shape) for shape in shapes], [dtype.name for dtype in dtypes]
     forms = [_part_form(part, prop.scalar_form(part, shapes, dtypes)) for part in prop.list_parts()]
-    return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts, forms)
+    return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts, parts, forms)
+
+
+def _choice(call: KernelCall) -> Choice | None:
+    """The kernels of a call; None where nothing computes its outputs, or its class makes what does."""
+    if not is_computed_by_kernels(call.prop):
+        return None
+    with suppress(OperadError):
+        return choose(call)
+    return None
 
 
 def _part_form(part: str, found: ScalarForm | str) -> PartForm:

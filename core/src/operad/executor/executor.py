@@ -22,6 +22,7 @@ from operad.executor.arrays import check_context, part_of, refitted, set_values
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
+from operad.executor.why import NodeKernels, node_kernels
 from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names, pass_list
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
@@ -167,6 +168,10 @@ class Executor(registry.Extensible):
         Estimates of what each graph would need are made when this is asked for.
         """
         return self._program.compilation.reports()
+
+    def why(self) -> NodeKernels:
+        """Which kernel computes each part of each node, and why no other; printed, it is a table."""
+        return node_kernels(self._program)
 
     @shortened
     def forward(self, is_train: bool = False, **arrays: Any) -> list[NDArray]:

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from operad.context import Context
-from operad.graph.infer import ShapeTable
+from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
-from operad.operator import Cost, OperatorProperty, Shape, as_cost
+from operad.operator import Cost, own_cost
 
 _NODE_US: Final = 1.0
 """What a node costs besides what it computes."""
@@ -32,7 +32,7 @@ _WORTH: Final = 1.25
 """How many times faster partitions must promise to be."""
 
 
-def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
+def node_costs(graph: Graph, shapes: ShapeTable, types: TypeTable) -> list[Cost]:
     """For each node, roughly what it computes."""
     costs: list[Cost] = []
     answers: Answers[Cost] = Answers()
@@ -42,13 +42,10 @@ def node_costs(graph: Graph, shapes: ShapeTable) -> list[Cost]:
         if isinstance(node, OpNode):
             ins = [values[entry] for entry in graph.input_ids[number][: node.num_args]]
             outs = values[first[number] : first[number + 1]]
-            cost = answers.get((node.signature, *ins, *outs), _cost, node.op, ins, outs)
+            kinds = [types.values[entry] for entry in graph.input_ids[number][: node.num_args]]
+            cost = answers.get((node.signature, *ins, *outs, *kinds), own_cost, node.op, ins, outs, kinds)
         costs.append(cost)
     return costs
-
-
-def _cost(op: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-    return as_cost(op.cost(in_shapes, out_shapes))
 
 
 def estimated_us(costs: Iterable[Cost]) -> float:

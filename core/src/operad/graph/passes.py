@@ -18,7 +18,8 @@ group2ctx      the contexts of context groups                                  t
 shapes         `ShapeTable`, complete                                          infer
 types          `TypeTable`, complete                                           infer
 contexts       the context of each node, by number                             contexts, place
-costs          what each node computes, a `Cost`, by number                    costs
+costs          what each node computes, a `Cost`, by number                    costs, choose_kernels
+kernels        the `Choice` of each node, by number; see `graph.kernels`       kernels, choose_kernels
 planned_bytes  roughly what the memory plan will need, in bytes                estimate
 schedule       `Schedule`: partitions, and which nodes precede which           schedule
 plan           `MemoryPlan`                                                    memory
@@ -39,6 +40,7 @@ from operad.graph.estimate import bound_entries, planned_bytes
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, extended, infer_shapes, infer_types
 from operad.graph.ir import Entry, Graph, OpNode, Variable
+from operad.graph.kernels import choose_kernels, kernel_costs
 from operad.graph.memory import MemoryPlan, plan_memory
 from operad.graph.partition import assign_partitions, node_costs
 from operad.graph.place import assign_contexts, place
@@ -165,7 +167,16 @@ def _contexts(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 
 def _costs(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    return graph, {"costs": node_costs(graph, facts["shapes"])}
+    return graph, {"costs": node_costs(graph, facts["shapes"], facts["types"])}
+
+
+def _kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    return graph, {"kernels": choose_kernels(graph, facts)}
+
+
+def _choose_kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    choices = choose_kernels(graph, facts)
+    return graph, {"kernels": choices, "costs": kernel_costs(graph, facts, choices)}
 
 
 def _estimate(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -219,22 +230,26 @@ def head_names(graph: Graph) -> list[str]:
 INFER: Final = Pass("infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types"))
 GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads", "shapes", "types"), ("shapes", "types"))
 PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs"), ("contexts",))
+CHOOSE_KERNELS: Final = Pass(
+    "choose_kernels", _choose_kernels, ("shapes", "types", "contexts"), ("kernels", "costs")
+)
 SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule",))
 MEMORY: Final = Pass(
     "memory", _memory, ("shapes", "types", "schedule", "grad_req", "wanted", "num_outputs"), ("plan",)
 )
-FIRST_PARTY: Final = (INFER, GRADIENT, PLACE, SCHEDULE, MEMORY)
+FIRST_PARTY: Final = (INFER, GRADIENT, PLACE, CHOOSE_KERNELS, SCHEDULE, MEMORY)
 """The system's own passes, in order."""
 
 CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx"), ("contexts",))
-COSTS: Final = Pass("costs", _costs, ("shapes",), ("costs",))
+KERNELS: Final = Pass("kernels", _kernels, ("shapes", "types", "contexts"), ("kernels",))
+COSTS: Final = Pass("costs", _costs, ("shapes", "types"), ("costs",))
 ESTIMATE: Final = Pass(
     "estimate",
     _estimate,
     ("shapes", "types", "contexts", "num_outputs", "wanted", "grad_req"),
     ("planned_bytes",),
 )
-ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, ESTIMATE)}
+ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, KERNELS, ESTIMATE)}
 """What gives facts that no pass of the list has provided yet, by fact."""
 KNOWN: Final = frozenset(fact for step in (*FIRST_PARTY, *ANALYSES.values()) for fact in step.provides)
 """The facts that the system provides itself."""

@@ -16,15 +16,21 @@ from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
 from operad.operator import (
+    FORWARD,
     BackwardEntry,
     CallTemplate,
+    Cost,
+    KernelCall,
     OpContext,
+    Operator,
     OperatorProperty,
     OpReq,
     Shape,
-    as_cost,
+    choose,
     filled,
+    is_computed_by_kernels,
     is_known,
+    own_cost,
 )
 
 _BRIEF_SIZE: Final = 1500
@@ -113,14 +119,13 @@ class Plan(Recordable):
         self.places = prop.input_places()
         self.small: Callable[..., Any] | None = None
         self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
-        self.operator = prop.create_operator(ctx, self.in_shapes, self._in_types)
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
         self.state_var = engine.get().new_variable() if prop.is_stateful else None
         own = () if self.state_var is None else (self.state_var,)
         self._resource_vars = (*resource.mutable_vars_of(requested), *own)
         self._op_ctx = OpContext(ctx, is_train, requested)
+        self.operator, cost = self._computed(prop)
         self._req = (OpReq.WRITE,) * len(out_specs)
-        cost = as_cost(prop.cost(self.in_shapes, [spec.shape for spec in out_specs]))
         self._out_bytes = sum(spec.nbytes for spec in out_specs)
         self.inline = not ctx.is_gpu and cost.us <= settings().inline_us
         self.is_parallel = cost.flops >= settings().parallel_flops
@@ -133,7 +138,7 @@ class Plan(Recordable):
         self.is_recycled = recycles(out_specs[0].limbo)
         total = sum(spec.size for spec in (*specs, *out_specs))
         few = self.operator.is_brief and total <= _BRIEF_SIZE
-        self.is_brief = few or cost.us <= self.operator.brief_us
+        self.is_brief = few or cost.work_us <= self.operator.brief_us
         self.out_spec = out_specs[0]
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
@@ -146,10 +151,19 @@ class Plan(Recordable):
         self.direct = operator.direct if self.run_time is None else operator.direct_with_values
         self._templates: Sequence[CallTemplate] | None = None
 
+    def _computed(self, prop: OperatorProperty) -> tuple[Operator, Cost]:
+        """What computes an operator, of kernels chosen as in graphs, and what that is estimated at."""
+        shapes, types = self.in_shapes, self._in_types
+        if is_computed_by_kernels(prop):
+            choice = choose(KernelCall(prop, self.ctx, shapes, types, self._op_ctx.is_train))
+            return choice.operator(), choice.cost((FORWARD,))
+        cost = own_cost(prop, shapes, [spec.shape for spec in self.out_specs], types)
+        return prop.create_operator(self.ctx, shapes, types), cost
+
     def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
-        made.operator = self.prop.create_operator(self.ctx, self.in_shapes, self._in_types)
+        made.operator = self._computed(self.prop)[0]
         made._templates = None
         made.state_var = engine.get().new_variable()
         made._resource_vars = (*self._resource_vars[:-1], made.state_var)
@@ -173,9 +187,7 @@ class Plan(Recordable):
         prop = self.prop.rebound(self.run_time.named(given))
         made = self._copy()
         made.prop = prop
-        made.operator = self.operator.rebound(prop) or prop.create_operator(
-            self.ctx, self.in_shapes, self._in_types
-        )
+        made.operator = self.operator.rebound(prop) or self._computed(prop)[0]
         made.run_time = RunTime(prop)
         made._choose_direct()
         self._last_bound = (given, made)

@@ -23,7 +23,7 @@ from operad.dtypes import DType
 from operad.errors import GradientError, OperadError
 from operad.first_use import cached_property
 from operad.operator.context import OpContext
-from operad.operator.cost import Cost, as_cost
+from operad.operator.cost import Cost, as_cost, gradient_cost
 from operad.operator.operator import Arrays, Operator, Requests, SomeArrays
 from operad.operator.property import BackwardEntry, InferredShapes, InferredTypes, OperatorProperty
 from operad.operator.req import OpReq
@@ -195,10 +195,9 @@ class Gradient(OperatorProperty):
         outs: Any = [given.get(grad, given.get(data)) for grad, data in entries]
         if None in outs:
             outs = self.of.infer_shape(args)[1]
-        whole, factors = as_cost(self.of.cost(args, outs)), self.of.multiplies
         names = self.of.list_arguments()
-        products = sum([factors.count(names[place]) for place in self.targets]) if factors else 2
-        return Cost(2 * whole.loops, products * whole.flops)
+        wanted = [names[place] for place in self.targets]
+        return gradient_cost(as_cost(self.of.cost(args, outs)), self.of.multiplies, wanted)
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]

@@ -19,10 +19,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import DTypeError, GradientError, ParamError
+from operad.operator.choice import choose
 from operad.operator.cost import Cost
 from operad.operator.counts import check_counts
 from operad.operator.form import ScalarForm
-from operad.operator.kernel import Kernel, select_kernel
+from operad.operator.kernel import Kernel, KernelCall
 from operad.operator.operator import Arrays, Operator
 from operad.operator.params import Param, ParamSet
 from operad.operator.shapes import PartialShape, Shape
@@ -330,11 +331,16 @@ class OperatorProperty(ABC):
         Raises:
             OperadError: No kernel applies; the message lists them all and why.
         """
-        return select_kernel(self, ctx, in_shapes, in_types).factory(self, ctx, in_shapes, in_types)
+        return choose(KernelCall(self, ctx, in_shapes, in_types)).operator()
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).params)
         return f"{self.name}({shown})"
+
+
+def is_computed_by_kernels(prop: OperatorProperty) -> bool:
+    """Whether kernels compute an operator; else its class makes what does."""
+    return type(prop).create_operator is OperatorProperty.create_operator
 
 
 def _own_params(cls: type) -> dict[str, Param]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad import engine
 from operad.context import Context, cpu
-from operad.graph import OpNode
-from operad.operator import Gradient, OperatorProperty, OpReq, select_kernel
+from operad.graph import OpNode, parts_of
+from operad.operator import OperatorProperty, OpReq
 
 if TYPE_CHECKING:
     from operad.program.program import Program
@@ -122,22 +122,19 @@ def profiled_node(program: Program, step: int) -> ProfiledNode:
         applied.name if number is None else program.labels[number],
         applied.op.name,
         applied is not node,
-        _kernel(program, step, node),
+        _kernel(program, step),
         program.contexts[step],
         _size_bytes(program, step, applied.op),
         _flops(program, step, applied.op),
     )
 
 
-def _kernel(program: Program, step: int, node: OpNode) -> str | None:
-    op: OperatorProperty = node.op
-    specs = [program.spec(entry) for entry in program.graph.input_ids[step][: node.num_args]]
-    if isinstance(node.op, Gradient):
-        op, specs = node.op.of, node.op.of_operator(specs)
-    if type(op).create_operator is not OperatorProperty.create_operator:
+def _kernel(program: Program, step: int) -> str | None:
+    choice = program.kernels[step]
+    if choice is None:
         return None
-    shapes, types = [spec.shape for spec in specs], [spec.dtype for spec in specs]
-    return select_kernel(op, program.contexts[step], shapes, types).name
+    names = [kernel.name for kernel in choice.of(parts_of(program.graph.nodes[step]))]
+    return ", ".join(names) or None
 
 
 def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None:
@@ -148,7 +145,9 @@ def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None
             # What is added to is read as well.
             entries += [target] * (2 if request is OpReq.ADD else 1)
     specs = [program.spec(entry) for entry in entries]
-    if not op.multiplies and program.costs[step].operations < sum([prod(spec.shape) for spec in specs]):
+    cost = program.costs[step]
+    counted = max(cost.operations, cost.size_bytes / 4)  # which counts elements of single precision
+    if not op.multiplies and counted < sum([prod(spec.shape) for spec in specs]):
         return None
     return sum([prod(spec.shape) * spec.dtype.itemsize for spec in specs])
 

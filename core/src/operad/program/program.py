@@ -27,7 +27,7 @@ from operad.graph import (
     compile_passes,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Cost, Gradient, Operator, OpReq
+from operad.operator import Choice, Cost, Gradient, Operator, OpReq
 from operad.resource import ResourceRequest
 from operad.scopes import Ending, Exit
 
@@ -100,6 +100,7 @@ class Program:
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
         costs: What each node computes, roughly.
+        kernels: Which kernels compute each node; None where its operator has none.
         outputs: The entries the caller sees.
         gradients: By argument name, the entry of its gradient.
         variables: By name, the entry of every variable.
@@ -116,6 +117,7 @@ class Program:
         self.plan: MemoryPlan = facts["plan"]
         self.contexts: Sequence[Context] = facts["contexts"]
         self.costs: Sequence[Cost] = facts["costs"]
+        self.kernels: Sequence[Choice | None] = facts["kernels"]
         self._shapes = facts["shapes"].values
         self._types = facts["types"].values
         ids = [graph.entry_id(entry) for entry in graph.outputs]
@@ -189,15 +191,21 @@ class Program:
         found: dict[int, Operator] = {}
         for step in steps:
             node = self.graph.nodes[step]
-            if isinstance(node, OpNode) and self.operator_step(step) == step:
-                args = self.graph.input_ids[step][: node.num_args]
-                shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
-                ctx = self.contexts[step]
-                key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-                try:
-                    found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
-                except GradientError as error:
-                    raise GradientError(f"bind: {node.name!r}: {error}") from error
+            if not isinstance(node, OpNode) or self.operator_step(step) != step:
+                continue
+            choice = self.kernels[step]
+            if choice is not None and not isinstance(node.op, Gradient):
+                # Nodes that are alike share one choice.
+                found[step] = made.get(step if node.op.is_stateful else choice, choice.operator)
+                continue
+            args = self.graph.input_ids[step][: node.num_args]
+            shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
+            ctx = self.contexts[step]
+            key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+            try:
+                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+            except GradientError as error:
+                raise GradientError(f"bind: {node.name!r}: {error}") from error
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:

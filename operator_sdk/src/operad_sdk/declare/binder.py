@@ -8,7 +8,7 @@ called. All look-ups are done once, when a call is prepared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -45,9 +45,8 @@ class BoundOperator(Operator):
         xp: The array module of its arrays.
 
     Args:
-        gradients: Those that it brings; None: none.
-        fallback: The operator's own kernel, which computes the gradients that are not brought. None: there
-            are no others, and arguments without one get zeros.
+        forward: None: it computes gradients alone.
+        gradients: Those that it brings, and arguments without one get zeros; None: it computes outputs alone.
     """
 
     def __init__(
@@ -57,16 +56,11 @@ class BoundOperator(Operator):
         in_shapes: Sequence[Shape],
         in_types: Sequence[DType],
         *,
-        forward: Bound,
+        forward: Bound | None,
         gradients: Sequence[Bound] | None,
-        fallback: Operator | None = None,
     ) -> None:
         self.xp = ctx.xp
         self._prop = prop
-        only_ufuncs = getattr(forward.function, "only_ufuncs", False)
-        self.brief_us = brief_us(forward.function)
-        forward = forward.fitted(in_shapes, in_types)
-        self._fallback = fallback
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
         self._counts = (len(in_shapes), len(prop.list_outputs()), len(prop.list_auxiliary_states()))
@@ -79,7 +73,12 @@ class BoundOperator(Operator):
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
         layout = Layout(firsts, OUT_DATA, typed, frozenset(), prop.list_outputs(), prop.train_only_outputs)
-        self._forward = Step(self, forward, layout, wide)
+        self._forward: Step | None = None
+        if forward is not None:
+            self.brief_us = brief_us(forward.function)
+            self.is_brief = getattr(forward.function, "only_ufuncs", False)
+            forward = forward.fitted(in_shapes, in_types)
+            self._forward = Step(self, forward, layout, wide)
         self._gradients: list[Step] | None = None
         if gradients is not None:
             is_flat = prop.is_flat_for_integers and prop.promote(in_types[0]).kind in "iu"
@@ -94,14 +93,18 @@ class BoundOperator(Operator):
             )
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
             self._computed = {place for bound in gradients for place in bound.targets}
+        if forward is not None:
+            self._allow_direct(forward, gradients or (), wide)
+
+    def _allow_direct(self, forward: Bound, gradients: Sequence[Bound], wide: Mapping[DType, DType]) -> None:
+        """Find out whether the forward function may be called with arrays alone, and under which lock."""
+        prop, in_types = self._prop, [dtype for _, dtype in self._in]
         is_direct = forward.is_direct and not any(dtype in wide for dtype in in_types)
         self._direct_of = forward if is_direct else None
-        # A kernel that is a class, or has the operator's own gradients, may have looked at parameters.
-        self._is_free = fallback is None and not any(
-            hasattr(bound.function, "__self__") for bound in (forward, *(gradients or ()))
-        )
+        # A kernel that is a class may have looked at parameters.
+        self._is_free = not any(hasattr(bound.function, "__self__") for bound in (forward, *gradients))
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
-        self.is_brief = is_ufunc or only_ufuncs
+        self.is_brief = is_ufunc or self.is_brief
         is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == ("scalar",)
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]
@@ -149,6 +152,7 @@ class BoundOperator(Operator):
         self, op_ctx: OpContext, req: Sequence[OpReq], num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
         """The forward function; at best nothing but that."""
+        assert self._forward is not None
         ins, outs, states = self._types
         return [self._forward.template(req, [*ins, *outs, *states], self._extras(op_ctx, req, self._forward))]
 
@@ -168,10 +172,8 @@ class BoundOperator(Operator):
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The gradients of which something is wanted, and what computes or zeroes the others."""
-        if self._gradients is None:
-            assert self._fallback is not None
-            return self._fallback.backward_templates(op_ctx, req, num_outputs, num_states)
+        """The gradients of which something is wanted, and what zeroes the others."""
+        assert self._gradients is not None
         rest = [OpReq.NULL if place in self._computed else wanted for place, wanted in enumerate(req)]
         ins, outs, states = self._types
         types = [*ins, *outs, *outs, *ins, *states]
@@ -180,10 +182,6 @@ class BoundOperator(Operator):
             for step in self._gradients
             if any(req[place] is not OpReq.NULL for place in step.targets)
         ]
-        if self._fallback is not None:
-            if all(wanted is OpReq.NULL for wanted in rest):
-                return templates
-            return [*templates, *self._fallback.backward_templates(op_ctx, rest, num_outputs, num_states)]
         first = len(ins) + 2 * len(outs)
         zero = [Place(first + place) for place, wanted in enumerate(rest) if wanted in _OVERWRITES]
         return [*templates, *[CallTemplate(store, (place, 0)) for place in zero]]

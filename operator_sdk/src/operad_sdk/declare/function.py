@@ -15,7 +15,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -183,12 +183,14 @@ def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]
 
 @lru_cache(maxsize=4096)
 def names_of(function: Callable[..., Any], what: str) -> tuple[str, ...]:
-    """The names that a function takes, in order.
+    """The names that a function takes, in order; none that a `partial` gives it.
 
     Raises:
         DeclarationError: It takes `*args`, `**kwargs` or a keyword-only name.
     """
-    parameters = inspect.signature(function).parameters
+    given = function.keywords if isinstance(function, partial) else {}
+    signature = inspect.signature(function).parameters
+    parameters = {name: parameter for name, parameter in signature.items() if name not in given}
     for name, parameter in parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise DeclarationError(

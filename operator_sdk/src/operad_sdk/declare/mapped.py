@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, final
+from typing import Any, Literal, final
 
 from operad.operator import Param, ScalarForm
 from operad_sdk.contract import NO_DECLARATIONS, Contract
@@ -16,7 +16,6 @@ from operad_sdk.mapper.core import Mapper
 from operad_sdk.mapper.slope import slope_form
 
 Slope = Literal["auto"] | Mapper | Sequence[Mapper] | None
-_ARITHMETIC: Final = frozenset(("add", "subtract", "multiply", "negative", "abs", "select"))
 
 
 @final
@@ -86,7 +85,6 @@ def from_mapper(
         accepts="floating" if integers_as is None else "number",
         integers_as=integers_as,
         inplace=[f"{argument} -> output" for argument in arguments],
-        element_cost=_cost(form),
         doc=mapper.__doc__ or "",
         contract=contract or NO_DECLARATIONS,
     )
@@ -134,10 +132,3 @@ def _gradient(
     result = value if is_zero else builder.apply("multiply", positions["output_grad"], value)
     function = MappedFunction(Mapper(builder.finish(result)), [*reads, *params, f"{argument}_grad"])
     return function, reads
-
-
-def _cost(form: ScalarForm) -> float:
-    """Rough number of scalar operations for an element: a mathematical function counts as ten."""
-    steps = [step for step in form.instructions if step.op not in ("input", "constant")]
-    cheap = [step for step in steps if step.kind == "bool" or step.op in _ARITHMETIC]
-    return float(max(1, len(cheap) + 10 * (len(steps) - len(cheap))))

@@ -32,6 +32,7 @@ instead, and then counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, ClassVar, Final, Literal, TypeVar, overload
 
 import numpy as np
@@ -40,12 +41,13 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
 from operad.first_use import cached_property
-from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, ScalarForm, Shape
+from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, ScalarForm, Shape, moved_bytes
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.binding import Binding, bind
+from operad_sdk.declare.element_cost import call_us, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
@@ -78,7 +80,8 @@ class OperatorProperty(ShapedProperty):
         scalar_beyond: What becomes of a `scalar` that the integer type of the arrays cannot hold: it is
             wrapped around as C does, or kept as it is for a function that can use it.
         inplace: What `forward` may overwrite with what: `"data -> output"`, several after commas.
-        element_cost: Rough number of scalar operations for an element.
+        element_cost: What an element of the largest array costs beside being moved, in operations of loops
+            (half a nanosecond each). None: what a table says of the ufunc, or of the mapper; else little.
         constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are not the derivatives of the outputs; they then have
@@ -92,7 +95,7 @@ class OperatorProperty(ShapedProperty):
     is_flat_for_integers: ClassVar[bool] = False
     scalar_beyond: ClassVar[Literal["wrap", "keep"]] = "wrap"
     inplace: ClassVar[str | Sequence[str]] = ()
-    element_cost: ClassVar[float] = 1.0
+    element_cost: ClassVar[float | None] = None
     constant_outputs: ClassVar[Sequence[str]] = ()
     gradient_is_derivative: ClassVar[bool] = True
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
@@ -218,16 +221,9 @@ class OperatorProperty(ShapedProperty):
         return declare
 
     @classmethod
-    def kernel(
-        cls,
-        device: str = "any",
-        *,
-        priority: int = 0,
-        when: Any = None,
-        name: str | None = None,
-    ) -> Callable[[F], F]:
-        """Add another way to compute this operator. See `operad_sdk.kernel`."""
-        return kernel(cls, device, priority=priority, when=when, name=name)
+    def kernel(cls, *of: str, **options: Any) -> Callable[[F], F]:
+        """Add another way to compute this operator, or parts of it. See `operad_sdk.kernel`."""
+        return kernel(cls, *of, **options)
 
     @property
     def inplace_names(self) -> list[tuple[str, ...]]:
@@ -345,8 +341,12 @@ class OperatorProperty(ShapedProperty):
         return list(self.resource) if isinstance(self.resource, Sequence) else [self.resource]
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
-        """Arrays' sizes, weighted with the cost of an element."""
-        return super().cost(in_shapes, out_shapes) * self.element_cost
+        """The elements of the outputs, or of the largest argument, and the bytes of all arrays."""
+        function = self._forward_function.function if self._forward_function is not None else None
+        loops = element_cost(function) if self.element_cost is None else self.element_cost
+        size = max([sum(map(prod, out_shapes)), *map(prod, in_shapes)])
+        moved = moved_bytes([*in_shapes, *out_shapes])
+        return Cost(loops * size, size_bytes=moved, beside_us=call_us(function))
 
     @cached_property
     def binding(self) -> Binding:

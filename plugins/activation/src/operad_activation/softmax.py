@@ -81,7 +81,7 @@ class _AlongAxis(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 8
+    element_cost = 3
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """As `spec`, where the axis is there."""

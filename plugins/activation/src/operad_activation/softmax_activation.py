@@ -46,7 +46,7 @@ class SoftmaxActivation(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 8
+    element_cost = 3
     contract = Contract(reference=_shares)
 
     def forward(data: Array, mode: str, output: Array) -> None:

@@ -63,7 +63,7 @@ mod = of_two(
     ("[-7, 7, 7]", "[3, 3, 0]", "[2., 1., 0.]"),
     {"lhs": lambda output_grad: output_grad,
      "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
-    "output_grad", element_cost=4, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
+    "output_grad", element_cost=15, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
 )  # fmt: skip
 power = of_two(
@@ -72,7 +72,7 @@ power = of_two(
     ("[2, 9]", "[3, 0.5]", "[8., 3.]"),
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (rhs * np.power(lhs, np.where(rhs == 0, 0, rhs - 1))),
      "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
-    "output_grad", integers_as="float64", element_cost=20, reference=np.float_power,
+    "output_grad", integers_as="float64", reference=np.float_power,
 )  # fmt: skip
 hypot = of_two(
     "_hypot", np.hypot,
@@ -80,7 +80,7 @@ hypot = of_two(
     ("[3, 5]", "[4, 12]", "[ 5., 13.]"),
     {"lhs": lambda output_grad, lhs, output: output_grad * lhs / output,
      "rhs": lambda output_grad, rhs, output: output_grad * rhs / output},
-    "output_grad", integers_as="float64", element_cost=8,
+    "output_grad", integers_as="float64",
     contract=Contract(
         reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
         expected_failures={"F219": "the gradient at the origin is 0 / 0, as in MXNet"},

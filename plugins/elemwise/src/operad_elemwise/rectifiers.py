@@ -31,7 +31,7 @@ sigmoid = of_real(
     lambda output_grad, output, data_grad: np.multiply(
         output_grad, np.multiply(np.subtract(1, output, data_grad), output, data_grad), data_grad
     ),
-    reference=lambda data: (1 + np.tanh(data / 2)) / 2, element_cost=12,
+    reference=lambda data: (1 + np.tanh(data / 2)) / 2, element_cost=3,
 )  # fmt: skip
 hard_sigmoid = of_one(
     "hard_sigmoid",
@@ -41,14 +41,14 @@ hard_sigmoid = of_one(
     lambda output_grad, output, alpha: output_grad * alpha * ((output > 0) & (output < 1)),
     "output_grad, output",
     params={"alpha": param(float, 0.2, doc="Slope."), "beta": param(float, 0.5, doc="Value at 0.")},
-    accepts="floating", element_cost=3,
+    accepts="floating", element_cost=2,
     reference=lambda data, alpha, beta: np.minimum(np.maximum(alpha * data + beta, 0), 1),
 )  # fmt: skip
 softsign = of_real(
     "softsign", lambda data: data / (1 + np.absolute(data)),
     "`y = x / (1 + |x|)`; `dy/dx = 1 / (1 + |x|)^2`.", ("[-1, 0, 3]", "[-0.5 ,  0.  ,  0.75]"),
     lambda output_grad, data: output_grad / np.square(1 + np.absolute(data)), "output_grad, data",
-    reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)), element_cost=3,
+    reference=lambda data: np.where(data < 0, data / (1 - data), data / (1 + data)),
 )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ clip = of_one(
     lambda output_grad, data, a_min, a_max: output_grad * ~((data < a_min) | (data > a_max)),
     "output_grad, data",
     params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},
-    element_cost=2,
+
     # bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
     contract=Contract(
         params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)},

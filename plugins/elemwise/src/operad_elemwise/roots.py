@@ -16,28 +16,28 @@ sqrt = of_real(
     lambda output_grad, output, data_grad: np.multiply(
         np.divide(output_grad, output, data_grad), 0.5, data_grad
     ),
-    "output_grad, output", reference=lambda data: np.exp(np.log(data) / 2), element_cost=2,
+    "output_grad, output", reference=lambda data: np.exp(np.log(data) / 2),
 )  # fmt: skip
 rsqrt = of_real(
     "rsqrt", lambda data, output: np.divide(1, np.sqrt(data, output), output),
     "`y = 1 / sqrt x`; `dy/dx = -y^3 / 2`.", ("[4, 16]", "[0.5 , 0.25]"),
     # the magnitude once, for the sign of the infinite gradient at -0
     lambda output_grad, output: -0.5 * output_grad * np.absolute(output) * output * output, "output_grad",
-    reference=lambda data: data**-0.5, element_cost=4,
+    reference=lambda data: data**-0.5,
 )  # fmt: skip
 cbrt = of_real(
     "cbrt", np.cbrt, "`y = x^(1/3)`; `dy/dx = 1 / (3 y^2)`.", ("[-8, 27]", "[-2.,  3.]"),
     lambda output_grad, output: output_grad / output / output / 3, "output_grad",
-    reference=lambda data: np.copysign(np.abs(data) ** (1 / 3), data), element_cost=20,
+    reference=lambda data: np.copysign(np.abs(data) ** (1 / 3), data),
 )  # fmt: skip
 rcbrt = of_real(
     "rcbrt", lambda data, output: np.divide(1, np.cbrt(data, output), output),
     "`y = x^(-1/3)`; `dy/dx = -y^4 / 3`.", ("[-8, 64]", "[-0.5 ,  0.25]"),
     lambda output_grad, output: output_grad * np.square(np.square(output)) * (-1 / 3), "output_grad",
-    reference=lambda data: np.copysign(np.abs(data) ** (-1 / 3), data), element_cost=22,
+    reference=lambda data: np.copysign(np.abs(data) ** (-1 / 3), data),
 )  # fmt: skip
 reciprocal = of_real(
     "reciprocal", np.reciprocal, "`y = 1 / x`; `dy/dx = -y^2`.", ("[-2, 4]", "[-0.5 ,  0.25]"),
     lambda output_grad, output: -output_grad * output * output, "output_grad",
-    reference=lambda data: data**-1.0, element_cost=2,
+    reference=lambda data: data**-1.0,
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Adding rows to rows of a table, where one row may be named many times: the gradient of a look-up.
 
 The order of additions is fixed, so that the same call gives the same bits with every engine and any
-number of threads. On the host it is the order of the rows that are added: what compiled code does for
-large calls (where numba is installed), `np.add.at` does for others, and both give the same bits. Half
+number of threads. On the host it is the order of the rows that are added: what a compiled loop
+does for large calls, which is a kernel of its own, and `np.add.at` for others; both give the same bits. Half
 precision is added in single precision, in a copy of only those rows of the table that are named.
 
 On a GPU additions at random places are atomic, in an order that changes from run to run. So rows are
@@ -22,14 +22,14 @@ import numpy as np
 
 from operad_sdk import Array, CompiledLoops
 
-_LOOPS: Final = CompiledLoops("operad_indexing.compiled", from_size=1 << 15)
+LOOPS: Final = CompiledLoops("operad_indexing.compiled", from_size=1 << 15)
 """From so many added elements: a call saves 0.1 ms there."""
 
 _FLAT_SIZE: Final = 1 << 16
 """Elements that are added at a time by `np.add.at`, whose flat indices take eight bytes for each."""
 
 
-def add_rows(xp: Any, table: Array, places: Array, rows: Array) -> None:
+def add_rows(xp: Any, table: Array, places: Array, rows: Array, *, by_loop: bool = False) -> None:
     """`table[places[i]] += rows[i]` for each i in order.
 
     Args:
@@ -37,36 +37,39 @@ def add_rows(xp: Any, table: Array, places: Array, rows: Array) -> None:
         table: Changed in place; of any shape, whose elements in order are rows of K.
         places: (n,) of int64, the numbers of rows.
         rows: (n, K), of the table's element type.
+        by_loop: Whether a compiled loop adds them; to floating tables of the host alone.
     """
     if not rows.size:
         return
+    add_in_order = _add_by_loop if by_loop else _add_in_order
     table_rows = xp.ascontiguousarray(table).reshape(-1, rows.shape[1])
     if not isinstance(table, np.ndarray):
         _add_in_pairs(xp, table_rows, places, rows)
     elif table.dtype == np.float16:
         named, order = np.unique(places, return_inverse=True)
         wide = table_rows[named].astype(np.float32)
-        _add_in_order(wide, order.reshape(-1), rows.astype(np.float32))
+        add_in_order(wide, order.reshape(-1), rows.astype(np.float32))
         with np.errstate(over="ignore"):
             table_rows[named] = wide
     else:
-        _add_in_order(table_rows, places, rows)
+        add_in_order(table_rows, places, rows)
     if not table.flags.c_contiguous:
         table[...] = table_rows.reshape(table.shape)
 
 
 def _add_in_order(table: Array, places: Array, rows: Array) -> None:
     """One row after another, in the arrays' own type; the table is contiguous."""
-    if table.dtype.kind == "f" and _LOOPS.pay(rows.size, table):
-        # Contiguous ones, so that there is one loop for each element type.
-        _LOOPS.add_in_order(table, np.ascontiguousarray(places), np.ascontiguousarray(rows))
-        return
     flat, width = table.reshape(-1), table.shape[1]
     columns, step = np.arange(width), max(1, _FLAT_SIZE // width)
     for first in range(0, len(places), step):
         part = slice(first, first + step)
         elements = places[part, None] * width + columns
         np.add.at(flat, elements.reshape(-1), rows[part].reshape(-1))
+
+
+def _add_by_loop(table: Array, places: Array, rows: Array) -> None:
+    """Likewise, by a compiled loop; of contiguous arrays, so that there is one for each element type."""
+    LOOPS.add_in_order(table, np.ascontiguousarray(places), np.ascontiguousarray(rows))
 
 
 def _add_in_pairs(xp: Any, table: Array, places: Array, rows: Array) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from operad_indexing.accumulate import add_rows
+from operad_indexing.accumulate import LOOPS, add_rows
 from operad_indexing.places import Lookup, placed, whole
 from operad_sdk import (
     Array,
@@ -51,13 +51,15 @@ def _read(table: Array, indices: Array, axis: int, mode: str, output: Array) -> 
         output[...] = table.take(placed(indices, table.shape[axis], mode), axis)
 
 
-def _add_back(xp: Any, parts: Array, indices: Array, axis: int, mode: str, table: Array) -> None:
+def _add_back(
+    xp: Any, parts: Array, indices: Array, axis: int, mode: str, table: Array, *, by_loop: bool = False
+) -> None:
     """Add to `table` the gradients of its parts."""
     outer, length, inner = prod(table.shape[:axis]), table.shape[axis], prod(table.shape[axis + 1 :])
     places = placed(indices, length, mode).reshape(-1)
     if outer != 1:
         places = (xp.arange(outer)[:, None] * length + places).reshape(-1)
-    add_rows(xp, table, places, parts.reshape(len(places), inner))
+    add_rows(xp, table, places, parts.reshape(len(places), inner), by_loop=by_loop)
 
 
 def _chosen(a: Array, indices: Array, axis: int) -> Array:
@@ -112,6 +114,15 @@ class take(Lookup):
     ) -> None:
         """Add each gradient where its element came from."""
         _add_back(op_ctx.xp, output_grad, indices, axis % a_grad.ndim, mode, a_grad)
+
+
+MANY: Final = LOOPS.when(lambda call: call.size("output"))
+
+
+@take.kernel("a_grad", accumulate=True, priority=1, when=MANY)
+def add_parts_by_loop(output_grad: Array, indices: Array, axis: int, mode: str, a_grad: Array) -> None:
+    """The same additions in the same order."""
+    _add_back(np, output_grad, indices, axis % a_grad.ndim, mode, a_grad, by_loop=True)
 
 
 def _check_range(indices: Array, length: int, axis: int) -> None:
@@ -170,3 +181,9 @@ class Embedding(Lookup):
     def weight_grad(output_grad: Array, op_ctx: OpContext, data: Array, weight_grad: Array) -> None:
         """Add each gradient to the row that it came from."""
         _add_back(op_ctx.xp, output_grad, data, 0, "clip", weight_grad)
+
+
+@Embedding.kernel("weight_grad", accumulate=True, priority=1, when=MANY)
+def add_rows_by_loop(output_grad: Array, data: Array, weight_grad: Array) -> None:
+    """The same additions in the same order."""
+    _add_back(np, output_grad, data, 0, "clip", weight_grad, by_loop=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Final
 
 import numpy as np
 
-from operad_sdk import Array, OperatorProperty, Shape, param
+from operad_sdk import Array, Cost, OperatorProperty, Shape, moved_bytes, param
 
 MODES: Final = ("clip", "wrap")
 CLIP_OR_WRAP: Final = param(
@@ -37,6 +36,6 @@ def placed(indices: Array, length: int, mode: str) -> Array:
 class Lookup(OperatorProperty):
     """An operator that reads no more of its first argument than it gives."""
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """As for the outputs: however large a table is, a few of its rows are had at once."""
-        return 2.0 * sum(map(prod, out_shapes))
+        return Cost(size_bytes=2 * moved_bytes([*in_shapes[1:], *out_shapes]), beside_us=4)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from operad_indexing.accumulate import add_rows
+from operad_indexing.accumulate import LOOPS, add_rows
 from operad_indexing.places import Lookup, whole
 from operad_indexing.point_examples import (
     SHAPES,
@@ -25,6 +25,7 @@ from operad_indexing.point_examples import (
 from operad_sdk import (
     Array,
     Contract,
+    KernelCall,
     OpContext,
     OperadError,
     OperatorProperty,
@@ -90,9 +91,10 @@ def _write(xp: Any, name: str, values: Array, indices: Array, target: Array) -> 
     target[places] = values.reshape(len(numbers), *target.shape[len(indices) :])
 
 
-def _add(xp: Any, name: str, values: Array, indices: Array, target: Array) -> None:
+def _add(xp: Any, name: str, values: Array, indices: Array, target: Array, *, by_loop: bool = False) -> None:
     numbers = point_numbers(name, xp, indices, target.shape)
-    add_rows(xp, target, numbers, values.reshape(len(numbers), prod(target.shape[len(indices) :])))
+    rows = values.reshape(len(numbers), prod(target.shape[len(indices) :]))
+    add_rows(xp, target, numbers, rows, by_loop=by_loop)
 
 
 @operator("gather_nd")
@@ -131,6 +133,12 @@ class gather_nd(Lookup):
     def data_grad(output_grad: Array, op_ctx: OpContext, indices: Array, data_grad: Array) -> None:
         """Add each gradient at its point."""
         _add(op_ctx.xp, "gather_nd", output_grad, indices, data_grad)
+
+
+@gather_nd.kernel("data_grad", accumulate=True, priority=1, when=LOOPS.when(lambda call: call.size("output")))
+def add_by_loop(output_grad: Array, indices: Array, data_grad: Array) -> None:
+    """The same additions in the same order."""
+    _add(np, "gather_nd", output_grad, indices, data_grad, by_loop=True)
 
 
 _SHAPE: Final[Any] = param("shape", ge=0, doc="Shape of the output.")
@@ -215,6 +223,19 @@ class backward_gather_nd(_Scatter):
         """Add at the points."""
         output.fill(0)
         _add(op_ctx.xp, "_backward_gather_nd", data, indices, output)
+
+
+def _is_floating(call: KernelCall) -> bool | str:
+    return call.dtype("data").kind == "f" or "whole numbers are added by NumPy"
+
+
+@backward_gather_nd.kernel(
+    "forward", priority=1, when=LOOPS.when(lambda call: call.size("data"), _is_floating)
+)
+def add_up_by_loop(data: Array, indices: Array, output: Array) -> None:
+    """The same additions in the same order."""
+    output.fill(0)
+    _add(np, "_backward_gather_nd", data, indices, output, by_loop=True)
 
 
 @operator("_scatter_set_nd")

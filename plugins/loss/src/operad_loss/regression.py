@@ -143,6 +143,7 @@ class LogisticRegressionOutput(_RegressionOutput):
     """
 
     accepts = "floating"
+    element_cost = 3
     contract = Contract(
         reference=logistic, ignores_head_gradient=_END, loss=logistic_cross_entropy, assumes_shapes=_ASSUMED
     )

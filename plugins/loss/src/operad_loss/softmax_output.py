@@ -79,6 +79,7 @@ class SoftmaxOutput(LabelledProperty):
     smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")
     spec = "data:(*S), label:any(*L) -> output:(*S)"
     accepts = "floating"
+    element_cost = 3
     compute_dtype = "float32"
     inplace = "data -> output"
     gradient_is_derivative = False

@@ -54,7 +54,9 @@ class Dot(OperatorProperty):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1])
+        return Cost(
+            flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1], beside_us=3
+        )
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """One product, of matrices of all that is summed over and all that is not."""
@@ -124,7 +126,9 @@ class BatchDot(OperatorProperty):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1])
+        return Cost(
+            flops=2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1], beside_us=3
+        )
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """All products in one call."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import Any
 
 import numpy as np
 
 from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES, along
+from operad_normalization.batch_norm_again import BatchNormAgain, groups_of
+from operad_normalization.batch_norm_kernels import is_affine, with_loops
+from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.groups import Groups
-from operad_normalization.segments import has_loops_for
-from operad_normalization.standardize import apply_statistics, standardize, standardize_gradients
+from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
     Contract,
-    Cost,
     DType,
     DTypeError,
     InferredTypes,
@@ -30,79 +29,7 @@ from operad_sdk import (
 )
 
 
-def _normalized(
-    data: Array,
-    gamma: Array,
-    beta: Array,
-    moving_mean: Array,
-    moving_var: Array,
-    eps: float,
-    momentum: float,
-    fix_gamma: bool,
-    use_global_stats: bool,
-    axis: int,
-    is_train: bool,
-) -> tuple[Array, ...]:
-    """One channel at a time: the outputs, and the new states."""
-    channels = np.moveaxis(data, axis, 0).reshape(data.shape[axis], -1)
-    learns = is_train and not use_global_stats and data.size > 0
-    # The mean of equal values is their value, without rounding.
-    mean = np.array([row[0] + (row - row[0]).mean() for row in channels]) if learns else moving_mean
-    var = np.array([row.var() for row in channels]) if learns else moving_var
-    output = np.empty_like(np.moveaxis(data, axis, 0))
-    for channel, row in enumerate(np.moveaxis(data, axis, 0)):
-        scale = (1 if fix_gamma else gamma[channel]) / np.sqrt(var[channel] + eps)
-        output[channel] = (row - mean[channel]) * scale + beta[channel]
-    share = momentum if learns else 1
-    states = [share * old + (1 - share) * new for old, new in ((moving_mean, mean), (moving_var, var))]
-    return (np.moveaxis(output, 0, axis), mean, 1 / np.sqrt(var + eps), *states)
-
-
-def _groups(axis: int, shape: Shape) -> Groups:
-    place = axis % len(shape)
-    return Groups(shape, tuple(other for other in range(len(shape)) if other != place), place)
-
-
-def _is_affine(prop: Any) -> bool:
-    """Whether the output is the data times numbers that are known, plus beta."""
-    return bool(prop.fix_gamma and prop.use_global_stats)
-
-
-@operator("_BatchNorm_again")
-class BatchNormAgain(OperatorProperty):
-    """The output of a training run of `BatchNorm` once more, which leaves the moving statistics alone.
-
-    Mean and variance are found anew: the hidden outputs of `BatchNorm` are rounded and would give other bits.
-    """
-
-    eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
-    fix_gamma = param(bool, True, doc="Take 1 for gamma.")
-    axis = param(int, 1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis of the channels.")
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    element_cost = 6
-
-    def spec(self) -> str:
-        """One line of the shape language, which depends on the axis."""
-        data = along(self.axis, "C")
-        return f"data:D({data}), gamma:(C), beta:(C), mean:(C) -> output:D({data})"
-
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The output's type is the data's."""
-        return list(in_types), [in_types[0]], []
-
-    def forward(
-        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array
-    ) -> None:
-        """Standardize with the batch's statistics, as `BatchNorm` does."""
-        if data.size:
-            groups = _groups(self.axis, data.shape)
-            gain, offset, m = (vector.reshape(groups.vector) for vector in (gamma, beta, np.empty_like(mean)))
-            fixed = None if self.fix_gamma else gain
-            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
-
-
+@with_loops
 @operator("BatchNorm")
 class BatchNorm(OperatorProperty):
     """Each channel less its mean, over its standard deviation, times gamma plus beta.
@@ -144,10 +71,10 @@ class BatchNorm(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 6
+    element_cost = 4
     initializers = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
     contract = Contract(
-        reference=_normalized,
+        reference=normalized,
         # What is ignored only makes variants, which would have to be told apart.
         params={
             "axis": (1, -1, 0, 2, -2),
@@ -183,14 +110,9 @@ class BatchNorm(OperatorProperty):
         """Gamma is 1 with `fix_gamma`, whatever weight decay made of it."""
         return {"gamma": 1.0} if self.fix_gamma else {}
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
-        """Six operations for an element of an array; compiled loops take the time of one."""
-        stated = super().cost(in_shapes, out_shapes)
-        return stated * (1 / self.element_cost) if has_loops_for(prod(in_shapes[0])) else stated
-
     def groups(self, shape: Shape) -> Groups:
         """A group for each channel."""
-        return _groups(self.axis, shape)
+        return groups_of(self.axis, shape)
 
     def forward(
         self,
@@ -206,11 +128,29 @@ class BatchNorm(OperatorProperty):
         var: Array,
     ) -> None:
         """Standardize with the batch's statistics, and move the moving ones; or apply those."""
+        self._standardize(
+            op_ctx, is_train, data, gamma, beta, moving_mean, moving_var, output, mean, var, BY_BLOCKS
+        )
+
+    def _standardize(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        gamma: Array,
+        beta: Array,
+        moving_mean: Array,
+        moving_var: Array,
+        output: Array,
+        mean: Array,
+        var: Array,
+        way: Way,
+    ) -> None:
         groups = self.groups(data.shape)
         gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
         fixed = None if self.fix_gamma else gain
         if is_train and not self.use_global_stats and data.size:
-            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, v)
+            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, v)
             for moving, new in ((moving_mean, mean), (moving_var, var)):
                 moving *= self.momentum
                 moving += (1 - self.momentum) * new
@@ -218,7 +158,7 @@ class BatchNorm(OperatorProperty):
         else:
             mean[...] = moving_mean
             np.divide(1, np.sqrt(moving_var + self.eps), out=var)
-            apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
+            way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
         """The output of a training run, from the data; nothing where it depends on the moving statistics.
@@ -248,13 +188,10 @@ class BatchNorm(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
-        groups = self.groups(data.shape)
-        gain, m, r = (vector.reshape(groups.vector) for vector in (gamma, mean, var))
-        target = data_grad if "data_grad" in wanted else None
-        is_given = self.use_global_stats or not is_train
-        standardize_gradients(
-            op_ctx, groups, output_grad, data, gain, m, r, target, gamma_grad, beta_grad, is_given=is_given
-        )
+        self._gradients(
+            op_ctx, is_train, output_grad, data, gamma, mean, var, data_grad, gamma_grad, beta_grad, wanted,
+            BY_BLOCKS,
+        )  # fmt: skip
 
     @gradient(
         "data",
@@ -275,19 +212,68 @@ class BatchNorm(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """The same with a gamma of 1."""
-        groups = self.groups(data.shape)
-        m, r = mean.reshape(groups.vector), var.reshape(groups.vector)
-        target = data_grad if "data_grad" in wanted else None
-        standardize_gradients(
-            op_ctx, groups, output_grad, data, None, m, r, target, None, beta_grad, is_given=not is_train
+        self._gradients_without_gamma(
+            op_ctx, is_train, output_grad, data, mean, var, data_grad, beta_grad, wanted, BY_BLOCKS
         )
 
-    @gradient("data", inplace="output_grad", when=_is_affine)
+    def _gradients_without_gamma(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        output_grad: Array,
+        data: Array,
+        mean: Array,
+        var: Array,
+        data_grad: Array,
+        beta_grad: Array,
+        wanted: frozenset[str],
+        way: Way,
+    ) -> None:
+        self._gradients(
+            op_ctx, is_train, output_grad, data, None, mean, var, data_grad, None, beta_grad, wanted, way
+        )
+
+    def _gradients(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        output_grad: Array,
+        data: Array,
+        gamma: Array | None,
+        mean: Array,
+        var: Array,
+        data_grad: Array,
+        gamma_grad: Array | None,
+        beta_grad: Array,
+        wanted: frozenset[str],
+        way: Way,
+    ) -> None:
+        groups = self.groups(data.shape)
+        gain = None if gamma is None else gamma.reshape(groups.vector)
+        m, r = mean.reshape(groups.vector), var.reshape(groups.vector)
+        target = data_grad if "data_grad" in wanted else None
+        is_given = self.use_global_stats or not is_train
+        standardize_gradients(
+            way,
+            op_ctx,
+            groups,
+            output_grad,
+            data,
+            gain,
+            m,
+            r,
+            target,
+            gamma_grad,
+            beta_grad,
+            is_given=is_given,
+        )
+
+    @gradient("data", inplace="output_grad", when=is_affine)
     def affine_data_gradient(self, output_grad: Array, var: Array, data_grad: Array) -> None:
         """`d/dx = r`; nothing is kept of the data."""
         np.multiply(output_grad, var.reshape(self.groups(data_grad.shape).vector), out=data_grad)
 
-    @gradient("beta", when=_is_affine)
+    @gradient("beta", when=is_affine)
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
         return output_grad.sum(self.groups(output_grad.shape).axes)

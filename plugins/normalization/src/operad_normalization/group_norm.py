@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized
+from operad_normalization.layers import LayerProperty, contract, normalized, with_loops
 from operad_sdk import Array, Shape, operator, param
 
 
@@ -19,6 +19,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, num_groups: int, eps: fl
     return output.reshape(data.shape), mean.reshape(shape), deviation.reshape(shape)
 
 
+@with_loops
 @operator("GroupNorm")
 class GroupNorm(LayerProperty):
     """Each group of channels less its mean, over its standard deviation, times gamma plus beta.

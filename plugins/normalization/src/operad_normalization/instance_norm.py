@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, normalized
+from operad_normalization.layers import LayerProperty, normalized, with_loops
 from operad_sdk import Array, Contract, Real, Shape, operator, param
 
 
@@ -15,6 +15,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, eps: float) -> Array:
     return normalized(_groups(data.shape), data, gamma, beta, eps)[0]
 
 
+@with_loops
 @operator("InstanceNorm")
 class InstanceNorm(LayerProperty):
     """Each channel of each sample less its mean, over its standard deviation, times gamma plus beta.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized
+from operad_normalization.layers import LayerProperty, contract, normalized, with_loops
 from operad_sdk import Array, Shape, operator, param
 
 
@@ -16,6 +16,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, axis: int, eps: float) -
     return normalized(_groups(data.shape, axis), data, gamma, beta, eps)
 
 
+@with_loops
 @operator("LayerNorm")
 class LayerNorm(LayerProperty):
     """Data less its mean along an axis, over its standard deviation, times gamma plus beta.

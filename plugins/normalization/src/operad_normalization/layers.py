@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import standardize, standardize_gradients
+from operad_normalization.segments import BY_LOOP, forward_cost, gradients_cost, pay
+from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
     Contract,
@@ -62,7 +64,7 @@ class LayerProperty(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 6
+    element_cost = 4
 
     @abstractmethod
     def groups(self, shape: Shape) -> Groups:
@@ -87,11 +89,24 @@ class LayerProperty(OperatorProperty):
         std: Array,
     ) -> None:
         """Standardize, and keep mean and deviation."""
+        self._standardize(op_ctx, data, gamma, beta, output, mean, std, BY_BLOCKS)
+
+    def _standardize(
+        self,
+        op_ctx: OpContext,
+        data: Array,
+        gamma: Array,
+        beta: Array,
+        output: Array,
+        mean: Array,
+        std: Array,
+        way: Way,
+    ) -> None:
         groups = self.groups(data.shape)
         x, y = data.reshape(groups.shape), output.reshape(groups.shape)
         gain, offset = gamma.reshape(groups.vector), beta.reshape(groups.vector)
         m, v = mean.reshape(groups.statistics), std.reshape(groups.statistics)
-        standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, v)
+        way.standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, v)
         np.sqrt(np.add(std, self.eps, out=std), out=std)
 
     @gradient_of(inplace="output_grad -> data_grad")
@@ -109,9 +124,28 @@ class LayerProperty(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`."""
+        self._gradients(
+            op_ctx, output_grad, data, gamma, mean, std, data_grad, gamma_grad, beta_grad, wanted, BY_BLOCKS
+        )
+
+    def _gradients(
+        self,
+        op_ctx: OpContext,
+        output_grad: Array,
+        data: Array,
+        gamma: Array,
+        mean: Array,
+        std: Array,
+        data_grad: Array,
+        gamma_grad: Array,
+        beta_grad: Array,
+        wanted: frozenset[str],
+        way: Way,
+    ) -> None:
         groups = self.groups(data.shape)
         m, r = mean.reshape(groups.statistics), 1 / std.reshape(groups.statistics)
         standardize_gradients(
+            way,
             op_ctx,
             groups,
             output_grad.reshape(groups.shape),
@@ -123,3 +157,12 @@ class LayerProperty(OperatorProperty):
             gamma_grad,
             beta_grad,
         )
+
+
+def with_loops(cls: type[LayerProperty]) -> type[LayerProperty]:
+    """Give a layer the kernels that compute it by compiled loops."""
+    forward, gradients = partial(cls._standardize, way=BY_LOOP), partial(cls._gradients, way=BY_LOOP)
+    cls.kernel("forward", name="by_loop", priority=1, when=pay(), cost=forward_cost)(forward)
+    grads = [f"{name}_grad" for name in ("data", "gamma", "beta")]
+    cls.kernel(*grads, name="gradients_by_loop", priority=1, when=pay(), cost=gradients_cost)(gradients)
+    return cls

@@ -11,14 +11,17 @@ type is off by up to half a unit in the last place, which is much of a small dev
 float32 has steps of 0.001. The differences from the rounded mean are exact, or nearly, so their own mean is
 what rounding lost, and is subtracted too. The gradient does the same with the mean that it is given.
 
-These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case.
+These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case, which
+are kernels of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
 import numpy as np
 
-from operad_normalization import segments as compiled
 from operad_normalization.groups import WHOLE, Groups
 from operad_sdk import Array, OpContext
 
@@ -47,10 +50,6 @@ def standardize(
         mean: To be written; of the groups' statistics shape, as `variance`.
         variance: To be written, without eps.
     """
-    segments = compiled.segments_of(groups, data, output)
-    if segments is not None:
-        compiled.standardize(op_ctx, groups, segments, data, gamma, beta, eps, output, mean, variance)
-        return
     blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
@@ -77,10 +76,6 @@ def apply_statistics(
     inverse: Array,
 ) -> None:
     """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
-    segments = compiled.segments_of(groups, data, output)
-    if segments is not None:
-        compiled.apply_statistics(op_ctx, groups, segments, data, gamma, beta, output, mean, inverse)
-        return
     blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
@@ -95,6 +90,7 @@ def apply_statistics(
 
 
 def standardize_gradients(
+    way: Way,
     op_ctx: OpContext,
     groups: Groups,
     output_grad: Array,
@@ -111,6 +107,7 @@ def standardize_gradients(
     """Write the gradients.
 
     Args:
+        way: What computes them.
         op_ctx: The run.
         groups: What was normalized together.
         output_grad: Of the shape of the groups, as `data`.
@@ -123,22 +120,13 @@ def standardize_gradients(
         beta_grad: To be written.
         is_given: Whether mean and deviation did not depend on the data.
     """
-    arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
-    segments = compiled.segments_of(groups, *arrays)
-    if segments is not None:
-        sums = compiled.standardize_gradients(
-            op_ctx, groups, segments, output_grad, data, gamma, mean, inverse, data_grad, is_given
-        )
-    else:
-        sums = _gradients_by_blocks(
-            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
-        )
+    sums = way.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given)
     for target, total in zip((gamma_grad, beta_grad), sums, strict=True):
         if target is not None:
             target[...] = total.reshape(target.shape)
 
 
-def _gradients_by_blocks(
+def sums_of_gradients(
     op_ctx: OpContext,
     groups: Groups,
     output_grad: Array,
@@ -198,3 +186,20 @@ def _scale(array: Array, gamma: Array | None, groups: Groups, block: slice) -> N
     """Multiply with gamma, last: its product with a large `1 / deviation` may be beyond the type's range."""
     if gamma is not None:
         array *= groups.of(block, gamma)
+
+
+class Way(NamedTuple):
+    """Functions that compute the same as those of this module; see there.
+
+    Attributes:
+        standardize: Writes the output and statistics of the data.
+        apply_statistics: Writes the output for given statistics.
+        sums_of_gradients: Writes the gradient of the data, and returns those of gain and offset.
+    """
+
+    standardize: Callable[..., None]
+    apply_statistics: Callable[..., None]
+    sums_of_gradients: Callable[..., Array]
+
+
+BY_BLOCKS: Final = Way(standardize, apply_statistics, sums_of_gradients)

@@ -14,13 +14,14 @@ each row's own end, and the last state is that of the last step that ran.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import prod
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from operad_rnn.arrays import Bounds, Saved, Weights
 from operad_rnn.scratch import Scratch
-from operad_sdk import Array, CompiledLoops
+from operad_sdk import Array, CompiledLoops, KernelCall
 
 LOOPS: Final = CompiledLoops("operad_rnn.compiled")
 
@@ -28,6 +29,20 @@ _LARGE: Final = 1 << 19
 """Elements of a matrix that do not stay in a core's cache."""
 _SMALL: Final = 1 << 16
 """Multiplications in a step's product up to which calls of NumPy cost more than it."""
+
+
+def steps_are_small(call: KernelCall) -> bool | str:
+    """Whether a step has so little to do that all of them go into one compiled loop, which can do it."""
+    prop: Any = call.prop
+    if prop.use_sequence_length or prop.bounds() is not None or prop.projection_size is not None:
+        return "the loop does without lengths of sequences, clipped states and projections"
+    products = call.shape("data")[1] * prop.gates_size * prop.state_size
+    return products <= _SMALL or f"a step multiplies {products} times, the loop pays up to {_SMALL}"
+
+
+def size_of_gates(call: KernelCall) -> int:
+    """Elements of the gates in all steps."""
+    return int(prod(call.shape("data")[:2]) * call.prop.gates_size)
 
 
 class Cell(ABC):
@@ -38,6 +53,7 @@ class Cell(ABC):
         out: (steps, batch, recurrent size), the hidden states; forward fills it.
         runs: (steps, batch, 1), whether a row runs in a step; None: all do.
         bounds: None: cell states are not clipped.
+        by_loop: Whether all steps go into one compiled loop; see `steps_are_small`.
     """
 
     gate_count: ClassVar[int]
@@ -54,6 +70,7 @@ class Cell(ABC):
         is_reverse: bool,
         runs: Array | None,
         bounds: Bounds | None,
+        by_loop: bool,
     ) -> None:
         self.xp: Final = xp
         self.weights: Final = weights
@@ -63,6 +80,7 @@ class Cell(ABC):
         self.bounds: Final = bounds
         self.units: Final = len(weights.i2h_bias) // self.gate_count
         self.is_reverse: Final = is_reverse
+        self._by_loop: Final = by_loop
         self._order: Final = range(len(out))[:: -1 if is_reverse else 1]
 
     @abstractmethod
@@ -122,7 +140,7 @@ class Cell(ABC):
 
         Where rows end early, `out` holds their last state from there on; `clear` makes zeros of it.
         """
-        if self._takes_loops(hidden, state):
+        if self._by_loop:
             self.loop(inputs, hidden, state)
             end = self._order[-1]
             return self.out[end], None if state is None else self.inner[end]
@@ -160,7 +178,7 @@ class Cell(ABC):
             The gradient of the recurrent products, for `finish`.
         """
         sums = self.begin_backward(scratch)
-        if self._takes_loops(hidden, state, out_grad, hidden_grad, state_grad):
+        if self._by_loop:
             self.loop_back(out_grad, hidden, state, hidden_grad, state_grad)
             return sums
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
@@ -201,22 +219,6 @@ class Cell(ABC):
             flat(sums).sum(0, out=grads.i2h_bias)
         if inputs_grad is not None:
             np.matmul(flat(sums), self.weights.i2h, out=flat(inputs_grad))
-
-    def _takes_loops(self, *others: Array | None) -> bool:
-        """Whether a step has so little to do that all of them go into one compiled loop."""
-        h2h = self.weights.h2h
-        return (
-            self.runs is None
-            and self.bounds is None
-            and self.weights.h2r is None
-            and h2h.size * self.out.shape[1] <= _SMALL
-            and LOOPS.pay(len(self.out) * self.out.shape[1] * len(h2h), h2h)
-            and h2h.dtype.char in "fd"
-            and all(
-                array is None or array.dtype == h2h.dtype
-                for array in (self.out, self.gates, self.inner, *others)
-            )
-        )
 
     def _recurrent_product(self, h2h: Array, batch: int) -> tuple[Array, Array]:
         """What to multiply a hidden state with, and an array for the product, (batch, gates).

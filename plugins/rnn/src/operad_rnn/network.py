@@ -55,6 +55,7 @@ class Network:
         dropped: None: each layer sees all of the one below.
         memory: Scratch memory of `forward_memory` or `backward_memory` elements; forward alone may have None
             where nothing is dropped.
+        by_loop: Whether each cell's steps go into one compiled loop.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Network:
         between: Array | None,
         dropped: Dropped | None,
         memory: Array | None,
+        by_loop: bool,
     ) -> None:
         self._op_ctx: Final = op_ctx
         self._layout: Final = layout
@@ -85,6 +87,7 @@ class Network:
         self._saved: Final = saved
         self._dropped: Final = dropped
         self._memory: Final = memory
+        self._by_loop: Final = by_loop
         self._directions: Final = 2 if layout.bidirectional else 1
 
     def forward(self, last: tuple[Array | None, Array | None]) -> None:
@@ -181,6 +184,7 @@ class Network:
             is_reverse=direction == 1,
             runs=self._runs,
             bounds=self._bounds,
+            by_loop=self._by_loop,
         )
 
     def _columns(self, direction: int) -> slice:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 from operad_rnn.arrays import Saved
+from operad_rnn.cell import LOOPS, size_of_gates, steps_are_small
 from operad_rnn.declaration import RecurrentProperty
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled
@@ -135,6 +137,30 @@ class RNN(RecurrentProperty):
         scale: Array | None,
     ) -> None:
         """Draw what is dropped, and go through the layers."""
+        self._go_forward(
+            op_ctx, is_train, data, parameters, state, state_cell, sequence_length, output, state_output,
+            statecell_output, gates, inner, between, mask, scale, by_loop=False,
+        )  # fmt: skip
+
+    def _go_forward(
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        parameters: Array,
+        state: Array,
+        state_cell: Array | None,
+        sequence_length: Array | None,
+        output: Array,
+        state_output: Array | None,
+        statecell_output: Array | None,
+        gates: Array | None,
+        inner: Array | None,
+        between: Array | None,
+        mask: Array | None,
+        scale: Array | None,
+        by_loop: bool,
+    ) -> None:
         targets = Targets(op_ctx.xp)
         layout, dropped, memory = self.layout(data.shape[2]), None, None
         if self.drops:
@@ -155,6 +181,7 @@ class RNN(RecurrentProperty):
             between=targets.contiguous(between),
             dropped=dropped,
             memory=memory,
+            by_loop=by_loop,
         )
         network.forward((state_output, statecell_output))
         targets.write_back()
@@ -183,6 +210,36 @@ class RNN(RecurrentProperty):
         state_cell_grad: Array | None,
     ) -> None:
         """Go through the layers from the last; see the cells for the formulas."""
+        self._go_back(
+            op_ctx, wanted, data, parameters, state, state_cell, sequence_length, output, gates, inner,
+            between, mask, scale, output_grad, state_output_grad, statecell_output_grad, data_grad,
+            parameters_grad, state_grad, state_cell_grad, by_loop=False,
+        )  # fmt: skip
+
+    def _go_back(
+        self,
+        op_ctx: OpContext,
+        wanted: frozenset[str],
+        data: Array,
+        parameters: Array,
+        state: Array,
+        state_cell: Array | None,
+        sequence_length: Array | None,
+        output: Array,
+        gates: Array | None,
+        inner: Array | None,
+        between: Array | None,
+        mask: Array | None,
+        scale: Array | None,
+        output_grad: Array,
+        state_output_grad: Array | None,
+        statecell_output_grad: Array | None,
+        data_grad: Array,
+        parameters_grad: Array,
+        state_grad: Array,
+        state_cell_grad: Array | None,
+        by_loop: bool,
+    ) -> None:
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
         size = backward_memory(layout, self.drops, data.shape)
@@ -199,6 +256,7 @@ class RNN(RecurrentProperty):
             between=between,
             dropped=Dropped(mask, scale) if self.drops else None,
             memory=op_ctx.requested[0].get_space((size,), data.dtype),
+            by_loop=by_loop,
         )
         for grad, head in ((state_grad, state_output_grad), (state_cell_grad, statecell_output_grad)):
             if grad is not None:
@@ -210,6 +268,16 @@ class RNN(RecurrentProperty):
             targets.contiguous(data_grad) if "data_grad" in wanted else None,
         )
         targets.write_back()
+
+
+_small_steps = LOOPS.when(size_of_gates, steps_are_small)
+RNN.kernel("forward", name="by_loop", priority=1, when=_small_steps)(partial(RNN._go_forward, by_loop=True))
+RNN.kernel(
+    *(f"{name}_grad" for name in ("data", "parameters", "state", "state_cell")),
+    name="gradients_by_loop",
+    priority=1,
+    when=_small_steps,
+)(partial(RNN._go_back, by_loop=True))
 
 
 def _runs(xp: Any, sequence_length: Array | None, steps: int) -> Array | None:

@@ -11,7 +11,7 @@ import click
 
 from operad import config, registry
 from operad.cli.doctor import facts, metadata, surroundings, trial
-from operad.cli.doctor.facts import Cache, Library, Setting, ThreadPool
+from operad.cli.doctor.facts import Cache, Library, Setting, ThreadPool, Tuning
 from operad.cli.doctor.finding import Finding
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page, Tone
@@ -38,6 +38,7 @@ class Diagnosis:
         gpus: CUDA devices this process can use.
         plugins: The plugins, and how they fare when they are imported.
         cache: The folder for compiled kernels.
+        tuning: The constants of estimates.
         findings: What to know or do, errors first.
     """
 
@@ -51,6 +52,7 @@ class Diagnosis:
     gpus: int
     plugins: list[InstalledPlugin]
     cache: Cache
+    tuning: Tuning
     findings: list[Finding]
 
     @property
@@ -91,6 +93,7 @@ class Diagnosis:
             *(("thread pool", pool) for pool in pools),
             ("CUDA devices", str(self.gpus)),
             ("cache", self.cache.text()),
+            ("estimates", self.tuning.text()),
         ])  # fmt: skip
         page.heading("Plugins")
         plugin_table(page, self.plugins)
@@ -124,7 +127,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
     values = {reading.option.field: reading.value for reading in config.readings()}
     failed = [] if values["safe"] else trial.failed_plugins()
     libraries, pools, gpus = facts.libraries(), facts.thread_pools(), facts.gpu_count()
-    folder = facts.cache(Path(values["cache_dir"]))
+    folder, tuning = facts.cache(Path(values["cache_dir"])), facts.tuning(Path(values["cache_dir"]))
     found = [
         *surroundings.setting_findings([d.name for d in loading.current().manifest.distributions]),
         *metadata.metadata_findings(),
@@ -135,6 +138,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         *surroundings.pool_findings(pools),
         *surroundings.library_findings(libraries, gpus),
         *surroundings.cache_findings(folder),
+        *surroundings.tuning_findings(tuning),
     ]
     return Diagnosis(
         versions=facts.versions(),
@@ -147,6 +151,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         gpus=gpus,
         plugins=_plugins({plugin.name: plugin.reason for plugin in failed}),
         cache=folder,
+        tuning=tuning,
         findings=sorted(found, key=lambda finding: ("error", "warning", "advice").index(finding.level)),
     )
 

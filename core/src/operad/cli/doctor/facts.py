@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import platform
@@ -14,7 +15,9 @@ from typing import Any, Final, final
 import operad
 from operad import config, registry
 from operad.context import num_gpus
-from operad.errors import DuplicateOperatorError
+from operad.errors import DuplicateOperatorError, OperadError
+from operad.files import read_bytes
+from operad.operator import read_rates, tuned_path
 
 _OWN: Final = ("operad", "operad-sdk")
 _LIBRARIES: Final = (
@@ -108,6 +111,42 @@ class Cache:
     def text(self) -> str:
         """Where it is and how much it holds."""
         return f"{self.folder} ({self.files} files, {self.size_bytes / 1e6:.1f} MB)"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The constants of estimates.
+
+    Attributes:
+        file: Where `operad tune` writes them on this kind of processor.
+        sha256: The hash of the file, or null where there is none and the defaults hold.
+        kernels: How many kernels were measured.
+        problem: Why the file cannot be used, or null.
+    """
+
+    file: str
+    sha256: str | None
+    kernels: int
+    problem: str | None
+
+    def text(self) -> str:
+        """Which constants hold."""
+        if self.sha256 is None:
+            return "shipped constants; `operad tune` measures those of this machine"
+        return f"{self.file} (sha256 {self.sha256[:16]}, {self.kernels} kernels)"
+
+
+def tuning(folder: Path) -> Tuning:
+    """What binding reads of `operad tune`."""
+    path = tuned_path(folder)
+    if not path.exists():
+        return Tuning(str(path), None, 0, None)
+    try:
+        digest = hashlib.sha256(read_bytes(path, f"the file {str(path)!r}")).hexdigest()
+        return Tuning(str(path), digest, len(read_rates(path).kernels), None)
+    except OperadError as error:
+        return Tuning(str(path), None, 0, str(error))
 
 
 def versions() -> dict[str, str | None]:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 
 from operad import config
-from operad.cli.doctor.facts import Cache, Library, ThreadPool, plugin_settings
+from operad.cli.doctor.facts import Cache, Library, ThreadPool, Tuning, plugin_settings
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.registry.plugins import normalized
 
@@ -72,6 +72,12 @@ def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Findin
         yield advice("gpu", "there is a CUDA driver and no CuPy", 'pip install "operad[gpu]"')
     elif "cupy" not in missing and not gpus:
         yield warning("gpu", "CuPy is installed and finds no CUDA device", "check the driver with nvidia-smi")
+
+
+def tuning_findings(tuning: Tuning) -> Iterator[Finding]:
+    """A file of measured constants that cannot be used, for which every binding would fail."""
+    if tuning.problem is not None:
+        yield error("estimates", tuning.problem, f"delete {tuning.file}, or run operad tune")
 
 
 def cache_findings(cache: Cache) -> Iterator[Finding]:

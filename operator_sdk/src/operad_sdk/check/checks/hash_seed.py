@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -66,6 +67,7 @@ def _codes(subject: Subject) -> Iterator[CodeType]:
     seen: set[int] = set()
     while left:
         value = left.pop()
+        value = value.func if isinstance(value, partial) else value
         function = inspect.unwrap(value.__func__) if isinstance(value, staticmethod) else value
         if not isinstance(function, FunctionType) or id(function) in seen or is_library(function.__module__):
             continue

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, final
 
-from operad.context import cpu
 from operad.operator import Param
 from operad_sdk.check.closeness import stem
+from operad_sdk.check.kernels import call_of, is_possible
 from operad_sdk.check.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.register import Evidence, check, find_check
 from operad_sdk.check.retype import is_random
@@ -134,7 +134,7 @@ def _kernels(session: Session) -> Iterator[Obligation]:
         "Declare Contract(params=..., shapes=...) with which its condition holds, and "
         "Contract(reference=...) where no other kernel computes the same."
     )
-    usable = [kernel for kernel in subject.cls.kernels if kernel.device in ("any", "cpu")]
+    usable = [kernel for kernel in subject.cls.kernels if is_possible(kernel)]
     for kernel in usable[1:]:
         is_met = _compared(session, "D606", f"kernel {kernel.name}") or _is_judged_alone(session, kernel)
         yield Obligation(f"kernel {kernel.name}", is_met, fix)
@@ -144,7 +144,7 @@ def _is_judged_alone(session: Session, kernel: Any) -> bool:
     """Whether it is chosen in some case, where a reference or a distribution judges what it gives."""
     for case in [case for kind in ALL_KINDS for case in session.pool(kind)]:
         trial = Trial(session.subject, case)
-        if kernel.rejection(trial.prop, cpu(), trial.in_shapes, trial.in_types) is None:
+        if kernel.rejection(call_of(trial)) is None:
             has_reference = session.subject.contract.reference is not None
             return has_reference or is_random(trial)
     return False

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.context import cpu
-from operad.operator import Operator
-from operad.operator import candidates as kernels_of
+from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.kernels import call_of, usable
 from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
@@ -161,20 +160,21 @@ def _everything(trial: Trial) -> list[Any]:
 @check("D606", ORDINARY, LARGE, SPECIAL)
 def kernels_agree(trial: Trial) -> Evidence:
     """Every kernel that applies beside the operator's first."""
+    call = call_of(trial)
     with raising("a kernel's condition"):
-        tried = kernels_of(trial.prop, cpu(), trial.in_shapes, trial.in_types)
-    usable = [each.kernel for each in tried if each.rejection is None]
-    if len(usable) < 2 or is_random(trial):
+        tried = usable(call)
+    if len(tried) < 2 or is_random(trial):
         return None
-    own = min(usable, key=type(trial.prop).kernels.index)
-    computed = _made(trial, own)
-    if own is not usable[0] and not _runs(trial, computed):
+    whole = [kernel for kernel in tried if kernel.computes(trial.prop, FORWARD)]
+    own = min(whole, key=type(trial.prop).kernels.index)
+    computed = _made(call, own, own)
+    if own is not whole[0] and not _runs(trial, computed):
         return None  # what is never chosen here need not run; the one that is has other checks
     compared = {}
-    for other in usable:
+    for other in tried:
         if other is not own:
-            count = _expect_agreement(trial, own.name, computed, other.name, _made(trial, other))
-            compared[f"kernel {other.name}"] = count
+            made = _made(call, other, own)
+            compared[f"kernel {other.name}"] = _expect_agreement(trial, own.name, computed, other.name, made)
     return compared
 
 
@@ -186,10 +186,10 @@ def _runs(trial: Trial, operator: Operator) -> bool:
     return True
 
 
-def _made(trial: Trial, kernel: Any) -> Operator:
+def _made(call: KernelCall, kernel: Kernel, own: Kernel) -> Operator:
+    """The operator by one kernel, and by the operator's own what that does not compute."""
     with raising(f"kernel {kernel.name}"):
-        made: Operator = kernel.factory(trial.prop, cpu(), trial.in_shapes, trial.in_types)
-    return made
+        return choose_among(call, [kernel, own]).operator()
 
 
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:

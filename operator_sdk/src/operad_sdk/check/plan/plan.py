@@ -15,7 +15,8 @@ from math import prod
 from typing import Any, Final, final
 
 from operad.context import cpu
-from operad.operator import Kernel
+from operad.operator import Kernel, KernelCall
+from operad_sdk.check.kernels import can_compute, is_possible
 from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
 from operad_sdk.check.params import planned_values
 from operad_sdk.check.plan.goal import GivenSize, Goal
@@ -195,7 +196,7 @@ class CasePlan:
 
     def _kernels(self) -> Iterator[Goal]:
         for kernel in self._subject.cls.kernels:
-            if kernel.when is not None and kernel.device in ("any", "cpu"):
+            if kernel.when is not None and is_possible(kernel):
                 yield Goal(
                     name=f"kernel {kernel.name}",
                     reason="it computes only under a condition, which other cases may never meet",
@@ -208,7 +209,7 @@ class CasePlan:
 
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:
     with raising("a kernel's condition"):
-        return kernel.rejection(prop, cpu(), in_shapes, in_types) is None
+        return can_compute(kernel, KernelCall(prop, cpu(), in_shapes, in_types))
 
 
 def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:

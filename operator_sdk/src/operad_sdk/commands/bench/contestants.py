@@ -18,7 +18,9 @@ from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OutOfMemoryError
 from operad.operator import (
+    FORWARD,
     Array,
+    Candidate,
     Kernel,
     OpContext,
     Operator,
@@ -31,6 +33,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.commands.bench.counterparts import Counterpart
 from operad_sdk.contract import contract_of
 from operad_sdk.domains import Real
+from operad_sdk.errors import DeclarationError
 
 REJECTED: Final = " (rejected)"
 """Follows the name of a kernel whose condition does not hold."""
@@ -85,21 +88,27 @@ class Call:
 
     def kernels(self) -> list[Contestant]:
         """Each kernel that applies, the one that is chosen first."""
-        tried = candidates(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
-        return [self._kernel(kernel) for kernel, rejection in tried if rejection is None]
+        return [self.contestant(kernel) for kernel, rejection in self._candidates() if rejection is None]
 
     def rejected(self) -> list[Contestant]:
         """Each kernel for the CPU whose condition does not hold, and that runs nevertheless."""
-        tried = candidates(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
         found = []
-        for kernel, rejection in tried:
-            if rejection is None or kernel.device not in ("any", "cpu"):
+        for kernel, rejection in self._candidates():
+            if rejection is None or kernel.device not in ("any", "cpu") or not self._computes(kernel):
                 continue
             with suppress(Exception):  # what it was not written for may do anything but be fast
-                made = self._kernel(kernel)
+                made = self.contestant(kernel)
                 made.run()
                 found.append(made._replace(name=f"{kernel.name}{REJECTED}"))
         return found
+
+    def _candidates(self) -> list[Candidate]:
+        return candidates(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
+
+    def _computes(self, kernel: Kernel) -> bool:
+        with suppress(DeclarationError):  # of names that are not there for these parameters
+            return kernel.computes(self.prop, FORWARD)
+        return False
 
     def imperative(self) -> Contestant:
         """The call of `operad.nd`, waited for."""
@@ -156,7 +165,8 @@ class Call:
     def _shapes(self) -> list[Shape]:
         return [array.shape for array in self.inputs]
 
-    def _kernel(self, kernel: Kernel) -> Contestant:
+    def contestant(self, kernel: Kernel) -> Contestant:
+        """The outputs by one kernel."""
         operator = kernel.factory(self.prop, cpu(), self._shapes, [array.dtype for array in self.inputs])
         out = self._empty_outputs()
         visible = out[: self.prop.num_visible_outputs]

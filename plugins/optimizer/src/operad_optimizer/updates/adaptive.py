@@ -184,6 +184,7 @@ Before, the mean square of a row of the gradient is added to the row's `history`
     source=sourced("GroupAdagradDnsRspKernel, src/operator/contrib/optimizer_op-inl.h",
                    "the gradient is an array of all rows, where MXNet takes only row-sparse ones"),
     accepts="floating", compute_dtype="float32", inplace="weight",
+    element_cost=4,
     contract=step_contract(has_states=True, reference=references.group_adagrad),
 )  # fmt: skip
 

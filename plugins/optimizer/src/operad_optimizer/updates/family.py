@@ -65,6 +65,7 @@ class Blockwise:
         params: Its parameters.
         shared: Names of the arguments of one element, which each block gets.
         names: What the binder calls it with.
+        element_cost: What a rule costs for each element, roughly, for estimates of the binder.
         only_ufuncs: That rules do nothing but call ufuncs, for the binder too.
 
     Args:
@@ -75,6 +76,7 @@ class Blockwise:
     """
 
     only_ufuncs: Final = True
+    element_cost: Final = 2.0
 
     def __init__(
         self, rule: Rule, arrays: Sequence[str], in_place: bool = False, is_split: bool = True

@@ -1,0 +1,90 @@
+"""What computes each node of a bound graph, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+from operad.context import Context
+from operad.graph import OpNode, parts_of
+from operad.operator import explained
+from operad.program import Program
+
+
+@final
+class NodeKernel(NamedTuple):
+    """The kernel of one part of a node.
+
+    Attributes:
+        node: The node's name.
+        operator: The operator that it applies or differentiates.
+        part: `forward`, or the gradient of an argument.
+        kernel: What computes it; None where the operator has no kernels and makes what does.
+        ctx: Where it runs.
+        cost_us: Estimated microseconds of the part alone, on one thread.
+        workspace_bytes: Memory that the kernel says it takes for itself.
+        others: Every other kernel that might compute the part, with why it does not.
+    """
+
+    node: str
+    operator: str
+    part: str
+    kernel: str | None
+    ctx: Context
+    cost_us: float
+    workspace_bytes: int
+    others: dict[str, str]
+
+
+@final
+class NodeKernels:
+    """The kernels of a bound graph; its text is a table.
+
+    Attributes:
+        rows: One for each part of each node, in the order in which they run.
+    """
+
+    def __init__(self, rows: Sequence[NodeKernel]) -> None:
+        self.rows = list(rows)
+
+    def __str__(self) -> str:
+        head = ("node", "part", "kernel", "context", "cost", "workspace", "and not")
+        lines = [head, *(_shown(row) for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+        return "\n".join(
+            "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def __repr__(self) -> str:
+        return f"<the kernels of {len({row.node for row in self.rows})} nodes; print shows them>"
+
+
+def node_kernels(program: Program) -> NodeKernels:
+    """What computes each node of a program."""
+    rows: list[NodeKernel] = []
+    for step, node in enumerate(program.graph.nodes):
+        if not isinstance(node, OpNode):
+            continue
+        applied = node.companion or node
+        name, operator, ctx = program.labels[step], applied.op.name, program.contexts[step]
+        choice = program.kernels[step]
+        if choice is None:
+            parts = ", ".join(parts_of(node))
+            rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[step].us, 0, {}))
+            continue
+        for part, kernel, us, scratch_bytes, others in explained(choice, parts_of(node)):
+            rows.append(NodeKernel(name, operator, part, kernel, ctx, us, scratch_bytes, others))
+    return NodeKernels(rows)
+
+
+def _shown(row: NodeKernel) -> tuple[str, ...]:
+    return (
+        row.node,
+        row.part,
+        row.kernel or f"{row.operator} itself",
+        str(row.ctx),
+        f"{row.cost_us:.3g} us",
+        f"{row.workspace_bytes} bytes",
+        "; ".join(f"{name}: {reason}" for name, reason in row.others.items()),
+    )

@@ -1,0 +1,78 @@
+"""Which kernel computes each node: chosen once, before nodes are scheduled, for everyone to read.
+
+An imperative call asks the same function (`operad.operator.choose`) for its plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from operad.graph.ir import Graph, Node, OpNode
+from operad.graph.partition import node_costs
+from operad.graph.signature import Answers
+from operad.operator import (
+    FORWARD,
+    Choice,
+    Cost,
+    Gradient,
+    KernelCall,
+    OperatorProperty,
+    choose,
+    is_computed_by_kernels,
+)
+
+
+def choose_kernels(graph: Graph, facts: Mapping[str, Any]) -> list[Choice | None]:
+    """For each node the kernels of the operator that it applies or differentiates.
+
+    None for variables, and for operators that are computed by no kernel but by what their class makes.
+
+    Args:
+        facts: `shapes`, `types` and `contexts`. A graph that computes gradients trains.
+    """
+    is_train = any(isinstance(node, OpNode) and isinstance(node.op, Gradient) for node in graph.nodes)
+    shapes, types, contexts = facts["shapes"].values, facts["types"].values, facts["contexts"]
+    answers: Answers[Choice] = Answers()
+    found: list[Choice | None] = []
+    for number, node in enumerate(graph.nodes):
+        choice = None
+        if isinstance(node, OpNode):
+            companion = graph.node_ids.get(node.companion) if node.companion is not None else None
+            op = node.op.of if isinstance(node.op, Gradient) else node.op
+            if companion is not None:
+                choice = found[companion]
+            elif is_computed_by_kernels(op):
+                args, ctx = graph.input_ids[number][: node.num_args], contexts[number]
+                ins, kinds = [shapes[e] for e in args], [types[e] for e in args]
+                key = (node.signature, ctx, *ins, *kinds)
+                choice = answers.get(key, _chosen, node.op, ctx, ins, kinds, is_train)
+        found.append(choice)
+    return found
+
+
+def _chosen(op: OperatorProperty, ctx: Any, in_shapes: Any, in_types: Any, is_train: bool) -> Choice:
+    if isinstance(op, Gradient):
+        in_shapes, in_types = op.of_operator(in_shapes), op.of_operator(in_types)
+        op = op.of
+    return choose(KernelCall(op, ctx, in_shapes, in_types, is_train))
+
+
+def parts_of(node: Node) -> list[str]:
+    """The parts of its operator that a node computes."""
+    if isinstance(node, OpNode) and isinstance(node.op, Gradient):
+        names = node.op.of.list_arguments()
+        return [f"{names[place]}_grad" for place in node.op.targets]
+    return [FORWARD]
+
+
+def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:
+    """What each node computes: what its kernels say, or else its operator."""
+    costs = node_costs(graph, facts["shapes"], facts["types"])
+    answers: Answers[Cost] = Answers()
+    declaring = {choice for choice in set(choices) if choice is not None and choice.has_costs}
+    for number, choice in enumerate(choices if declaring else ()):
+        if choice is not None and choice in declaring:
+            parts = tuple(parts_of(graph.nodes[number]))
+            costs[number] = answers.get((choice, parts), choice.cost, parts)
+    return costs
