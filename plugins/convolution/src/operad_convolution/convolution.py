@@ -17,12 +17,14 @@ from operad_sdk import (
     Cost,
     DType,
     InferredShapes,
+    KernelCall,
     OpContext,
     PartialShape,
     Shape,
     ShapeError,
     operator,
 )
+from operad_sdk.vector import InVectorCode
 
 
 @operator("Convolution")
@@ -106,11 +108,14 @@ class Convolution(Layer):
         sum_over_positions(output_grad, bias_grad)
 
 
-def _refusal(prop: Convolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:
-    return refusal(prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)) or True
+def _refusal(call: KernelCall, is_large: bool) -> str | None:
+    return refusal(
+        call.prop.geometry(call.in_shapes[0], output_shape(call.prop, call.in_shapes), call.prop.pad),
+        is_large,
+    )
 
 
-@Convolution.kernel("cpu", priority=10, when=_refusal)
+@Convolution.kernel("cpu", priority=10, when=InVectorCode(_refusal))
 class Direct:
     """Without unrolled rows, in vector code."""
 

@@ -18,6 +18,7 @@ from operad_sdk import (
     Cost,
     DType,
     InferredShapes,
+    KernelCall,
     OpContext,
     ParamError,
     PartialShape,
@@ -26,6 +27,7 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_sdk.vector import InVectorCode
 
 
 @operator("Deconvolution")
@@ -184,11 +186,11 @@ def _transpose_of(prop: Deconvolution, in_shapes: Sequence[Shape]) -> Geometry:
     return prop.transposed(in_shapes[0], output_shape(prop, in_shapes))
 
 
-def _refusal(prop: Deconvolution, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> bool | str:
-    return refusal(_transpose_of(prop, in_shapes)) or True
+def _refusal(call: KernelCall, is_large: bool) -> str | None:
+    return refusal(_transpose_of(call.prop, call.in_shapes), is_large)
 
 
-@Deconvolution.kernel("cpu", priority=10, when=_refusal)
+@Deconvolution.kernel("cpu", priority=10, when=InVectorCode(_refusal))
 class Direct:
     """Without unrolled rows, in vector code."""
 

@@ -14,7 +14,7 @@ from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import LANES, reason_against
+from operad_sdk.vector import LANES
 
 _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
@@ -23,8 +23,14 @@ FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
 
-def refusal(geometry: Geometry) -> str | None:
-    """Why a correlation is better computed by products of matrices; None if it is not."""
+def refusal(geometry: Geometry, is_large: bool) -> str | None:
+    """Why a correlation is better computed by products of matrices; None if it is not.
+
+    Args:
+        is_large: Whether to take it for one that is worth a compilation.
+    """
+    if 0 in (geometry.batch, geometry.channels, geometry.filters, *geometry.size, *geometry.out):
+        return "there is nothing to compute"
     if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
         return "there are three spatial axes, expected one or two"
     if geometry.kernel == geometry.stride == (1, 1, 1):
@@ -36,9 +42,9 @@ def refusal(geometry: Geometry) -> str | None:
         * geometry.group_channels
         * prod(geometry.kernel)
     )
-    if products < FROM_PRODUCTS:
+    if products < FROM_PRODUCTS and not is_large:
         return f"{products} products are not worth a compilation"
-    return reason_against()
+    return None
 
 
 def computed_in(dtype: DType) -> np.dtype[Any]:
