@@ -1,0 +1,35 @@
+"""When kernels in vector code are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+from operad.operator import KernelCall
+from operad_sdk.vector.machine import reason_against
+
+
+@final
+class InVectorCode:
+    """The condition of a kernel in vector code: this process can have it, and nothing else speaks against it.
+
+    Args:
+        refusal: `refusal(call, is_large)` says why a call is computed otherwise, or gives None; with
+            `is_large`, as if the call were large enough to be worth a compilation.
+    """
+
+    def __init__(self, refusal: Callable[[KernelCall, bool], str | None]) -> None:
+        self._refusal = refusal
+
+    def __call__(self, call: KernelCall) -> bool | str:
+        """True, or why the kernel is not taken."""
+        return self._refusal(call, False) or reason_against() or True
+
+    def regardless_of_size(self, call: KernelCall) -> bool | str:
+        """The same, were every call large enough: checks try kernels on small arrays."""
+        return self._refusal(call, True) or reason_against() or True
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the kernel can be taken at all in this environment."""
+        return reason_against() is None
