@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -35,9 +36,9 @@ class Kernel:
         call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
     """
 
-    def __init__(self, form: ScalarForm, dtype: np.dtype[Any], pattern: Pattern) -> None:
-        self.text: Final = KernelText(form, dtype, pattern)
-        self.call: Final = loaded(self.text.text)
+    def __init__(self, text: KernelText) -> None:
+        self.text: Final = text
+        self.call: Final = loaded(text.text)
 
 
 class Layout(NamedTuple):
@@ -58,6 +59,16 @@ class Layout(NamedTuple):
     places: tuple[int, ...]
     scratch_bytes: int
     shares: frozenset[tuple[int, int]]
+
+
+class _Shaped(NamedTuple):
+    """The kernel's text for some arrays, and what its table will say."""
+
+    pattern: Pattern
+    text: KernelText
+    space: Sequence[int]
+    lengths: Sequence[int]
+    strides: Sequence[_Strides]
 
 
 @final
@@ -84,8 +95,22 @@ class CompiledForm:
         self._reduced = [axis for axis in next(iter(over), ()) if axis is not None]
         self._axes = [step.axes for step in form.instructions[: len(form.inputs)]]
         self._axes += [result.axes for result in form.results]
+        self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
         self._layouts: dict[Any, Layout] = {}
+
+    @property
+    def num_instructions(self) -> int:
+        """How many instructions an element takes, of primitives that have vector code."""
+        return len(self._expanded.instructions)
+
+    def check(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Find out, without compiling it, whether there is a kernel for such arrays.
+
+        Raises:
+            NoVectorCodeError: There is none.
+        """
+        self._shaped(arrays)
 
     def layout(self, arrays: Sequence[NDArray[Any]]) -> Layout:
         """How inputs and then results lie, and the kernel for that, compiled if need be.
@@ -118,7 +143,8 @@ class CompiledForm:
         arrays = [*inputs, *results]
         return BoundKernel(self.layout(arrays), arrays)
 
-    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+    def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
+        """What arrays need, but for machine code."""
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [
@@ -145,22 +171,29 @@ class CompiledForm:
             len(lengths) - 1,
             tuple(_along(each[-1], a.itemsize, columns) for each, a in zip(strides, arrays, strict=True)),
         )
+        text = self._texts.get(pattern)
+        if text is None:
+            text = self._texts[pattern] = KernelText(self._expanded, self.dtype, pattern)
+        self._check_results(text, lengths, strides, count)
+        return _Shaped(pattern, text, space, lengths, strides)
+
+    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+        pattern, text, space, lengths, strides = self._shaped(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
-            kernel = self._kernels[pattern] = Kernel(self._expanded, self.dtype, pattern)
-        text = kernel.text
-        self._check_results(text, lengths, strides, count)
-        table = [columns, *(space[axis] for axis in text.lengths), *lengths[:-1]]
+            kernel = self._kernels[pattern] = Kernel(text)
+        table = [lengths[-1], *(space[axis] for axis in text.lengths), *lengths[:-1]]
         places = []
         for each in strides:
             places.append(len(table))
             table += [0, *each]
+        count = len(self.form.inputs)
         pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
         shares = frozenset(
             (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
         )
-        units = int(np.prod(lengths[:-1])) if text.has_rows else columns
-        return Layout(kernel, units, tuple(table), tuple(places), text.scratch_bytes(columns), shares)
+        units = prod(lengths[:-1]) if text.has_rows else lengths[-1]
+        return Layout(kernel, units, tuple(table), tuple(places), text.scratch_bytes(lengths[-1]), shares)
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]

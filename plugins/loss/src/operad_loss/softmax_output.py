@@ -23,6 +23,7 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_sdk.vector import by_form
 
 
 def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
@@ -181,6 +182,9 @@ class SoftmaxOutput(LabelledProperty):
         if self.normalization == "batch":
             scale /= max(len(label) if self.multi_output else label.size, 1)
         return scale
+
+
+by_form(SoftmaxOutput, "forward")
 
 
 def _number(like: Array, value: float) -> Any:

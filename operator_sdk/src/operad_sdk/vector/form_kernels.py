@@ -1,0 +1,241 @@
+"""Kernels that nobody writes: parts of an operator by their scalar forms, in vector code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from math import prod
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.operator import (
+    FORWARD,
+    BackwardEntry,
+    Cost,
+    Kernel,
+    KernelCall,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    ScalarForm,
+    Shape,
+    assign,
+    moved_bytes,
+)
+from operad_sdk.vector.compiled import BoundKernel, compiled
+from operad_sdk.vector.condition import InVectorCode
+from operad_sdk.vector.primitives import NoVectorCodeError
+
+FROM_SIZE: Final = 2048
+"""Elements from which a kernel is worth its compilation, 0.03 to 0.06 s where no process did it before."""
+_PART_ELEMENTS: Final = 1 << 15
+"""Elements that are worth handing to another thread."""
+_MOST_PARTS: Final = 16
+_LOOPS: Final = 0.02
+"""Operations of a loop, which take half a nanosecond, in which an instruction on one lane is done."""
+
+Target = tuple[NDArray[Any] | None, OpReq]
+
+
+def by_form(operator: type[OperatorProperty], *parts: str) -> None:
+    """Give an operator kernels that compute some of its parts by their scalar forms.
+
+    They are taken on the host where there is vector code, for float32 and float64, where the part has a form
+    for the call, which reduces no other axes than one run of memory. Results differ from those of the
+    operator's own functions by rounding.
+
+    Args:
+        parts: Of `list_parts`.
+    """
+    for part in parts:
+        operator.kernels.append(
+            Kernel(
+                f"{operator.name}.vector_{part}",
+                partial(FormOperator, part),
+                "cpu",
+                priority=5,
+                when=InVectorCode(partial(_refusal, part)),
+                parts=partial(_only, part),
+                cost=partial(_cost, part),
+            )
+        )
+
+
+def _only(part: str, _: OperatorProperty) -> tuple[str]:
+    return (part,)
+
+
+def _refusal(part: str, call: KernelCall, is_large: bool) -> str | None:
+    """Why a form does not compute a part of a call."""
+    types = {dtype for dtype in call.in_types if dtype.kind == "f"}
+    if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
+        return "vector code computes in float32 and float64"
+    sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
+    if not all(sizes):
+        return "there is nothing to compute"
+    if max(sizes) < FROM_SIZE and not is_large:
+        return f"{max(sizes)} elements, vector code pays from {FROM_SIZE}"
+    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+    if isinstance(form, str):
+        return form
+    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
+    return _reason(form, signature.dtype, signature.specs)
+
+
+@lru_cache(maxsize=4096)
+def _reason(form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...]) -> str | None:
+    try:
+        compiled(form, dtype).check([np.empty(*spec) for spec in specs])
+    except NoVectorCodeError as error:
+        return str(error)
+    return None
+
+
+def _cost(part: str, call: KernelCall) -> Cost:
+    """Instructions of the elements, and one pass over the arrays."""
+    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+    assert isinstance(form, ScalarForm)
+    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
+    shapes = [shape for shape, _ in signature.specs]
+    elements = max(map(prod, shapes))
+    loops = _LOOPS * compiled(form, signature.dtype).num_instructions * elements
+    return Cost(loops, size_bytes=moved_bytes(shapes))
+
+
+@final
+class _Signature:
+    """The arrays of a part's form.
+
+    Attributes:
+        dtype: What `real` is.
+        entries: For the gradient of an argument, what each input is; None for the outputs.
+        specs: Shape and type of each input and then each result.
+        outputs: For each result of the outputs' form the number of the output, or, behind all of them, of the
+            state, that it is.
+    """
+
+    def __init__(
+        self,
+        prop: OperatorProperty,
+        part: str,
+        form: ScalarForm,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+    ) -> None:
+        shapes, types = prop.infer_shape(list(in_shapes)), prop.infer_type(list(in_types))
+        every: Any = [list(zip(*pair, strict=True)) for pair in zip(shapes, types, strict=True)]
+        self.dtype = next(dtype for dtype in in_types if dtype.kind == "f")
+        self.entries: list[BackwardEntry] | None = None
+        if part == FORWARD:
+            names = [*prop.list_outputs(), *prop.list_auxiliary_states()]
+            self.outputs = [names.index(result.name) for result in form.results]
+            given, made = [*every[0], *every[2]], [*every[1], *every[2]]
+            self.specs = tuple(given + [made[number] for number in self.outputs])
+            return
+        self.place = prop.list_arguments().index(part.removesuffix("_grad"))
+        self.entries = prop.backward_dependency([i == self.place for i in range(len(in_shapes))])
+        groups = {"in_data": every[0], "out_data": every[1], "out_grad": every[1]}
+        read = [groups[kind][index] for kind, index in self.entries]
+        self.specs = (*read, every[0][self.place])
+
+
+@final
+class FormOperator(Operator):
+    """Computes one part by its scalar form.
+
+    Args:
+        part: `forward`, or the gradient of an argument.
+    """
+
+    def __init__(
+        self,
+        part: str,
+        prop: OperatorProperty,
+        ctx: Context,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+    ) -> None:
+        form = prop.scalar_form(part, in_shapes, in_types)
+        assert isinstance(form, ScalarForm)
+        self._signature = _Signature(prop, part, form, in_shapes, in_types)
+        self._compiled = compiled(form, self._signature.dtype)
+        self._num_outputs = len(prop.list_outputs())
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Any],
+        req: Sequence[OpReq],
+        out_data: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The outputs, and states that change."""
+        targets: list[Target] = [*zip(out_data, req, strict=True)]
+        targets += [(state, OpReq.WRITE) for state in aux_states]
+        self._compute(op_ctx, [*in_data, *aux_states], [targets[i] for i in self._signature.outputs])
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The gradient of the argument."""
+        place = self._signature.place
+        if req[place] is OpReq.NULL:
+            return
+        groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
+        assert self._signature.entries is not None
+        given = [groups[kind][index] for kind, index in self._signature.entries]
+        self._compute(op_ctx, given, [(in_grad[place], req[place])])
+
+    def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
+        specs = self._signature.specs[len(given) :]
+        # What is not wanted, or is added, is written beside.
+        outs = [
+            np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
+            for (target, request), spec in zip(targets, specs, strict=True)
+        ]
+        try:
+            layout = self._compiled.layout([*given, *outs])
+        except NoVectorCodeError:  # of strides that nothing asked for has
+            given = [np.ascontiguousarray(array) for array in given]
+            outs = [np.empty(*spec) for spec in specs]
+            layout = self._compiled.layout([*given, *outs])
+        for number, out in enumerate(outs):
+            near = [i for i, array in enumerate(given) if np.may_share_memory(array, out)]
+            if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
+                outs[number] = np.empty(*specs[number])
+                layout = self._compiled.layout([*given, *outs])
+        bound = BoundKernel(layout, [*given, *outs])
+        elements = max(array.size for array in (*given, *outs))
+        count = max(1, min(bound.units, elements // _PART_ELEMENTS, _MOST_PARTS))
+
+        def part(number: int, _: int) -> None:
+            bound.run(bound.units * number // count, bound.units * (number + 1) // count)
+
+        if count == 1:
+            bound.run()
+        else:
+            op_ctx.parallel(part, count, op_ctx.num_threads)
+        for (target, request), out in zip(targets, outs, strict=True):
+            if target is not None and out is not target:
+                assign(target, request, out)
+
+
+def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return (one.ctypes.data, one.shape, one.strides, one.dtype) == (
+        other.ctypes.data,
+        other.shape,
+        other.strides,
+        other.dtype,
+    )
