@@ -31,7 +31,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FrameType
@@ -210,11 +210,17 @@ class Liner:
                 if count == nth:
                     self.reached = True
                     sys.settrace(None)
-                    raise Outside
+                    # Raised by no `raise`, which would look like one of the operation's own.
+                    _never_begun().throw(Outside())
             return watch
 
         _traced(watch, act)
         return self.reached
+
+
+def _never_begun() -> Generator[None]:
+    """What is thrown into it comes out where nobody has raised it."""
+    yield
 
 
 def _traced(trace: Callable[..., Any], act: Callable[[], None]) -> None:
