@@ -67,7 +67,6 @@ def test_what_was_recorded_is_a_symbol() -> None:
 @pytest.mark.parametrize(
     ("call", "next_step"),
     [
-        (lambda x: x.gradient(["x"]), "bind it and call backward"),
         (lambda x: x.optimize_for("MKLDNN"), "no back end 'MKLDNN'; installed passes run whenever"),
         (lambda x: x.get_backend_symbol("TensorRT"), "no back end 'TensorRT'"),
         (lambda x: x.list_attr(recursive=True), r"attr_dict\(\)"),

@@ -15,42 +15,19 @@ from typing import Any, final
 from operad import registry
 from operad.boundary import shortened
 from operad.context import Context
-from operad.dtypes import DType
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import check_context, part_of, refitted, set_values
+from operad.executor.compiled import compiled
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
 from operad.executor.why import NodeKernels, node_kernels
-from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names, pass_list
+from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
-from operad.operator import PartialShape
-from operad.program import Binding, Pool, Program, Segment, codes, compile_graph, segments
+from operad.program import Binding, Pool, Program, Segment, codes, segments
 from operad.resource import ResourceRequest
-
-
-def compiled(
-    graph: Graph,
-    ctx: Context,
-    grad_req: Mapping[str, str],
-    shapes: Mapping[str, PartialShape],
-    types: Mapping[str, DType],
-    group2ctx: Mapping[str, Context],
-) -> Program:
-    """The program of a graph and of the gradients that `grad_req` asks for."""
-    given = {
-        "arg_shapes": shapes,
-        "arg_types": types,
-        "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
-        "grad_req": grad_req,
-        "num_outputs": len(graph.outputs),
-        "heads": head_names(graph),
-        "ctx": ctx,
-        "group2ctx": group2ctx,
-    }
-    return compile_graph(graph, pass_list(), given)
 
 
 @final

@@ -13,8 +13,6 @@ computes the same bits on every run.
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
@@ -88,6 +86,8 @@ class KernelCall:
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
+        import difflib  # noqa: PLC0415 - lazy: only errors need it
+
         close = difflib.get_close_matches(name, known, n=1)
         advice = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
         raise ArgumentError(
@@ -192,8 +192,23 @@ class Kernel(NamedTuple):
 @lru_cache(maxsize=1024)
 def _takes_three(when: KernelPredicate) -> bool:
     """Whether a condition takes property, shapes and types, as all did before there were calls."""
-    kinds = [parameter.kind for parameter in inspect.signature(when).parameters.values()]
-    return len(kinds) == 3 or inspect.Parameter.VAR_POSITIONAL in kinds
+    function = when if hasattr(when, "__code__") else type(when).__call__
+    code = getattr(function, "__code__", None)
+    if code is None:  # a function of C, such as `partial`
+        kinds = [parameter.kind for parameter in _signature_of(when).parameters.values()]
+        return len(kinds) == 3 or any(kind.name == "VAR_POSITIONAL" for kind in kinds)
+    takes_any = bool(code.co_flags & _VARARGS)
+    return takes_any or code.co_argcount - (function is not when or hasattr(when, "__self__")) == 3
+
+
+_VARARGS: Final = 4
+"""The flag of code that takes `*args`."""
+
+
+def _signature_of(when: KernelPredicate) -> Any:
+    from inspect import signature  # noqa: PLC0415 - lazy: it brings the parser of Python
+
+    return signature(when)
 
 
 class Candidate(NamedTuple):

@@ -9,7 +9,6 @@ rule here, and no form.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, reduce
@@ -23,9 +22,9 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import Axes, Result, ScalarForm, Shape
 from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES
 from operad_sdk.differentiate.tracing import Node, Traced, plain
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.mapper.primitives import PRIMITIVES
 
 _ROUNDING: Final = 2.0**-50
 
@@ -246,15 +245,15 @@ class _Walk:
     def _elementwise(self, node: Node, groups: Groups, ufunc: np.ufunc, args: Sequence[Any]) -> int:
         types = [_type_of(arg) for arg in args]
         resolved = ufunc.resolve_dtypes((*types, None))
-        kinds = ["bool" if ufunc in _OF_TRUTH else self._kind(dtype) for dtype in resolved[: len(args)]]
-        if (kinds[0] == "bool") != (ufunc in _OF_TRUTH or ufunc in _BITWISE):
+        kinds = ["bool" if ufunc in OF_TRUTH else self._kind(dtype) for dtype in resolved[: len(args)]]
+        if (kinds[0] == "bool") != (ufunc in OF_TRUTH or ufunc in BITWISE):
             _refuse(f"numpy.{ufunc.__name__} of {', '.join(kinds)} is no instruction of forms")
         is_of_integers = ufunc is np.reciprocal and resolved[0].kind != "f"
-        if is_of_integers or (ufunc in _BITWISE and kinds[0] != "bool"):
+        if is_of_integers or (ufunc in BITWISE and kinds[0] != "bool"):
             _refuse(f"numpy.{ufunc.__name__} of integers is no instruction of forms")
         shape = node.value.shape
         operands = [self._operand(arg, kind, shape, groups) for arg, kind in zip(args, kinds, strict=True)]
-        return _RULES[ufunc](self.builder, *operands)
+        return RULES[ufunc](self.builder, *operands)
 
     def _mapped(self, node: Node, groups: Groups, form: ScalarForm, args: Sequence[Any]) -> int:
         if self._kind(node.value.dtype) != "real":
@@ -353,7 +352,7 @@ def _expect_rule(node: Node) -> None:
     if node.step is None or isinstance(node.step.primitive.form, ScalarForm):
         return
     form, function = node.step.primitive.form, node.step.primitive.function
-    if not (function in _RULES if form is None else hasattr(_Walk, f"_rule_{form}")):
+    if not (function in RULES if form is None else hasattr(_Walk, f"_rule_{form}")):
         _refuse(f"numpy.{form or getattr(function, '__name__', function)} is no function of elements")
 
 
@@ -384,70 +383,3 @@ def _is_whole(index: Any, shape: Shape) -> bool:
         length == 1 if isinstance(item, int) else item == slice(None)
         for item, length in zip(own, lengths, strict=True)
     )
-
-
-_Emit = Callable[..., int]
-
-
-def _applied(op: str) -> _Emit:
-    return lambda builder, *args: builder.apply(op, *args)
-
-
-def _not_both(builder: Builder, a: int, b: int) -> int:
-    either, both = builder.apply("logical_or", a, b), builder.apply("logical_and", a, b)
-    return builder.apply("logical_and", either, builder.apply("logical_not", both))
-
-
-def _or_number(op: str) -> _Emit:
-    """The other argument where one is NaN."""
-
-    def emit(builder: Builder, a: int, b: int) -> int:
-        chosen = builder.select(builder.apply("isnan", b), a, builder.apply(op, a, b))
-        return builder.select(builder.apply("isnan", a), b, chosen)
-
-    return emit
-
-
-def _reciprocal(builder: Builder, x: int) -> int:
-    return builder.apply("divide", builder.constant(1, builder.kind(x)), x)
-
-
-def _times(number: float) -> _Emit:
-    return lambda builder, x: builder.apply("multiply", x, builder.constant(number, builder.kind(x)))
-
-
-def _heaviside(builder: Builder, x: int, at_zero: int) -> int:
-    zero, one = (builder.constant(number, builder.kind(x)) for number in (0, 1))
-    step = builder.select(builder.apply("greater", x, zero), one, at_zero)
-    step = builder.select(builder.apply("less", x, zero), zero, step)
-    return builder.select(builder.apply("isnan", x), x, step)
-
-
-_RULES: Final[dict[np.ufunc, _Emit]] = {
-    primitive.evaluate: _applied(name)
-    for name, primitive in PRIMITIVES.items()
-    if isinstance(primitive.evaluate, np.ufunc)
-}
-_RULES.update(
-    {
-        np.square: lambda builder, x: builder.apply("multiply", x, x),
-        np.reciprocal: _reciprocal,
-        np.positive: lambda builder, x: x,
-        np.conjugate: lambda builder, x: x,
-        np.fabs: _applied("abs"),
-        np.degrees: _times(180 / math.pi),
-        np.rad2deg: _times(180 / math.pi),
-        np.radians: _times(math.pi / 180),
-        np.deg2rad: _times(math.pi / 180),
-        np.fmax: _or_number("maximum"),
-        np.fmin: _or_number("minimum"),
-        np.heaviside: _heaviside,
-        np.logical_xor: _not_both,
-        np.bitwise_and: _applied("logical_and"),
-        np.bitwise_or: _applied("logical_or"),
-        np.bitwise_xor: _not_both,
-        np.invert: _applied("logical_not"),
-    }
-)
-_OF_TRUTH: Final = frozenset((np.logical_and, np.logical_or, np.logical_not, np.logical_xor))
-_BITWISE: Final = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert))

@@ -21,13 +21,6 @@ def get_symbol(x: NDArray) -> Symbol:
     return Symbol(autograd.recorded_graph(x).outputs)
 
 
-def gradient(self: Symbol, wrt: Any) -> Any:
-    """Raises UnsupportedError, as in MXNet 1.x."""
-    raise UnsupportedError(
-        "gradient: a symbol has no symbol of its gradient; bind it and call backward, or use autograd.grad"
-    )
-
-
 def optimize_for(
     self: Symbol,
     backend: str,

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import operad
 from operad import config, registry
 from operad.context import num_gpus
-from operad.errors import DuplicateOperatorError, OperadError
+from operad.errors import ConfigError, DuplicateOperatorError, OperadError
 from operad.files import read_bytes
 from operad.operator import read_rates, tuned_path
 
@@ -172,7 +172,7 @@ def plugin_settings() -> list[config.Option]:
         warnings.simplefilter("ignore")
         try:
             found = [value for _, value, _ in registry.loaded(config.PLUGIN_SETTINGS, _problem_of_setting)]
-        except DuplicateOperatorError:  # a finding of its own
+        except (ConfigError, DuplicateOperatorError):  # findings of their own
             return []
     return [option for option in found if isinstance(option, config.Option)]
 

@@ -1,0 +1,33 @@
+"""From a graph to its program, for an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.graph import Graph, head_names, pass_list
+from operad.operator import PartialShape
+from operad.program import Program, compile_graph
+
+
+def compiled(
+    graph: Graph,
+    ctx: Context,
+    grad_req: Mapping[str, str],
+    shapes: Mapping[str, PartialShape],
+    types: Mapping[str, DType],
+    group2ctx: Mapping[str, Context],
+) -> Program:
+    """The program of a graph and of the gradients that `grad_req` asks for."""
+    given = {
+        "arg_shapes": shapes,
+        "arg_types": types,
+        "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
+        "grad_req": grad_req,
+        "num_outputs": len(graph.outputs),
+        "heads": head_names(graph),
+        "ctx": ctx,
+        "group2ctx": group2ctx,
+    }
+    return compile_graph(graph, pass_list(), given)

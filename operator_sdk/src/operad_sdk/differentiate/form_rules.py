@@ -1,0 +1,78 @@
+"""What functions of NumPy are as instructions of scalar forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.primitives import PRIMITIVES
+
+_Emit = Callable[..., int]
+
+
+def _applied(op: str) -> _Emit:
+    return lambda builder, *args: builder.apply(op, *args)
+
+
+def _not_both(builder: Builder, a: int, b: int) -> int:
+    either, both = builder.apply("logical_or", a, b), builder.apply("logical_and", a, b)
+    return builder.apply("logical_and", either, builder.apply("logical_not", both))
+
+
+def _or_number(op: str) -> _Emit:
+    """The other argument where one is NaN."""
+
+    def emit(builder: Builder, a: int, b: int) -> int:
+        chosen = builder.select(builder.apply("isnan", b), a, builder.apply(op, a, b))
+        return builder.select(builder.apply("isnan", a), b, chosen)
+
+    return emit
+
+
+def _reciprocal(builder: Builder, x: int) -> int:
+    return builder.apply("divide", builder.constant(1, builder.kind(x)), x)
+
+
+def _times(number: float) -> _Emit:
+    return lambda builder, x: builder.apply("multiply", x, builder.constant(number, builder.kind(x)))
+
+
+def _heaviside(builder: Builder, x: int, at_zero: int) -> int:
+    zero, one = (builder.constant(number, builder.kind(x)) for number in (0, 1))
+    step = builder.select(builder.apply("greater", x, zero), one, at_zero)
+    step = builder.select(builder.apply("less", x, zero), zero, step)
+    return builder.select(builder.apply("isnan", x), x, step)
+
+
+RULES: Final[dict[np.ufunc, _Emit]] = {
+    primitive.evaluate: _applied(name)
+    for name, primitive in PRIMITIVES.items()
+    if isinstance(primitive.evaluate, np.ufunc)
+}
+RULES.update(
+    {
+        np.square: lambda builder, x: builder.apply("multiply", x, x),
+        np.reciprocal: _reciprocal,
+        np.positive: lambda builder, x: x,
+        np.conjugate: lambda builder, x: x,
+        np.fabs: _applied("abs"),
+        np.degrees: _times(180 / math.pi),
+        np.rad2deg: _times(180 / math.pi),
+        np.radians: _times(math.pi / 180),
+        np.deg2rad: _times(math.pi / 180),
+        np.fmax: _or_number("maximum"),
+        np.fmin: _or_number("minimum"),
+        np.heaviside: _heaviside,
+        np.logical_xor: _not_both,
+        np.bitwise_and: _applied("logical_and"),
+        np.bitwise_or: _applied("logical_or"),
+        np.bitwise_xor: _not_both,
+        np.invert: _applied("logical_not"),
+    }
+)
+OF_TRUTH: Final = frozenset((np.logical_and, np.logical_or, np.logical_not, np.logical_xor))
+BITWISE: Final = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert))
