@@ -212,12 +212,14 @@ def test_mnist_parts_divide_the_rows(mnist: Any) -> None:
         (b"\x00\x00\x08\x03", "expected .* an idx file of bytes with 3 axes"),
         (struct.pack(">II", 2049, 5) + bytes(99), "expected .* an idx file of bytes with 3 axes"),
         (struct.pack(">IIII", 2051, 5, 2, 2) + bytes(19), "has 19 bytes of elements, expected 20"),
+        (struct.pack(">IIII", 2051, 0, 2, 2), r"has shape \(0, 2, 2\), expected at least one element"),
+        (struct.pack(">IIII", 2051, 5, 2, 0), r"has shape \(5, 2, 0\), expected at least one element"),
         (
             gzip.compress(struct.pack(">IIII", 2051, 5, 2, 2) + PIXELS.tobytes(), mtime=0)[:-9],
             "expected a whole gzip file",
         ),
     ],
-    ids=["no-sizes", "labels", "short", "short-gzip"],
+    ids=["no-sizes", "labels", "short", "no-images", "no-pixels", "short-gzip"],
 )
 def test_idx_files_that_are_cut_short_or_others_are_refused(
     mnist: Any, write: Any, content: bytes, message: str

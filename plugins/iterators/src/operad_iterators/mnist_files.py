@@ -115,6 +115,8 @@ def _read_idx(
             )
         shape = struct.unpack_from(f">{num_axes}I", head, 4)
         size = math.prod(shape)
+        if not size:
+            raise FormatError(f"{what} has shape {shape}, expected at least one element")
         with expanding(size * (1 + dtype.itemsize), f"{what} of shape {shape}"):
             content = _exactly(file, size)
             if len(content) != size or file.read(1):
