@@ -17,7 +17,7 @@ import pytest
 
 from operad.registry.packages import packages
 
-_KINDS: Final = ("operators", "namespaces", "faces", "kvstores", "iterators")
+_KINDS: Final = ("operators", "namespaces", "attributes", "kvstores", "iterators")
 _MISSING: Final = re.compile(
     r"no installed plugin provides (?:the )?\w+ '(?:\w+\.)?(\w+)'"
     r"|has no attribute '(\w+)'[,;] (?:a plugin adds it|and no installed plugin)"

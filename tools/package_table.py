@@ -14,7 +14,13 @@ from pathlib import Path
 from tools.workspace import ROOT, distributions
 
 TABLE = Path("core/src/operad/registry/packages.json")
-_GROUPS = ("operad.faces", "operad.iterators", "operad.kvstores", "operad.namespaces", "operad.operators")
+_GROUPS = (
+    "operad.attributes",
+    "operad.iterators",
+    "operad.kvstores",
+    "operad.namespaces",
+    "operad.operators",
+)
 """Groups whose entry points are asked for by name."""
 
 

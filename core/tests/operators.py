@@ -13,7 +13,7 @@ import numpy as np
 from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad import registry
 from operad.errors import ShapeError
-from operad.operator import (
+from operad.op import (
     Kernel,
     Operator,
     OperatorProperty,

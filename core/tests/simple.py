@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from operad.operator import (
+from operad.op import (
     BackwardEntry,
     Kernel,
     Operator,

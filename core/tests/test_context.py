@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from operad import context
-from operad.context import Context, cpu, cpu_pinned, current_context
+from operad.device import Context, cpu, cpu_pinned, current_context
 from operad.errors import ContextError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from operad import engine, profiler
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 
 CTX = cpu()
 _seen: list[tuple[str, Context, bool]] = []

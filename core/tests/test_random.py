@@ -6,7 +6,7 @@ import pytest
 
 import operad.random
 from operad import resource
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine import NaiveEngine
 from operad.resource import RandomStream, ResourceManager, ResourceRequest
 from operad.storage import Storage

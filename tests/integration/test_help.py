@@ -44,7 +44,7 @@ def test_functions_show_what_their_operators_declare(face):
 @pytest.mark.parametrize("x", [nd.ones((2,)), sym.var("x")], ids=["NDArray", "Symbol"])
 def test_methods_show_what_follows_the_array(x):
     face = nd if isinstance(x, nd.NDArray) else sym
-    own = {*dir(type(x)), *registry.names_on_face(type(x).__name__)}
+    own = {*dir(type(x)), *registry.attribute_names(type(x).__name__)}
     for name in TAKES_ARRAYS:
         if name in own:
             assert inspect.signature(getattr(x, name)).parameters is not None

@@ -130,7 +130,7 @@ def public_names(owner: Any) -> set[str]:
         own = {name: value for name, value in vars(owner).items() if not isinstance(value, ModuleType)}
         # What plugins add is there only once somebody has used it, so it is asked for by name.
         face = {nd: "nd", sym: "sym"}.get(owner, "")
-        added = {name: getattr(owner, name) for name in registry.names_on_face(face)}
+        added = {name: getattr(owner, name) for name in registry.attribute_names(face)}
         own |= {name: value for name, value in added.items() if not isinstance(value, ModuleType)}
         return {
             name for name, value in own.items() if not name.startswith("_") and not hasattr(value, "operator")
@@ -139,7 +139,7 @@ def public_names(owner: Any) -> set[str]:
     told = {
         name for name in told if not hasattr(getattr(owner, name), "operator")
     }  # an operator that was used
-    told |= set(registry.names_on_face(owner.__name__))
+    told |= set(registry.attribute_names(owner.__name__))
     special = {name for name in told if name.endswith("__") and callable(getattr(owner, name))}
     return {name for name in told if not name.startswith("_")} | special
 

@@ -1,6 +1,6 @@
 """operad: a deep-learning runtime whose every operator is a separately installed plugin.
 
-Importing this package imports contexts and errors only; `od.nd`, `od.sym` and the other faces are
+Importing this package imports contexts and errors only; `od.nd`, `od.sym` and the other modules are
 imported when they are first used, and so are those that plugins add (`od.optimizer`, `od.init`).
 """
 
@@ -8,7 +8,6 @@ from importlib.machinery import PathFinder as _PathFinder
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from operad import faces as faces
 from operad.context import Context as Context
 from operad.context import cpu as cpu
 from operad.context import cpu_pinned as cpu_pinned
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_LAZY_FACES = (
+_LAZY_MODULES = (
     "autograd", "engine", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym", "symbol"
 )  # fmt: skip
 _LAZY_NAMES = {
@@ -58,8 +57,8 @@ _LAZY_ADDED: set[str] = set()
 
 
 def __getattr__(name: str) -> _Any:
-    """A face or name of the core, else a face that a plugin adds."""
-    if name in _LAZY_FACES:
+    """A module or name of the core, else one that a plugin adds."""
+    if name in _LAZY_MODULES:
         return _import_module(f"operad.{name}")
     if name in _LAZY_NAMES:
         return getattr(_import_module(_LAZY_NAMES[name]), name)
@@ -69,11 +68,11 @@ def __getattr__(name: str) -> _Any:
         # `from operad import storage` asks here first, and imports the module when told there is none.
         raise AttributeError(f"module 'operad' has no attribute {name!r}")
     registry = _import_module("operad.registry")
-    added = registry.on_face("operad", name)
+    added = registry.find_attribute("operad", name)
     found = registry.namespace(name) if added is None else added
     _LAZY_ADDED.add(name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_FACES, *_LAZY_NAMES})
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})

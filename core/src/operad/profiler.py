@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from operad import engine, faces, registry
-from operad.context import Context
+from operad import engine, registry
+from operad.device import Context
 from operad.program import NodeObserver as NodeObserver
 from operad.program import ProfiledNode as ProfiledNode
 from operad.program import node_profiling
@@ -43,9 +43,9 @@ def observe(observer: Observer | None, node_observer: NodeObserver | None = None
 
 
 def __getattr__(name: str) -> Any:
-    """What plugins add."""
-    return faces.on_face("profiler", name)
+    """An attribute that a plugin adds."""
+    return registry.get_attribute("profiler", name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.names_on_face("profiler")})
+    return sorted({*globals(), *registry.attribute_names("profiler")})

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from operad import faces, registry, resource
-from operad.context import Context
+from operad import registry, resource
+from operad.device import Context
 
 
 def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
@@ -59,9 +59,9 @@ def set_state(state: Mapping[str, Any]) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """What plugins add."""
-    return faces.on_face("random", name)
+    """An attribute that a plugin adds."""
+    return registry.get_attribute("random", name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.names_on_face("random")})
+    return sorted({*globals(), *registry.attribute_names("random")})

@@ -7,7 +7,7 @@ import pytest
 
 from core.tests.autograd.recorded import A, B, variable
 from operad import autograd, nd
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ArgumentError, GradientError
 
 pytestmark = pytest.mark.usefixtures("operators")

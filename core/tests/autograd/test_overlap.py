@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from operad import autograd, nd, sym
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ArgumentError, GradientError
 from operad.ndarray import NDArray
 

@@ -9,7 +9,7 @@ import pytest
 
 from operad import autograd, nd, registry
 from operad.errors import GradientError
-from operad.operator import Kernel, Operator, OperatorProperty, assign
+from operad.op import Kernel, Operator, OperatorProperty, assign
 
 pytestmark = pytest.mark.usefixtures("operators")
 

@@ -22,7 +22,7 @@ OPERATORS = '''
 
 import numpy as np
 
-from operad.operator import Kernel, OperatorProperty, Operator, param
+from operad.op import Kernel, OperatorProperty, Operator, param
 from operad.resource import ResourceRequest
 
 

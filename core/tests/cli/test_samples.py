@@ -4,7 +4,7 @@ import pytest
 
 from operad.cli.samples import sample_property, sample_shapes, variants
 from operad.errors import ParamError, ShapeError
-from operad.operator import OperatorProperty, is_known, param
+from operad.op import OperatorProperty, is_known, param
 
 
 class Window(OperatorProperty):

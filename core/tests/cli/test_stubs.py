@@ -8,15 +8,15 @@ import pytest
 
 from operad import nd, registry
 from operad.cli.calls import call_of
-from operad.cli.stubs.faces import names_of, stub_of
+from operad.cli.stubs.modules import names_of, stub_of
 from operad.cli.stubs.operators import array_stub, symbol_stub, type_text
-from operad.operator import OperatorProperty, param
-from operad.symbol import face
+from operad.op import OperatorProperty, param
+from operad.symbol import namespace
 
 PROGRAM = """
 import operad as od
 from operad import nd, sym
-from operad.context import Context
+from operad.device import Context
 
 x = nd.array([[1.0]])
 y: nd.NDArray = nd.Dense(x, x, x, mean=x, units=3, mode="exact")
@@ -45,8 +45,8 @@ FILL = (
 @pytest.fixture
 def written(acme, run, tmp_path):
     """The folder of stubs of two plugins."""
-    faces = {"nd.filled": "face_acme.arrays:fill", "nd.made": "face_acme.arrays"}
-    acme.install("face-acme", faces=faces)
+    attributes = {"nd.filled": "face_acme.arrays:fill", "nd.made": "face_acme.arrays"}
+    acme.install("face-acme", attributes=attributes)
     (tmp_path / "typings" / "face_acme").mkdir(parents=True)
     (tmp_path / "typings" / "face_acme" / "__init__.py").touch()
     (tmp_path / "typings" / "face_acme" / "arrays.py").write_text(FILL)
@@ -81,13 +81,13 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(written, tmp_path):
 
 
 def test_what_plugins_add_is_imported_from_where_it_is(acme, run, tmp_path):
-    faces = {
+    attributes = {
         "nd.draw": "acme_faces:draw",
         "nd.random": "acme_faces",
         "nd.paint": "acme_faces:draw",
         "sym.limit": "acme_faces:limit",
     }
-    acme.install("acme-faces", faces=faces)
+    acme.install("acme-attributes", attributes=attributes)
     acme.write("acme_faces", "limit = 3\n\ndef draw(n: int) -> float:\n    return 1.0\n")
     registry.refresh()
     assert run("stubs", "--out", str(tmp_path)).exit_code == 0
@@ -118,7 +118,7 @@ def test_an_operator_that_cannot_be_loaded_is_left_out_and_said_so(acme, run, ru
     assert "lost" not in definitions((tmp_path / "operad" / "nd.pyi").read_text())
 
 
-@pytest.mark.parametrize("module", [nd, face])
+@pytest.mark.parametrize("module", [nd, namespace])
 def test_a_face_declares_all_its_own_names(module):
     stub = stub_of(module, without=("__getattr__", "__dir__"))
     public = {name for name in names_of(module) if not name.startswith("_")}
@@ -126,7 +126,7 @@ def test_a_face_declares_all_its_own_names(module):
     assert "__getattr__" not in stub
 
 
-@pytest.mark.parametrize("module", [nd, face])
+@pytest.mark.parametrize("module", [nd, namespace])
 def test_a_face_declares_nothing_private(module):
     stub = ast.parse(stub_of(module, without=("__getattr__", "__dir__")))
     names = {node.id for node in ast.walk(stub) if isinstance(node, ast.Name)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine
 from operad.engine.var import Var
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, Var, get
 from operad.engine.thread import local
 

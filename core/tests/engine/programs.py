@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine
 
 CTX = cpu()

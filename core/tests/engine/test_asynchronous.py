@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, FnProperty, RunContext
 from operad.errors import (
     EngineError,

@@ -10,7 +10,7 @@ import threading
 import pytest
 import threadpoolctl
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import RunContext, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, FnProperty, ThreadedEngine
 from operad.errors import EngineError
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.dispatch import Dispatcher

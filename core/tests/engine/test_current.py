@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from operad import engine as engines
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import NaiveEngine, ThreadedEngine, current
 from operad.engine.operation import Opr, OprBlock
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError

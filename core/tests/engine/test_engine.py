@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.tests.engine.programs import Program, on_engine, programs, serial
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, FnProperty, NaiveEngine, RunContext, ThreadedEngine
 from operad.errors import (
     BlockingInOperatorError,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine
 
 CTX = cpu()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad import nd
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import ThreadedEngine
 
 pytestmark = pytest.mark.serial

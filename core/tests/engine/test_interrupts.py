@@ -13,7 +13,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.lock import Request
 from operad.engine.thread import OPERATION, OUTSIDE, STEP, local, wait_for

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.intra_op import IntraOpPool
 

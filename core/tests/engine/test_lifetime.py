@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from operad import engine as engines
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, Var, current
 
 pytestmark = pytest.mark.serial

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, ThreadedEngine, nested
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError

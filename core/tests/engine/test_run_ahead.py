@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import ThreadedEngine, interrupts, run_ahead
 
 CTX = cpu()

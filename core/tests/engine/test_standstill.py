@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, ThreadedEngine, standstill, thread
 from operad.engine.lock import GATE
 from operad.engine.standstill import StandStill

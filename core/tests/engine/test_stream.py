@@ -9,7 +9,7 @@ import pytest
 
 from core.tests.devices.stand_in import installed
 from core.tests.devices.streams import CUDARuntimeError, Stream, get_current_stream
-from operad.context import gpu
+from operad.device import gpu
 from operad.engine import FnProperty, RunContext, ThreadedEngine, Var
 
 

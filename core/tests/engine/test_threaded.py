@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine import FnProperty, RunContext, ThreadedEngine
 
 CTX = cpu()

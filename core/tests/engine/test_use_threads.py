@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 

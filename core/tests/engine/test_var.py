@@ -9,7 +9,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine.failure import Failure, FailureLog, alive
 from operad.engine.operation import DELETE, RAN, WAIT, Opr, OprBlock
 from operad.engine.var import DependencyQueue as _Queue

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import ThreadedEngine
 from operad.engine.thread import wait_for
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad import nd, sym
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import BindError, ShapeError, UnsupportedError
 
 pytestmark = pytest.mark.usefixtures("operators")

@@ -9,7 +9,7 @@ import pytest
 
 from core.tests.executor.dense import B, W, X, dense_tanh, filled, network
 from operad import AttrScope, engine, nd, sym
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ArgumentError, BindError, ShapeError
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")

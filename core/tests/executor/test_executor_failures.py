@@ -7,7 +7,7 @@ import pytest
 
 from core.tests.executor.dense import X, dense_tanh
 from operad import AttrScope, nd, sym
-from operad.context import cpu
+from operad.device import cpu
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad import nd, sym
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import GradientError
 from operad.executor import Executor
 from operad.ndarray import NDArray

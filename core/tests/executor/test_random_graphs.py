@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad import autograd, engine, nd, sym
-from operad.context import cpu
+from operad.device import cpu
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 

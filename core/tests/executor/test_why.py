@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from operad import registry, sym
-from operad.operator import Kernel
+from operad.op import Kernel
 
 pytestmark = pytest.mark.usefixtures("operators")
 

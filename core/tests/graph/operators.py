@@ -6,10 +6,10 @@ import numpy as np
 
 from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad import operator
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ShapeError
 from operad.graph import Entry, Graph, OpNode, Variable
-from operad.operator import (
+from operad.op import (
     Kernel,
     OpContext,
     Operator,
@@ -196,7 +196,7 @@ OPERATORS = {prop.name: prop for prop in _ALL}
 
 
 def _tokens(prop):
-    from operad.operator import BackwardEntry
+    from operad.op import BackwardEntry
 
     return tuple(
         [BackwardEntry(kind, i) for i in range(count)]

@@ -8,7 +8,7 @@ from core.tests.graph.operators import (
     evaluate,
     node_call,
 )
-from operad.context import cpu
+from operad.device import cpu
 from operad.graph import (
     Schedule,
     Variable,

@@ -153,7 +153,7 @@ def test_a_wide_sum_and_a_chain_round_alike():
 
 
 def _cpu():
-    from operad.context import cpu
+    from operad.device import cpu
 
     return cpu()
 

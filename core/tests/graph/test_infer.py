@@ -20,7 +20,7 @@ from core.tests.graph.operators import (
 )
 from operad.errors import DTypeError, GraphError, ShapeError
 from operad.graph import Entry, Graph, gradient, infer_shapes, infer_types
-from operad.operator import OperatorProperty, param
+from operad.op import OperatorProperty, param
 
 F32, F64, I32 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)
 

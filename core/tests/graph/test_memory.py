@@ -20,7 +20,7 @@ from core.tests.graph.operators import (
     var,
 )
 from core.tests.graph.planned import assert_plan_computes, planned, scheduled
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import GraphError, ShapeError
 from operad.graph import (
     Entry,
@@ -33,7 +33,7 @@ from operad.graph import (
     infer_types,
     plan_memory,
 )
-from operad.operator import OpReq
+from operad.op import OpReq
 
 FLOAT32 = np.dtype(np.float32)
 

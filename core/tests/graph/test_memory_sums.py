@@ -22,7 +22,7 @@ from operad.graph import (
     check_plan,
     plan_memory,
 )
-from operad.operator import OpReq
+from operad.op import OpReq
 
 
 @pytest.mark.parametrize("uses", [1, 2, 5, 8, 12, 24])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from core.tests.graph.operators import Dense, apply, gradient_nodes, var
-from operad.context import cpu
+from operad.device import cpu
 from operad.dtypes import DEFAULT_DTYPE
 from operad.graph import Graph, gradient, infer_shapes, infer_types
 from operad.graph.partition import assign_partitions, node_costs
-from operad.operator import Cost
+from operad.op import Cost
 
 FORWARD = Cost(loops=7.0, flops=2.0 * 4 * 5 * 3)
 

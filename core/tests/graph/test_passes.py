@@ -6,7 +6,7 @@ import pytest
 
 from core.tests.graph.operators import Tanh, apply, var
 from operad import config
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import GraphError
 from operad.graph import FIRST_PARTY, Graph, Pass, infer_shapes, passes, plan_memory, run_passes
 

@@ -19,7 +19,7 @@ from core.tests.graph.operators import (
     gradient_nodes,
     var,
 )
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ContextError
 from operad.graph import (
     CrossDeviceCopy,

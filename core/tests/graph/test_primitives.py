@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.graph import CrossDeviceCopy, GradAdd, ZerosLike
-from operad.operator import OpContext, OpReq
+from operad.op import OpContext, OpReq
 
 FLOAT32 = np.dtype(np.float32)
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.tests.graph.operators import Dense, Tanh
 from operad.graph.signature import signature
-from operad.operator import OperatorProperty, param
+from operad.op import OperatorProperty, param
 
 
 class Scaled(OperatorProperty):

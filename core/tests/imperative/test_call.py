@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad import engine, nd, random
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ArgumentError, BindError, OperadError
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")

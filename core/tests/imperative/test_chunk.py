@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad import autograd, engine, nd, storage
-from operad.context import cpu
+from operad.device import cpu
 from operad.imperative.chunk import bury
 
 pytestmark = [pytest.mark.serial, pytest.mark.usefixtures("operators")]

@@ -9,7 +9,7 @@ import operad as od
 from operad import registry
 from operad.errors import ParamError
 from operad.imperative import call, find_invoker
-from operad.operator import Kernel, Operator, OperatorProperty, assign, param
+from operad.op import Kernel, Operator, OperatorProperty, assign, param
 
 X = np.float32([1, 2, 3])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from operad.imperative.run_time import RunTime
-from operad.operator import OperatorProperty, param
+from operad.op import OperatorProperty, param
 
 
 class Update(OperatorProperty):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from operad import nd
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import BindError
 from operad.graph import Entry
 from operad.imperative import Invoker
-from operad.operator import Kernel, Operator, OperatorProperty
+from operad.op import Kernel, Operator, OperatorProperty
 from operad.symbol import Symbol, apply
 
 pytestmark = pytest.mark.usefixtures("operators", "each_engine")

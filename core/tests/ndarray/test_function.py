@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from operad import nd, registry
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
 from operad.imperative import find_invoker
-from operad.operator import Kernel, Operator, OperatorProperty, param
+from operad.op import Kernel, Operator, OperatorProperty, param
 
 pytestmark = pytest.mark.usefixtures("operators")
 

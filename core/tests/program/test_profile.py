@@ -14,7 +14,7 @@ from core.tests.simple import OGRAD, Gradient, SimpleOperator, simple
 from operad import Symbol, autograd, engine, nd, profiler, sym
 from operad.graph import Entry, Graph, OpNode
 from operad.ndarray import NDArray
-from operad.operator import CallTemplate, Cost, Kernel
+from operad.op import CallTemplate, Cost, Kernel
 from operad.profiler import ProfiledNode
 from operad.program import segment
 

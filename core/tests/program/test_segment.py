@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad import autograd, engine, nd
-from operad.context import cpu
+from operad.device import cpu
 from operad.ndarray import NDArray
 from operad.program import SegmentCode
 

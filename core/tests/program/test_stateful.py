@@ -14,7 +14,7 @@ from operad import autograd, engine, nd
 from operad.graph import Entry, Graph, OpNode
 from operad.imperative import Invoker
 from operad.ndarray import NDArray
-from operad.operator import Kernel, Operator, assign
+from operad.op import Kernel, Operator, assign
 
 pytestmark = pytest.mark.usefixtures("two_threads")
 

@@ -16,7 +16,7 @@ from operad import config, registry
 
 CORE_VERSION = "0.4.0"
 PROPERTY = """
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 class {name}(OperatorProperty):
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]], []

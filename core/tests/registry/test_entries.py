@@ -14,12 +14,12 @@ from operad.errors import BrokenPluginError, DuplicateOperatorError, OperatorNot
 def acme(site):
     site.install(
         "acme-extras",
-        namespaces={"acme": "extras_acme.face", "wrong": "extras_acme.face:value"},
+        namespaces={"acme": "extras_acme.part", "wrong": "extras_acme.part:value"},
         kvstores={"dist_acme": "extras_acme.store:Store"},
         commands={"shout": "extras_acme.absent:shout"},
         modules={
             "extras_acme.__init__": "",
-            "extras_acme.face": "value = 7",
+            "extras_acme.part": "value = 7",
             "extras_acme.store": "class Store: pass",
         },
     )
@@ -107,13 +107,13 @@ CLASSES = ("Context", "NDArray", "Symbol")
 def parts(site):
     site.install(
         "acme-draw",
-        faces={
+        attributes={
             "random.value": "draw_acme.arrays:value",
             "operator.value": "draw_acme.arrays:value",
             "nd.draw": "draw_acme.arrays",
             "sym.draw": "draw_acme.symbols",
             "operad.DRAWN": "draw_acme.arrays:value",
-            **{f"{face}.value": "draw_acme.arrays:value" for face in MODULES},
+            **{f"{module}.value": "draw_acme.arrays:value" for module in MODULES},
             **{f"{owner}.drawn": "draw_acme.methods:drawn" for owner in CLASSES},
         },
         modules={
@@ -138,9 +138,9 @@ def test_a_part_of_a_face_goes_with_its_plugin(parts):
     assert od.nd.draw.value == 7
     parts.uninstall("acme-draw")
     registry.refresh()
-    for face in (od.nd, od.sym):
+    for module in (od.nd, od.sym):
         with pytest.raises(OperatorNotFoundError, match="no installed plugin provides operator 'draw'"):
-            _ = face.draw
+            _ = module.draw
 
 
 def test_a_plugin_adds_to_the_random_face_of_the_core(parts):
@@ -153,11 +153,11 @@ def test_a_plugin_adds_to_the_random_face_of_the_core(parts):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_plugin_adds_to_any_module_of_the_core(parts, module):
-    face = import_module(f"operad.{module}")
-    assert (face.value, od.DRAWN) == (7, 7)
+    module = import_module(f"operad.{module}")
+    assert (module.value, od.DRAWN) == (7, 7)
     for name in ("other", "__other__"):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
-            getattr(face, name)
+            getattr(module, name)
 
 
 def test_a_plugin_adds_methods_to_the_classes_of_the_core(parts):
@@ -198,3 +198,19 @@ def test_missing_parts_of_faces_say_what_to_install(site):
         _ = od.sym.load_json
     with pytest.raises(AttributeError, match=r"pip install .*sampling"):
         _ = od.random.uniform
+
+
+def test_the_group_of_attributes_is_read_by_its_old_name_too(site):
+    site.install("acme-old", faces={"nd.old": "old_acme:value"}, modules={"old_acme": "value = 9"})
+    registry.refresh()
+    assert od.nd.old == 9
+    assert registry.attribute_names("nd").count("old") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("on_face", "find_attribute"), ("names_on_face", "attribute_names"), ("attribute", "module_attribute")],
+)
+def test_functions_are_found_by_their_old_names_with_a_warning(old, new):
+    with pytest.warns(DeprecationWarning, match=f"operad.registry.{old} is {new} since operad 0.3"):
+        assert getattr(registry, old) is getattr(registry, new)

@@ -5,7 +5,7 @@ import pytest
 from operad import registry
 
 KERNELS = """
-from operad.operator import Kernel
+from operad.op import Kernel
 fast = Kernel("acme.fast", lambda *args: None, device="cpu", priority=5)
 class Decorated:
     operad_kernel = Kernel("acme.carried", lambda *args: None)

@@ -22,9 +22,9 @@ class Pot(registry.Extensible):
 
 @pytest.fixture
 def handle(site):
-    faces = dict.fromkeys(["Pot.lift", "Pot._repr_svg_", "Pot.own"], "acme_pots.m:lift")
+    attributes = dict.fromkeys(["Pot.lift", "Pot._repr_svg_", "Pot.own"], "acme_pots.m:lift")
     code = "def lift(pot, high=1):\n    return pot, high"
-    site.install("acme-pots", faces=faces, modules={"acme_pots.__init__": "", "acme_pots.m": code})
+    site.install("acme-pots", attributes=attributes, modules={"acme_pots.__init__": "", "acme_pots.m": code})
     registry.refresh()
     return site
 
@@ -85,8 +85,8 @@ def test_what_the_user_puts_in_the_place_of_a_method_stays(handle, monkeypatch):
 
 @pytest.mark.parametrize("cls", [NDArray, Symbol, Executor, MemoryPlan])
 def test_a_plugin_can_add_methods_to_what_users_hold(site, cls):
-    faces = {f"{cls.__name__}.lift": "acme_pots.m:lift"}
+    attributes = {f"{cls.__name__}.lift": "acme_pots.m:lift"}
     code = "def lift(pot):\n    return type(pot).__name__"
-    site.install("acme-pots", faces=faces, modules={"acme_pots.__init__": "", "acme_pots.m": code})
+    site.install("acme-pots", attributes=attributes, modules={"acme_pots.__init__": "", "acme_pots.m": code})
     registry.refresh()
     assert cls.__getattr__(object.__new__(cls), "lift")() == cls.__name__

@@ -6,16 +6,16 @@ import pytest
 
 from operad import registry
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 
 SIMPLE = """
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 class double(OperatorProperty):
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]], []
 """
 CARRIER = """
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 class Made(OperatorProperty):
     def infer_shape(self, in_shapes):
         return list(in_shapes), [in_shapes[0]], []

@@ -13,7 +13,7 @@ from core.tests.operators import installed
 from operad import autograd, nd, registry, sym
 from operad.errors import GraphError
 from operad.graph import pass_list
-from operad.operator import Gradient
+from operad.op import Gradient
 
 MERGING = """
 from operad.graph import Entry, GraphPrimitive, OpNode, Pass, rewrite
@@ -254,7 +254,7 @@ def test_an_executor_says_what_each_pass_did(plugins):
 
 RECORDED = """
 from operad.graph import Entry, Graph, GradAdd, OpNode, Pass, rewrite
-from operad.operator import Gradient
+from operad.op import Gradient
 seen = []
 
 def look(graph, facts):

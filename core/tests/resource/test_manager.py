@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
 from operad.errors import ContextError, FormatError, ParamError
 from operad.resource import (
@@ -275,7 +275,7 @@ def test_forked_children_draw_numbers_of_their_own() -> None:
 import os, sys
 import operad.random
 from operad import engine, resource
-from operad.context import cpu
+from operad.device import cpu
 kind = resource.ResourceRequest.RANDOM
 def draw():
     stream, numbers = resource.get().request(cpu(), kind), []

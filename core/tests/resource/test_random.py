@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine import NaiveEngine
 from operad.resource import ParallelRandom, RandomStream
 from operad.resource.random import StreamSeed

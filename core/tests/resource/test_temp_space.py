@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.engine import NaiveEngine
 from operad.resource import TempSpace
 from operad.storage import Storage

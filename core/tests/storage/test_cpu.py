@@ -37,7 +37,7 @@ def test_an_array_keeps_its_block_alive() -> None:
 def test_large_blocks_go_back_to_the_system_when_released() -> None:
     program = """
 from operad import storage
-from operad.context import cpu
+from operad.device import cpu
 def resident_bytes():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096

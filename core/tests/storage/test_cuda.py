@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad.context import Context
+from operad.device import Context
 from operad.storage import Storage
 from operad.storage.cuda import ArrayModuleDevice
 

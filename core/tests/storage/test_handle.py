@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import StorageError
 from operad.storage import Storage
 

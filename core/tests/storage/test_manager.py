@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from operad import storage
-from operad.context import Context, cpu, num_gpus
+from operad.device import Context, cpu, num_gpus
 from operad.errors import ContextError, OutOfMemoryError, StorageError
 from operad.storage import Stats, Storage
 from operad.storage.cpu import CpuDevice
@@ -198,7 +198,7 @@ def test_a_forked_child_allocates_though_a_thread_held_the_lock() -> None:
     program = """
 import os, threading
 from operad import storage
-from operad.context import cpu
+from operad.device import cpu
 manager = storage.get()
 handle = manager.alloc(3 << 20, cpu())
 handle.buffer[:] = 7

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from operad.context import cpu
+from operad.device import cpu
 from operad.errors import OutOfMemoryError, StorageError
 from operad.storage import POISON, Handle, Stats, class_bytes
 from operad.storage.cpu import CpuDevice

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from operad import registry, sym
+from operad import sym
 from operad.symbol import AttrScope, NameManager, Symbol
 
 pytestmark = pytest.mark.usefixtures("operators")
@@ -67,8 +67,8 @@ def test_a_deep_copy_of_nodes_of_one_name_keeps_their_names():
 
 @pytest.fixture
 def without_plugins(monkeypatch):
-    monkeypatch.setattr(registry, "on_face", lambda face, name: None)
-    monkeypatch.setattr("operad.registry.methods.on_face", lambda face, name: None)
+    monkeypatch.setattr("operad.registry.entries.find_attribute", lambda owner, name: None)
+    monkeypatch.setattr("operad.registry.methods.find_attribute", lambda owner, name: None)
 
 
 @pytest.mark.usefixtures("without_plugins")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import is_np_shape, set_np_shape
+from operad.op import is_np_shape, set_np_shape
 
 
 @pytest.fixture

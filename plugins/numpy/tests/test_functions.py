@@ -76,7 +76,7 @@ CALLS: dict[str, list[Call]] = {
 }
 NAMES = sorted(
     point.name.removeprefix("numpy.")
-    for point in entry_points(group="operad.faces")
+    for point in entry_points(group="operad.attributes")
     if point.name.startswith("numpy.")
 )
 

@@ -114,7 +114,7 @@ NOT_NUMPYS = {
 
 def test_every_operator_with_a_name_of_numpys_is_reached_by_it():
     ufuncs = {*OPERATORS, *protocol._UNARY, *protocol._EXPRESSIONS, *protocol._SYMMETRIC}
-    added = set(registry.names_on_face("numpy"))
+    added = set(registry.attribute_names("numpy"))
     names = [name for name in registry.list_operators() if callable(getattr(np, name, None))]
     missed = {
         name for name in names if getattr(np, name) not in ufuncs and getattr(np, name).__name__ not in added

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import operad as od
 from operad.errors import OperatorNotFoundError
-from operad.operator.params import REQUIRED
+from operad.op.params import REQUIRED
 from tests.conformance.recorded import compute, files, store
 from tests.conformance.recorded.case import Case, digest
 from tests.conformance.recorded.catalogue import catalogue

@@ -10,7 +10,7 @@ from ast import literal_eval
 from dataclasses import dataclass
 from typing import Any, Final
 
-from operad.operator.params import REQUIRED, Param
+from operad.op.params import REQUIRED, Param
 
 _KINDS: Final = {
     "int": "int",

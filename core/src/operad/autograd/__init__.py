@@ -2,7 +2,7 @@
 
 from typing import Any as _Any
 
-from operad import faces as _faces
+from operad import registry as _registry
 from operad.autograd.backward import backward as backward
 from operad.autograd.backward import grad as grad
 from operad.autograd.backward import mark_variables as mark_variables
@@ -22,5 +22,5 @@ from operad.imperative import set_training as set_training
 
 
 def __getattr__(name: str) -> _Any:
-    """What plugins add."""
-    return _faces.on_face("autograd", name)
+    """An attribute that a plugin adds."""
+    return _registry.get_attribute("autograd", name)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from operad import registry
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Var
 from operad.errors import GraphError
 from operad.graph import (
@@ -52,7 +52,7 @@ from operad.imperative import (
     execute,
     version_of,
 )
-from operad.operator import OpReq
+from operad.op import OpReq
 from operad.program import Binding, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256

@@ -6,7 +6,7 @@ from keyword import iskeyword
 from typing import NamedTuple, final
 
 from operad.cli.samples import sample_property, variants
-from operad.operator import OperatorProperty, Param
+from operad.op import OperatorProperty, Param
 
 
 @final

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, final
 
-from operad.operator import BackwardEntry, OperatorProperty, Shape
+from operad.op import BackwardEntry, OperatorProperty, Shape
 from operad.resource import ResourceRequest
 
 

@@ -17,7 +17,7 @@ from operad.cli.options import param_option
 from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
 from operad.cli.sources import place
-from operad.operator import OperatorProperty, Param
+from operad.op import OperatorProperty, Param
 
 
 @final

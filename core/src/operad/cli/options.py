@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType, as_dtype
 from operad.errors import OperadError
-from operad.operator import Shape
+from operad.op import Shape
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final
 
 from operad.errors import OperadError, ParamError, ShapeError
-from operad.operator import OperatorProperty, Param, PartialShape, Shape, is_known
+from operad.op import OperatorProperty, Param, PartialShape, Shape, is_known
 
 _VALUES: Final[Mapping[str, Sequence[Any]]] = {
     "int": (2, 1, 3, 0, -1),

@@ -14,10 +14,10 @@ from operad.cli.listing import Listing
 from operad.cli.options import context_option, dtype_option, param_option, shape_option
 from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
-from operad.operator import (
+from operad.op import (
     Choice,
     KernelCall,
     OperatorProperty,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, final
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on

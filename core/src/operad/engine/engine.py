@@ -9,7 +9,7 @@ from types import MethodType
 from typing import ClassVar
 
 from operad.config import settings
-from operad.context import Context
+from operad.device import Context
 from operad.engine import inline, lifetime
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Final, final
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine.dispatch import Dispatcher, without_first_frame
 from operad.engine.failure import Failure, interrupted, note_on, push_site
 from operad.engine.interrupts import is_from_outside

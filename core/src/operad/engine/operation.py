@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.engine.lock import Request
 from operad.errors import DuplicateVarError, EngineError
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import threading
 from typing import final
 
-from operad.context import Context
+from operad.device import Context
 from operad.engine.operation import OprBlock
 
 

@@ -21,7 +21,7 @@ import time
 from queue import SimpleQueue
 from typing import Any, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.operation import CALLED, DELETE, OprBlock, RunContext
 from operad.engine.thread import OPERATION, local

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final, final
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.lock import Request

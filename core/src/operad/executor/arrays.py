@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import BindError
 from operad.imperative import Spec, Use, clash
 from operad.ndarray import NDArray, empty
-from operad.operator import Shape
+from operad.op import Shape
 
 
 def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: Spec) -> NDArray:

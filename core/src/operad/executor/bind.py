@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import BindError
 from operad.executor.arrays import buffered, check_apart, lent, taken_or_new
@@ -13,7 +13,7 @@ from operad.executor.compiled import compiled
 from operad.executor.executor import Executor
 from operad.graph import REQUESTS, Graph
 from operad.ndarray import NDArray
-from operad.operator import PartialShape
+from operad.op import PartialShape
 
 Arrays = Sequence[Any] | Mapping[str, Any]
 GradReq = str | Sequence[str] | Mapping[str, str]

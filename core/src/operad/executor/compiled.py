@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.graph import Graph, head_names, pass_list
-from operad.operator import PartialShape
+from operad.op import PartialShape
 from operad.program import Program, compile_graph
 
 

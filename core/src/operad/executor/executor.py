@@ -14,7 +14,7 @@ from typing import Any, final
 
 from operad import registry
 from operad.boundary import shortened
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import check_context, part_of, refitted, set_values

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.graph import OpNode, parts_of
-from operad.operator import explained
+from operad.op import explained
 from operad.program import Program
 
 

@@ -15,7 +15,7 @@ from operad.graph.ir import Entry, Graph, Node, Variable
 from operad.graph.liveness import Liveness
 from operad.graph.memory import lower_bound_bytes
 from operad.graph.schedule import Schedule
-from operad.operator import OpReq
+from operad.op import OpReq
 
 REQUESTS: Final = {"null": OpReq.NULL, "write": OpReq.WRITE, "add": OpReq.ADD}
 """What a caller may ask for a gradient, by name."""

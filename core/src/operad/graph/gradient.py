@@ -33,7 +33,7 @@ from operad.errors import GradientError
 from operad.graph.ir import Entry, Node, OpNode, Variable, depth_first, topological_order
 from operad.graph.primitives import GradAdd, OnesLike, ZerosLike
 from operad.graph.signature import Answers
-from operad.operator import Gradient, OperatorProperty
+from operad.op import Gradient, OperatorProperty
 
 MAX_SUM_READERS: Final = 2
 """The gradients of an entry with more readers are added in the memory of the sum."""

@@ -22,7 +22,7 @@ from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
 from operad.graph.signature import Answers
-from operad.operator import Gradient, PartialShape, Shape, given_shape, is_known, unify_shapes
+from operad.op import Gradient, PartialShape, Shape, given_shape, is_known, unify_shapes
 
 V = TypeVar("V")
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, TypeVar, final
 from operad.errors import GraphError
 from operad.first_use import cached_property
 from operad.graph.signature import signature
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Which kernel computes each node: chosen once, before nodes are scheduled, for everyone to read.
 
-An imperative call asks the same function (`operad.operator.choose`) for its plan.
+An imperative call asks the same function (`operad.op.choose`) for its plan.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from operad.graph.ir import Graph, Node, OpNode
 from operad.graph.partition import node_costs
 from operad.graph.signature import Answers
-from operad.operator import (
+from operad.op import (
     FORWARD,
     Choice,
     Cost,

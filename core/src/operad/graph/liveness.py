@@ -18,13 +18,13 @@ import math
 from collections.abc import Collection, Mapping
 from typing import final
 
-from operad.context import Context
+from operad.device import Context
 from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Node, OpNode
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
-from operad.operator import BackwardEntry, OpReq
+from operad.op import BackwardEntry, OpReq
 
 
 @final

@@ -23,14 +23,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.first_use import cached_property
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Entry, Graph
 from operad.graph.liveness import Buffer, Liveness
 from operad.graph.packing import as_ints, live_bytes, pack, round_up
 from operad.graph.schedule import Schedule
-from operad.operator import OpReq
+from operad.op import OpReq
 from operad.registry import Extensible
 
 if TYPE_CHECKING:

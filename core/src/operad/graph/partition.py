@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
-from operad.operator import Cost, own_cost
+from operad.op import Cost, own_cost
 
 _NODE_US: Final = 1.0
 """What a node costs besides what it computes."""

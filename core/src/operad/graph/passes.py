@@ -47,7 +47,7 @@ from operad.graph.place import assign_contexts, place
 from operad.graph.plugin_passes import passes_of
 from operad.graph.schedule import Schedule
 from operad.graph.verify import check_plan
-from operad.operator import OpReq, is_known
+from operad.op import OpReq, is_known
 
 
 def pass_list() -> list[Pass]:

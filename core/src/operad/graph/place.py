@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from operad.context import Context
+from operad.device import Context
 from operad.errors import ContextError
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType, as_dtype
-from operad.operator import (
+from operad.op import (
     Array,
     Arrays,
     InferredShapes,

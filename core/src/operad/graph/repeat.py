@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 from operad.graph.ir import Entry, Node, OpNode
-from operad.operator import OperatorProperty, Shape
+from operad.op import OperatorProperty, Shape
 from operad.resource import ResourceRequest
 
 

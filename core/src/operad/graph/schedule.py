@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import final
 
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.graph.ir import Entry, Graph, Node, Variable
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final, Generic, TypeVar, final
 
 from operad.first_use import cached_property
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from operad.graph.ir import Entry, Node, OpNode, Variable
 from operad.graph.liveness import inplace_pairs
 from operad.graph.memory import MemoryPlan
 from operad.graph.schedule import values_read
-from operad.operator import OpReq
+from operad.op import OpReq
 
 
 def check_plan(plan: MemoryPlan) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, Self, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.imperative.chunk import Chunk, lend
 from operad.imperative.spec import Spec, spec_of
-from operad.operator import Shape
+from operad.op import Shape
 
 _made: Final = object.__new__
 

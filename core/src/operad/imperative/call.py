@@ -14,7 +14,7 @@ import numpy as np
 
 from operad import engine
 from operad.config import settings
-from operad.context import Context, as_context
+from operad.device import Context, as_context
 from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
@@ -25,7 +25,7 @@ from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
 from operad.imperative.state import RECORDING, TRAINING, is_recording
 from operad.imperative.tape import record
-from operad.operator import Cost, OperatorProperty, transfer
+from operad.op import Cost, OperatorProperty, transfer
 
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""

@@ -39,7 +39,7 @@ import numpy as np
 
 from operad import engine, storage
 from operad.config import settings
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Var
 from operad.engine.failure import alive
 from operad.storage import Handle, class_bytes

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple, final
 
 from operad import engine, registry, resource
 from operad.config import settings
-from operad.context import Context
+from operad.device import Context
 from operad.errors import ShapeError
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, recycles
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
-from operad.operator import (
+from operad.op import (
     FORWARD,
     BackwardEntry,
     CallTemplate,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from operad import engine
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Var
 from operad.engine.thread import NESTED, local
 

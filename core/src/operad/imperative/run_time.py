@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from operad.engine.thread import local
 from operad.errors import ParamError
-from operad.operator import Operator, OperatorProperty, Param
+from operad.op import Operator, OperatorProperty, Param
 
 
 class _Absent:

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any, Final, final
 from weakref import WeakValueDictionary
 
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import DType
 from operad.imperative.chunk import limbo_of
-from operad.operator import Shape
+from operad.op import Shape
 
 
 @final

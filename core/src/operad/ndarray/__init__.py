@@ -6,12 +6,12 @@ from operad.ndarray.arithmetic import binary as binary
 from operad.ndarray.arithmetic import converted as converted
 from operad.ndarray.arithmetic import invoke as invoke
 from operad.ndarray.arithmetic import real_number as real_number
-from operad.ndarray.face import __dir__ as __dir__
-from operad.ndarray.face import __getattr__ as __getattr__
-from operad.ndarray.face import make as make
-from operad.ndarray.face import release_idle_memory as release_idle_memory
 from operad.ndarray.function import operator_function as operator_function
 from operad.ndarray.interchange import over as over
+from operad.ndarray.namespace import __dir__ as __dir__
+from operad.ndarray.namespace import __getattr__ as __getattr__
+from operad.ndarray.namespace import make as make
+from operad.ndarray.namespace import release_idle_memory as release_idle_memory
 from operad.ndarray.ndarray import NDArray as NDArray
 from operad.ndarray.ndarray import array as array
 from operad.ndarray.ndarray import check_dense as check_dense

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from operad.errors import ArgumentError
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 
 
 def split_arguments(

@@ -20,7 +20,7 @@ from operad.boundary import boundary
 from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local, told_apart
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, own_params, presented
-from operad.operator import OperatorProperty, Param
+from operad.op import OperatorProperty, Param
 
 _COMMON: Final = ("out", "name", "ctx")
 """What every function takes, also where an operator has a parameter of the name, as MXNet's do."""

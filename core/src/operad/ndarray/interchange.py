@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from operad import engine
-from operad.context import Context
+from operad.device import Context
 from operad.dtypes import as_dtype
 from operad.imperative import NOTHING_TO_GIVE, Chunk, spec_of
 from operad.ndarray.ndarray import NDArray

@@ -19,7 +19,7 @@ import numpy as np
 
 from operad import autograd, engine, registry
 from operad.boundary import boundary
-from operad.context import Context, as_context
+from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
@@ -37,7 +37,7 @@ from operad.ndarray.arithmetic import Arithmetic, converted, invoke
 from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
 from operad.ndarray.numpy_protocol import array_function, array_ufunc
-from operad.operator import Shape
+from operad.op import Shape
 
 
 @final
@@ -237,7 +237,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return int(self.asscalar())
 
     def __matmul__(self, other: Any) -> Any:
-        matmul: Any = registry.entry("operad.faces", "NDArray.__matmul__")
+        matmul: Any = registry.entry("operad.attributes", "NDArray.__matmul__")
         return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:

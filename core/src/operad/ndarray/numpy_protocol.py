@@ -60,7 +60,7 @@ def _operand(array: NDArray, value: Any) -> Any:
 def _added(method: str, function: Any) -> Any:
     """The plugin's part of a special method, by which NumPy asks for `function`."""
     try:
-        return registry.entry("operad.faces", f"NDArray.{method}")
+        return registry.entry("operad.attributes", f"NDArray.{method}")
     except OperatorNotFoundError as error:
         raise ArgumentError(
             f"numpy.{function.__name__} of an NDArray: {error}, or give it a NumPy copy, x.asnumpy()"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from keyword import kwlist
 from typing import Any
 
-from operad.operator import OperatorProperty, Param
+from operad.op import OperatorProperty, Param
 
 
 def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
@@ -32,19 +32,19 @@ def own_params(op: type[OperatorProperty], common: Sequence[str]) -> dict[str, P
 
 
 def presented(
-    function: Any, name: str, face: str, op: type[OperatorProperty], common: Sequence[str]
+    function: Any, name: str, module: str, op: type[OperatorProperty], common: Sequence[str]
 ) -> Callable[..., Any]:
     """`function` as that of an operator: with its name, signature and documentation.
 
     Args:
         function: What computes or composes.
-        name: What it is called in the module `operad.<face>`.
-        face: Where it is found.
+        name: What it is called in the module `operad.<module>`.
+        module: Where it is found.
         op: The operator.
-        common: Names of what every function of the face takes.
+        common: Names of what every function of the module takes.
     """
     function.__name__ = function.__qualname__ = name
-    function.__module__ = f"operad.{face}"
+    function.__module__ = f"operad.{module}"
     function.__doc__ = documented(op)
     function.__signature__ = signature(op, common)
     function.operator = op

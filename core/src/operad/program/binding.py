@@ -9,7 +9,7 @@ from operad import engine
 from operad.engine import Var
 from operad.graph import Block, OpNode
 from operad.imperative import Array, Chunk, new_chunk
-from operad.operator import Operator
+from operad.op import Operator
 from operad.program.program import Program
 
 

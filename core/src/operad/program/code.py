@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 from operad import engine, resource
 from operad.config import settings
 from operad.graph import OpNode, estimated_us
-from operad.operator import CallTemplate, Gradient, OpContext, Operator, OpReq, Place
+from operad.op import CallTemplate, Gradient, OpContext, Operator, OpReq, Place
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Program

@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad import engine
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.graph import OpNode, parts_of
-from operad.operator import OperatorProperty, OpReq
+from operad.op import OperatorProperty, OpReq
 
 if TYPE_CHECKING:
     from operad.program.program import Program

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.errors import GradientError
 from operad.first_use import cached_property
 from operad.graph import (
@@ -27,7 +27,7 @@ from operad.graph import (
     compile_passes,
 )
 from operad.imperative import Spec, spec_of
-from operad.operator import Choice, Cost, Gradient, Operator, OpReq
+from operad.op import Choice, Cost, Gradient, Operator, OpReq
 from operad.resource import ResourceRequest
 from operad.scopes import Ending, Exit
 

@@ -2,19 +2,20 @@
 
 from typing import Any as _Any
 
-from operad import faces as _faces
+from operad.registry.entries import attribute_names as attribute_names
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
+from operad.registry.entries import find_attribute as find_attribute
+from operad.registry.entries import get_attribute as get_attribute
 from operad.registry.entries import load_all as load_all
 from operad.registry.entries import loaded as loaded
-from operad.registry.entries import names_on_face as names_on_face
 from operad.registry.entries import namespace as namespace
-from operad.registry.entries import on_face as on_face
 from operad.registry.entries import plugins as plugins
 from operad.registry.hooks import hooks as hooks
 from operad.registry.methods import Extensible as Extensible
 from operad.registry.methods import OperatorMethods as OperatorMethods
-from operad.registry.methods import attribute as attribute
+from operad.registry.methods import module_attribute as module_attribute
+from operad.registry.old_names import own_attribute as _own_attribute
 from operad.registry.operators import find as find
 from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get
@@ -31,5 +32,5 @@ from operad.registry.plugins import PluginRecord as PluginRecord
 
 
 def __getattr__(name: str) -> _Any:
-    """What plugins add."""
-    return _faces.on_face("registry", name)
+    """An attribute that a plugin adds, or an old name."""
+    return _own_attribute(name)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
 from operad.registry.hooks import hooks
-from operad.registry.plugins import FACES, NAMESPACES, PluginRecord
+from operad.registry.packages import packages
+from operad.registry.plugins import ATTRIBUTES, NAMESPACES, PluginRecord
 from operad.registry.policy import usable
 
 
@@ -46,7 +48,7 @@ def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tupl
 
 
 def namespace(name: str) -> ModuleType:
-    """The module that a plugin adds to operad's face as `operad.<name>`.
+    """The module that a plugin adds to operad as `operad.<name>`.
 
     Raises what `get` raises for operators.
     """
@@ -55,18 +57,40 @@ def namespace(name: str) -> ModuleType:
     return module
 
 
-def on_face(face: str, name: str) -> object | None:
-    """What a plugin adds to the module `operad.<face>` as `name`; None where none does.
+def find_attribute(owner: str, name: str) -> object | None:
+    """What a plugin adds to `owner` as `name`; None where none does.
 
-    The entry point is called `nd.random`, say. Raises what `get` raises for operators that cannot be used.
+    Raises what `get` raises for operators that cannot be used.
+
+    Args:
+        owner: A module's name without `operad.` (`nd`), or a class's (`Symbol`): the entry point is called
+            `nd.random`, say.
+        name: The attribute.
     """
-    full_name = f"{face}.{name}"
-    return entry(FACES, full_name) if full_name in loading.current().manifest.entries(FACES) else None
+    full_name = f"{owner}.{name}"
+    return (
+        entry(ATTRIBUTES, full_name) if full_name in loading.current().manifest.entries(ATTRIBUTES) else None
+    )
 
 
-def names_on_face(face: str) -> list[str]:
-    """The sorted names that plugins add to the module `operad.<face>`; imports nothing."""
-    return [name.removeprefix(f"{face}.") for name in entry_names(FACES) if name.startswith(f"{face}.")]
+def get_attribute(owner: str, name: str) -> Any:
+    """`find_attribute`, for the `__getattr__` of a module.
+
+    Raises:
+        AttributeError: No installed plugin adds it; the package that would is named.
+    """
+    found = None if name.startswith("__") else find_attribute(owner, name)
+    if found is None:
+        known = packages(ATTRIBUTES).get(f"{owner}.{name}")
+        how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
+        raise AttributeError(f"'operad.{owner}' has no attribute {name!r}{how}")
+    return found
+
+
+def attribute_names(owner: str) -> list[str]:
+    """The sorted names that plugins add to a module or class; imports nothing."""
+    head = f"{owner}."
+    return [name.removeprefix(head) for name in entry_names(ATTRIBUTES) if name.startswith(head)]
 
 
 def plugins() -> list[PluginRecord]:

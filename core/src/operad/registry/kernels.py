@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from operad.operator import Kernel, OperatorProperty
+from operad.op import Kernel, OperatorProperty
 from operad.registry.loading import Plugins
 from operad.registry.plugins import KERNELS
 

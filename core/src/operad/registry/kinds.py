@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, NamedTuple, final
 
-from operad.operator import Kernel, OperatorProperty
+from operad.op import Kernel, OperatorProperty
 from operad.registry.plugins import KERNELS, NAMESPACES, OPERATORS
 
 

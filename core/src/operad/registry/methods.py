@@ -1,9 +1,9 @@
 """Attributes that plugins add to modules and classes of the core.
 
-An entry point of the group `operad.faces` called `Symbol.summary` names a function of a symbol, which every
-symbol then has as a method; `nd.random` names what `od.nd` has as `random`. It is imported when it is first
-asked for. From then on the class or module has it as its own, until what is installed or registered changes,
-so that the next use costs what that of any attribute costs.
+An entry point of the group `operad.attributes` called `Symbol.summary` names a function of a symbol, which
+every symbol then has as a method; `nd.random` names what `od.nd` has as `random`. It is imported when it is
+first asked for. From then on the class or module has it as its own, until what is installed or registered
+changes, so that the next use costs what that of any attribute costs.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, Final, final
 
 from operad.boundary import boundary
-from operad.registry.entries import names_on_face, on_face
+from operad.registry.entries import attribute_names, find_attribute
 from operad.registry.operators import find, follow, list_operators
 from operad.registry.packages import packages
-from operad.registry.plugins import FACES
+from operad.registry.plugins import ATTRIBUTES
 
 
 @final
-class _Kept:
-    """What was found, and the modules and classes that have it."""
+class _Inserted:
+    """Attributes that were found, and the modules and classes that have them now."""
 
     def __init__(self) -> None:
         self._found: list[tuple[Any, str, object]] = []
 
-    def keep(self, owner: Any, name: str, found: object) -> None:
+    def insert(self, owner: Any, name: str, found: object) -> None:
         """Give `found` to a module or class."""
         setattr(owner, name, found)
         self._found.append((owner, name, found))
@@ -40,11 +40,11 @@ class _Kept:
                 delattr(owner, name)
 
 
-_kept: Final = follow(_Kept())
+_inserted: Final = follow(_Inserted())
 
 
 @boundary
-def attribute(module: object, face: str, name: str, function_of: Callable[[str], object]) -> Any:
+def module_attribute(module: object, owner: str, name: str, function_of: Callable[[str], object]) -> Any:
     """What a plugin adds to a module of operators, or the function of an operator: its `__getattr__`.
 
     Raises:
@@ -52,10 +52,10 @@ def attribute(module: object, face: str, name: str, function_of: Callable[[str],
         OperatorNotFoundError: Nothing installed provides it.
     """
     if name.startswith("__"):
-        raise AttributeError(f"module 'operad.{face}' has no attribute {name!r}")
-    added = on_face(face, name)
+        raise AttributeError(f"module 'operad.{owner}' has no attribute {name!r}")
+    added = find_attribute(owner, name)
     found = function_of(name) if added is None else added
-    _kept.keep(module, name, found)
+    _inserted.insert(module, name, found)
     return found
 
 
@@ -68,11 +68,11 @@ class _Extended(type):
         extensible: Any = cls
         found = extensible._added(name)
         if found is None:
-            known = packages(FACES).get(f"{cls.__name__}.{name}")
+            known = packages(ATTRIBUTES).get(f"{cls.__name__}.{name}")
             how = f"a plugin adds it: {known.install_line()}" if known else extensible._nothing_else
             raise AttributeError(f"{cls.__name__} has no attribute {name!r}, {how}")
         if isinstance(found, FunctionType):  # other callables are no methods of a class that has them
-            _kept.keep(cls, name, found)
+            _inserted.insert(cls, name, found)
         return found
 
 
@@ -87,14 +87,14 @@ class Extensible(metaclass=_Extended):
     @classmethod
     def _added(cls, name: str) -> Any:
         """The function behind a method that is not the class's own; None where there is none."""
-        return on_face(cls.__name__, name)
+        return find_attribute(cls.__name__, name)
 
     def __getattr__(self, name: str) -> Any:
         """The method that a plugin adds, bound to this object."""
         return MethodType(_Extended.__getattr__(type(self), name), self)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *names_on_face(type(self).__name__)})
+        return sorted({*object.__dir__(self), *attribute_names(type(self).__name__)})
 
 
 class OperatorMethods(Extensible):

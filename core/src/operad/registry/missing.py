@@ -8,7 +8,7 @@ from typing import Final
 from operad import config
 from operad.errors import OperatorNotFoundError
 from operad.registry.packages import names_elsewhere, packages, standard_line, unwritten
-from operad.registry.plugins import FACES, OPERATORS, Broken, kind_of
+from operad.registry.plugins import ATTRIBUTES, OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
 """How many names are still worth listing in full."""
@@ -37,12 +37,11 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     known, future = packages(group), unwritten(group)
     if name in known:
         return known[name].install_line()
-    added = packages(FACES) if group == OPERATORS else {}
-    faces = [face for face in ("nd", "sym") if f"{face}.{name}" in added]
-    if faces:
-        return (
-            f"a plugin adds it to od.{' and od.'.join(faces)}: {added[f'{faces[0]}.{name}'].install_line()}"
-        )
+    added = packages(ATTRIBUTES) if group == OPERATORS else {}
+    modules = [module for module in ("nd", "sym") if f"{module}.{name}" in added]
+    if modules:
+        line = added[f"{modules[0]}.{name}"].install_line()
+        return f"a plugin adds it to od.{' and od.'.join(modules)}: {line}"
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
     elsewhere = names_elsewhere().get(name) if group == OPERATORS else None

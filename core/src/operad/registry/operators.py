@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 
 from operad.errors import ArgumentError, DuplicateOperatorError, OperatorNotFoundError
 from operad.locks import new_lock
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 from operad.registry import kernels, loading
 from operad.registry.discovery import Manifest
 from operad.registry.kinds import KINDS, property_of

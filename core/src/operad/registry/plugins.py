@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, final
 OPERATORS: Final = "operad.operators"
 KERNELS: Final = "operad.kernels"
 NAMESPACES: Final = "operad.namespaces"
-FACES: Final = "operad.faces"
+ATTRIBUTES: Final = "operad.attributes"
 HOOKS: Final = "operad.hooks"
 
 PluginState = Literal["ok", "blocked", "incompatible", "broken"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from abc import ABC
 
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Engine, Var
 
 

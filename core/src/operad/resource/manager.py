@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, final
 
 from operad import engine as engines
 from operad import storage as storages
-from operad.context import Context, cpu
+from operad.device import Context, cpu
 from operad.engine import Engine, Var
 from operad.errors import ContextError, FormatError, ParamError, UnsupportedError
 from operad.locks import new_lock

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Engine
 from operad.resource.base import Resource
 

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from operad.config import settings
-from operad.context import Context
+from operad.device import Context
 from operad.engine import Engine
 from operad.resource.base import Resource
 from operad.storage import POISON, Handle, Storage

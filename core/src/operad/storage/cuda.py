@@ -13,8 +13,8 @@ from typing import Any, final
 
 import numpy as np
 
-from operad import context
-from operad.context import Context
+from operad import device
+from operad.device import Context
 
 
 @final
@@ -48,7 +48,7 @@ def gpu_device(ctx: Context) -> ArrayModuleDevice:
     Raises:
         ContextError: CuPy is not installed or the device is not there.
     """
-    cupy = context.gpu(ctx.device_id).xp
+    cupy = device.gpu(ctx.device_id).xp
 
     def allocate(capacity_bytes: int) -> Any:
         with cupy.cuda.Device(ctx.device_id):
@@ -67,7 +67,7 @@ def pinned_device(ctx: Context) -> ArrayModuleDevice:
     Raises:
         ContextError: CuPy is not installed or the device is not there.
     """
-    cupy = context.gpu(ctx.device_id).xp
+    cupy = device.gpu(ctx.device_id).xp
 
     def allocate(capacity_bytes: int) -> Any:
         return np.frombuffer(cupy.cuda.alloc_pinned_memory(capacity_bytes), np.uint8, capacity_bytes)

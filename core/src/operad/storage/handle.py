@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.errors import StorageError
 
 if TYPE_CHECKING:

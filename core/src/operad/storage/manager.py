@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, final
 
 from operad.config import settings
-from operad.context import Context
+from operad.device import Context
 from operad.errors import StorageError
 from operad.locks import new_lock
 from operad.storage.cpu import CpuDevice

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Protocol, final
 
-from operad.context import Context
+from operad.device import Context
 from operad.errors import OutOfMemoryError, StorageError
 from operad.locks import Lock
 from operad.storage.handle import Handle

@@ -10,7 +10,7 @@ from typing import Any
 from operad.errors import ArgumentError, BindError
 from operad.graph import Entry, Graph, GraphPrimitive, Node, OpNode, Variable
 from operad.graph.ir import topological_order
-from operad.operator import Gradient, OperatorProperty
+from operad.op import Gradient, OperatorProperty
 from operad.symbol import attribute
 from operad.symbol.name import NameManager
 

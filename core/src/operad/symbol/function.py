@@ -9,7 +9,7 @@ from operad import registry
 from operad.boundary import boundary
 from operad.graph import Entry, hidden_key
 from operad.ndarray import by_name, presented, split_arguments
-from operad.operator import OperatorProperty
+from operad.op import OperatorProperty
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, M
 from operator import index
 from typing import Any, ClassVar, final
 
-from operad import faces, registry
+from operad import registry
 from operad.boundary import boundary
-from operad.context import Context, as_context
+from operad.device import Context, as_context
 from operad.dtypes import DType, as_dtype
 from operad.errors import (
     ArgumentError,
@@ -39,7 +39,7 @@ from operad.graph import (
     ones_like,
 )
 from operad.ndarray import NDArray, by_name, check_dense
-from operad.operator import PartialShape, given_shape, is_np_shape
+from operad.op import PartialShape, given_shape, is_np_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import (
@@ -335,7 +335,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
 def _from_json(text: str) -> Any:
     """For pickling: what a plugin makes of the text that it made of a symbol."""
-    return faces.on_face("sym", "load_json")(text)
+    return registry.get_attribute("sym", "load_json")(text)
 
 
 def _visible(node: Any) -> int:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import FORWARD, Cost, Kernel, KernelCall, Operator, Shape
-from operad.operator.kernel import KernelFactory, KernelPredicate
+from operad.operator import FORWARD, Cost, Kernel, KernelCall, KernelFactory, KernelPredicate, Operator, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared
 from operad_sdk.declare.marks import is_gradient, mark_of

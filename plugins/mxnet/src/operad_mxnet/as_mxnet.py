@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from typing import Final, final
 
 from operad.errors import PluginError
-from operad.faces import spec_of
+from operad.front import spec_of
 
 ROOT: Final = "mxnet"
 

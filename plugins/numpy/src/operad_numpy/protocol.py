@@ -20,8 +20,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad import NDArray, faces, nd
+from operad import NDArray, nd
 from operad.errors import ArgumentError, DTypeError, OperatorNotFoundError
+from operad.front import added
 
 _SAME_NAME: Final = (
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "cos", "cosh", "degrees",
@@ -92,7 +93,7 @@ def array_function(array: NDArray, function: Any, args: Sequence[Any], named: di
         return function(*map(_copied, args), **{name: _copied(value) for name, value in named.items()})
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     try:
-        found = faces.on_face("numpy", name)
+        found = added("numpy", name)
     except AttributeError as error:
         raise _refused(name) from error
     try:

@@ -14,10 +14,10 @@ from typing import Any, Final, final
 
 import operad
 from operad import config, registry
-from operad.context import num_gpus
+from operad.device import num_gpus
 from operad.errors import ConfigError, DuplicateOperatorError, OperadError
 from operad.files import read_bytes
-from operad.operator import read_rates, tuned_path
+from operad.op import read_rates, tuned_path
 
 _OWN: Final = ("operad", "operad-sdk")
 _LIBRARIES: Final = (

@@ -15,14 +15,14 @@ from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
-from operad.registry.discovery import folder_of, installed, is_safe, text_of
+from operad.registry.discovery import RENAMED, folder_of, installed, is_safe, text_of
 from operad.registry.packages import standard_line
 from operad.registry.plugins import Entry, normalized
 from operad.registry.policy import choose, usable
 
 GROUPS: Final = (
     "operad.operators", "operad.kernels", "operad.passes", "operad.kvstores", "operad.iterators",
-    "operad.commands", "operad.faces", "operad.hooks", "operad.namespaces",
+    "operad.commands", "operad.attributes", "operad.hooks", "operad.namespaces",
     "operad.settings",
 )  # fmt: skip
 _SHARED: Final = ("operad.kernels", "operad.hooks")
@@ -37,12 +37,19 @@ def metadata_findings() -> Iterator[Finding]:
     for found in installed():
         try:
             name = _name(found)
-            is_ours = name == "operad" or "[operad." in (text_of(found, "entry_points.txt") or "")
+            points = text_of(found, "entry_points.txt") or ""
+            is_ours = name == "operad" or "[operad." in points
         except (OSError, ValueError) as problem:
             yield from _unreadable_findings(found, problem)
             continue
         if name is None or not is_ours:
             continue
+        for old, group in RENAMED.items():
+            if f"[{old}]" in points:
+                text = f"declares entry points in {old}, which is called {group} since operad 0.3"
+                yield warning(
+                    name, text, "ask its author to rename the group; operad 0.4 reads the new one alone"
+                )
         folder = folder_of(found)
         if folder not in places.setdefault(name, []):
             places[name].append(folder)

@@ -17,11 +17,11 @@ from operad.cli.calls import Call, call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.cli.progress import progress
-from operad.cli.stubs.faces import added_names, names_of, stub_of
+from operad.cli.stubs.modules import added_names, names_of, stub_of
 from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
 from operad.errors import OperadError
 from operad.files import write_atomically
-from operad.symbol import face
+from operad.symbol import namespace
 
 _LAZY: Final = ("__getattr__", "__dir__")
 Declare = Callable[[str, Call, str], str]
@@ -98,7 +98,7 @@ def write_stubs(folder: Path) -> WrittenStubs:
         "py.typed": "partial\n",
         "__init__.pyi": stub_of(operad),
         "nd.pyi": _face("nd", nd, calls, array_stub),
-        "sym.pyi": _face("sym", face, calls, symbol_stub),
+        "sym.pyi": _face("sym", namespace, calls, symbol_stub),
     }
     for name, text in texts.items():
         write_atomically(package / name, text.encode())

@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import Final
 
 from operad.cli.calls import Call
-from operad.operator import Param
+from operad.op import Param
 
 HEADER: Final = """\
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from typing import Any, Literal, overload
 
 from numpy.typing import DTypeLike
 
-from operad.context import Context
+from operad.device import Context
 """
 """What the types below need."""
 

@@ -1,0 +1,108 @@
+"""Cost of an operation: an estimate of its time from what it computes.
+
+Loops over elements, products of matrices and bytes that are moved have rates that differ by a factor of
+thirty, so an operator counts them apart, and one estimate in microseconds is made of all. Who asks: what runs
+in the calling thread, which nodes are worth a partition of their own, which of two kernels is taken, and
+whether a product is worth several threads. The rates stand in `op/rates.py`.
+
+Bytes have one rate, though a cache gives them twice as fast as memory: it lies between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from operad.dtypes import DType
+from operad.op.rates import Correction, rates
+from operad.op.shapes import Shape
+
+if TYPE_CHECKING:
+    from operad.op.property import OperatorProperty
+
+_SINGLE_BYTES: Final = 4
+"""Costs are declared for elements of single precision."""
+
+
+@final
+class Cost(NamedTuple):
+    """How much one call computes.
+
+    Attributes:
+        loops: Operations of loops over elements, such as a step of a compiled loop.
+        flops: Multiplications and additions of products of matrices, which BLAS computes.
+        size_bytes: Bytes that are read and written, where they are not counted with the loops.
+        beside_us: Microseconds that none of these explains, such as those of calls in Python.
+    """
+
+    loops: float = 0.0
+    flops: float = 0.0
+    size_bytes: float = 0.0
+    beside_us: float = 0.0
+
+    def __mul__(self, factor: float) -> Cost:  # type: ignore[override]  # no tuple is repeated here
+        return Cost(*(part * factor for part in self))
+
+    def plus(self, other: Cost) -> Cost:
+        """Of both together."""
+        return Cost(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    @property
+    def us(self) -> float:
+        """Estimated microseconds on one thread."""
+        return self.work_us + self.beside_us
+
+    @property
+    def work_us(self) -> float:
+        """What loops, products and moved bytes take of it."""
+        found = rates()
+        return found.loop_us * self.loops + found.flop_us * self.flops + found.byte_us * self.size_bytes
+
+    @property
+    def operations(self) -> float:
+        """All operations, of whatever kind."""
+        return self.loops + self.flops
+
+    def corrected(self, by: Correction | None) -> Cost:
+        """The same as measurements have it."""
+        if by is None:
+            return self
+        return self._replace(beside_us=by.base_us + (by.factor - 1) * self.work_us)
+
+
+def as_cost(found: float | Cost) -> Cost:
+    """What `OperatorProperty.cost` gave; a number counts loops."""
+    return found if isinstance(found, Cost) else Cost(loops=found)
+
+
+def own_cost(
+    prop: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> Cost:
+    """What an operator says of its forward pass; wide elements take more, as they have more bytes."""
+    found = as_cost(prop.cost(in_shapes, out_shapes))
+    widest = max([dtype.itemsize for dtype in in_types if dtype.kind == "f"], default=_SINGLE_BYTES)
+    if widest <= _SINGLE_BYTES:  # half precision is computed in single
+        return found
+    wide = found * (widest / _SINGLE_BYTES)
+    # Of products, the number stays what it is, and what they take more is told apart.
+    more_us = rates().flop_us * (wide.flops - found.flops)
+    return wide._replace(flops=found.flops, beside_us=wide.beside_us + more_us)
+
+
+def moved_bytes(shapes: Sequence[Shape]) -> float:
+    """Bytes of arrays of these shapes, in single precision."""
+    return float(_SINGLE_BYTES * sum(map(prod, shapes)))
+
+
+def gradient_cost(forward: Cost, factors: Sequence[str], wanted: Sequence[str]) -> Cost:
+    """What gradients are taken to compute where nothing says it: two loops of the forward pass.
+
+    Args:
+        forward: What the forward pass computes.
+        factors: The arguments whose product it is; each gradient is such a product once more. Empty: not
+            said, two products are assumed.
+        wanted: The arguments whose gradients are computed.
+    """
+    products = sum([factors.count(name) for name in wanted]) if factors else 2
+    return (forward * 2)._replace(flops=products * forward.flops)

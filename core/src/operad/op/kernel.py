@@ -1,0 +1,268 @@
+"""Several implementations of one operator, and the choice between them.
+
+An operator's meaning is its property; how it is computed is a *kernel*: a factory of `Operator` objects
+with a statement of which *parts* it computes (`forward`, the gradients of some arguments, or all) and where
+it applies. The property's own kernels and those that other distributions add (`operad.kernels` entry points)
+stand in one list. Each part gets the best applicable kernel that computes it: of highest priority, then of
+lowest declared cost, then the earlier registered one. A part that a kernel does not compute is computed by
+the next one; none is ever taken for zero.
+
+The choice depends on what a `KernelCall` knows and on the constants of costs, never on timing, so a program
+computes the same bits on every run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from operad.config import settings
+from operad.device import Context
+from operad.dtypes import DType
+from operad.errors import ArgumentError, OperadError
+from operad.op.cost import Cost, as_cost, own_cost
+from operad.op.rates import rates
+from operad.op.shapes import Shape
+
+if TYPE_CHECKING:
+    from operad.op.operator import Operator
+    from operad.op.property import OperatorProperty
+
+Shapes = Sequence[tuple[int, ...]]
+Types = Sequence[DType]
+
+FORWARD: Final = "forward"
+"""The part that computes the outputs; the others are `<argument>_grad`."""
+
+KernelFactory = Callable[[Any, Context, Shapes, Types], "Operator"]
+"""`factory(prop, ctx, in_shapes, in_types)` makes an `Operator`; an `Operator` class will do."""
+
+KernelPredicate = Callable[..., "bool | str"]
+"""`when(call)`, or `when(prop, in_shapes, in_types)`: True to accept, False or a reason to reject."""
+
+
+@final
+class KernelCall:
+    """What is known of a call before there are arrays: what conditions and costs of kernels look at.
+
+    Attributes:
+        prop: The operator's property; parameters are its attributes.
+        ctx: Where it runs.
+        in_shapes: Shapes of the arguments; `in_types` likewise.
+        is_train: Whether gradients may follow: in a bound graph, whether it computes any.
+        threads: How many threads an operation may use at most.
+    """
+
+    __slots__ = ("_outputs", "ctx", "in_shapes", "in_types", "is_train", "prop", "threads")
+
+    def __init__(
+        self,
+        prop: Any,
+        ctx: Context,
+        in_shapes: Shapes,
+        in_types: Types,
+        is_train: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        self.prop = prop
+        self.ctx = ctx
+        self.in_shapes = in_shapes
+        self.in_types = in_types
+        self.is_train = is_train
+        self.threads = settings().num_threads if threads is None else threads
+        self._outputs: tuple[list[Any], list[Any]] | None = None
+
+    def has(self, name: str) -> bool:
+        """Whether there is an argument or an output of this name for these parameters.
+
+        Raises:
+            ArgumentError: There is none for any.
+        """
+        known = [*self.prop.list_arguments(), *self.prop.list_outputs()]
+        if name in known:
+            return True
+        if name in (self.prop.optional_inputs or ()):
+            return False
+        import difflib  # noqa: PLC0415 - lazy: only errors need it
+
+        close = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        raise ArgumentError(
+            f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
+        )
+
+    def shape(self, name: str) -> Shape:
+        """The shape of an argument or output that is there."""
+        found: Shape = self._of(name)[0]
+        return found
+
+    def dtype(self, name: str) -> DType:
+        """The element type of an argument or output that is there."""
+        found: DType = self._of(name)[1]
+        return found
+
+    def size(self, name: str) -> int:
+        """How many elements an argument or output has; 0 where it is absent."""
+        return prod(self.shape(name)) if self.has(name) else 0
+
+    def _of(self, name: str) -> tuple[Any, Any]:
+        if not self.has(name):
+            raise ArgumentError(
+                f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
+            )
+        arguments = self.prop.list_arguments()
+        if name in arguments:
+            place = arguments.index(name)
+            return self.in_shapes[place], self.in_types[place]
+        shapes, types = self._inferred()
+        place = self.prop.list_outputs().index(name)
+        return shapes[place], types[place]
+
+    def _inferred(self) -> tuple[list[Any], list[Any]]:
+        if self._outputs is None:
+            shapes = self.prop.infer_shape(list(self.in_shapes))[1]
+            self._outputs = shapes, self.prop.infer_type(list(self.in_types))[1]
+        return self._outputs
+
+    @property
+    def out_shapes(self) -> list[Any]:
+        """Shapes of the outputs."""
+        return self._inferred()[0]
+
+
+@final
+class Kernel(NamedTuple):
+    """One way to compute an operator, or parts of it.
+
+    Attributes:
+        name: What `operad why` calls it.
+        factory: Makes the `Operator`.
+        device: `"cpu"`, `"gpu"`, or `"any"` for code that uses only the array module.
+        priority: Larger is preferred.
+        when: Further condition; None accepts all.
+        distribution: Who provides it; None: the operator's own distribution.
+        parts: Gives, for a property, the parts that it computes; None: all.
+        cost: Gives, for a call, what its parts compute together: operations of loops, or a `Cost`; None: what
+            the operator says.
+        scratch_bytes: Gives, for a call, how much memory it takes for itself while it runs; None: nothing to
+            speak of.
+    """
+
+    name: str
+    factory: KernelFactory
+    device: str = "any"
+    priority: int = 0
+    when: KernelPredicate | None = None
+    distribution: str | None = None
+    parts: Callable[[Any], Collection[str]] | None = None
+    cost: Callable[[KernelCall], float | Cost] | None = None
+    scratch_bytes: Callable[[KernelCall], int] | None = None
+
+    def computes(self, prop: OperatorProperty, part: str) -> bool:
+        """Whether it computes a part."""
+        return self.parts is None or part in self.parts(prop)
+
+    def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
+        """Why this kernel does not apply to a call, or to a part of it; None when it does."""
+        device = "gpu" if call.ctx.is_gpu else "cpu"
+        if self.device not in ("any", device):
+            return f"runs on {self.device}, not on {device}"
+        if self.when is not None:
+            arguments = (call.prop, call.in_shapes, call.in_types) if _takes_three(self.when) else (call,)
+            verdict = self.when(*arguments)
+            if isinstance(verdict, str):
+                return verdict
+            if not verdict:
+                return "its `when` condition is false"
+        # Asked last: names of a kernel's function need not mean anything where it does not apply.
+        return None if part is None or self.computes(call.prop, part) else f"computes no {part}"
+
+    def estimate(self, call: KernelCall) -> Cost:
+        """What it computes: what it says, or else what the operator says; as measurements have it."""
+        if self.cost is None:
+            own = own_cost(call.prop, call.in_shapes, call.out_shapes, call.in_types)
+        else:
+            own = as_cost(self.cost(call))
+        return own.corrected(rates().kernels.get(self.name))
+
+
+@lru_cache(maxsize=1024)
+def _takes_three(when: KernelPredicate) -> bool:
+    """Whether a condition takes property, shapes and types, as all did before there were calls."""
+    function = when if hasattr(when, "__code__") else type(when).__call__
+    code = getattr(function, "__code__", None)
+    if code is None:  # a function of C, such as `partial`
+        kinds = [parameter.kind for parameter in _signature_of(when).parameters.values()]
+        return len(kinds) == 3 or any(kind.name == "VAR_POSITIONAL" for kind in kinds)
+    takes_any = bool(code.co_flags & _VARARGS)
+    return takes_any or code.co_argcount - (function is not when or hasattr(when, "__self__")) == 3
+
+
+_VARARGS: Final = 4
+"""The flag of code that takes `*args`."""
+
+
+def _signature_of(when: KernelPredicate) -> Any:
+    from inspect import signature  # noqa: PLC0415 - lazy: it brings the parser of Python
+
+    return signature(when)
+
+
+class Candidate(NamedTuple):
+    """A kernel and the verdict on it, as `operad why` shows it."""
+
+    kernel: Kernel
+    rejection: str | None
+
+
+def ranked(call: KernelCall) -> list[Kernel]:
+    """The kernels of an operator, best first, whether they apply or not."""
+    kernels: list[Kernel] = type(call.prop).kernels
+    if len(kernels) == 1:
+        return kernels
+    measured = rates().kernels
+    if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
+        return sorted(kernels, key=lambda kernel: -kernel.priority)
+
+    def order(kernel: Kernel) -> tuple[float, float]:
+        # What applies nowhere need not be able to say what it costs.
+        us = kernel.estimate(call).us if kernel.rejection(call) is None else math.inf
+        return -kernel.priority, us
+
+    return sorted(kernels, key=order)
+
+
+def candidates(
+    prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types, part: str = FORWARD
+) -> list[Candidate]:
+    """Every kernel of `prop`, best first, each with the reason it was rejected for a part, or None."""
+    call = KernelCall(prop, ctx, in_shapes, in_types)
+    return [Candidate(kernel, kernel.rejection(call, part)) for kernel in ranked(call)]
+
+
+def select_kernel(prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types) -> Kernel:
+    """The kernel that computes the outputs.
+
+    Raises:
+        OperadError: None applies; the message lists every candidate and its reason.
+    """
+    call = KernelCall(prop, ctx, in_shapes, in_types)
+    tried = [Candidate(kernel, kernel.rejection(call, FORWARD)) for kernel in ranked(call)]
+    for kernel, rejection in tried:
+        if rejection is None:
+            return kernel
+    raise no_kernel(call, FORWARD, tried)
+
+
+def no_kernel(call: KernelCall, part: str, tried: Sequence[Candidate]) -> OperadError:
+    """The error for a part that no kernel computes."""
+    reasons = "; ".join(f"{kernel.name}: {rejection}" for kernel, rejection in tried) or "it has no kernels"
+    types = ", ".join(dtype.name for dtype in call.in_types)
+    what = "no kernel" if part == FORWARD else f"no kernel computes {part}"
+    return OperadError(
+        f"{call.prop.name}: {what} for shapes {list(call.in_shapes)} of types [{types}] on {call.ctx} "
+        f"({reasons}); install a plugin that provides one, or change the context or dtype"
+    )

@@ -1,0 +1,98 @@
+"""An operator whose parts are computed by different kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, final
+
+from operad.op.context import OpContext
+from operad.op.operator import Arrays, Operator, Requests, SomeArrays
+from operad.op.req import OpReq
+from operad.op.template import CallTemplate, Place, filled
+
+_OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
+
+
+@final
+class PartsOperator(Operator):
+    """One operator computes the outputs, others the gradients of some arguments each.
+
+    Each of them is asked for its own gradients alone; arguments to which no gradient flows get zeros. There
+    is no `direct_with_values`: conditions of kernels, and what computes gradients, may have looked at values.
+
+    Args:
+        forward: Computes the outputs.
+        gradients: Makes what computes the gradients of the arguments at some places; asked when they are.
+        missing: For places whose gradient nothing computes, what raises if it is wanted.
+    """
+
+    def __init__(
+        self,
+        forward: Operator,
+        gradients: Mapping[frozenset[int], Callable[[], Operator]],
+        missing: Mapping[int, Callable[[], Exception]],
+    ) -> None:
+        self._forward = forward
+        self._gradients = gradients
+        self._missing = missing
+        # Replaced whole, so that threads that make them at once agree on what they see.
+        self._made: Sequence[tuple[frozenset[int], Operator]] | None = None
+        self.direct = forward.direct
+        self.is_brief = forward.is_brief
+        self.brief_us = forward.brief_us
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        """As the operator that computes the outputs."""
+        self._forward.forward(op_ctx, in_data, req, out_data, aux_states)
+
+    def forward_templates(
+        self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """As the operator that computes the outputs."""
+        return self._forward.forward_templates(op_ctx, req, num_inputs, num_states)
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
+    ) -> None:
+        """Every gradient that is wanted, by its own kernel."""
+        templates = self.backward_templates(op_ctx, req, len(out_data), len(aux_states))
+        hidden = [None] * (len(out_data) - len(out_grad))
+        if templates:
+            filled(templates, [*in_data, *out_data, *out_grad, *hidden, *in_grad, *aux_states])()
+
+    def backward_templates(
+        self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """Every gradient that is wanted, by its own kernel."""
+        for place, error in self._missing.items():
+            if req[place] is not OpReq.NULL:
+                raise error()
+        found: list[CallTemplate] = []
+        computed: set[int] = set()
+        for places, operator in self._operators():
+            computed |= places
+            own = [r if place in places else OpReq.NULL for place, r in enumerate(req)]
+            if any(r is not OpReq.NULL for r in own):
+                found += operator.backward_templates(op_ctx, own, num_outputs, num_states)
+        first = len(req) + 2 * num_outputs
+        rest = [p for p, r in enumerate(req) if p not in computed and r in _OVERWRITES]
+        return [*found, *[CallTemplate(_write_zeros, (Place(first + place),)) for place in rest]]
+
+    def _operators(self) -> Sequence[tuple[frozenset[int], Operator]]:
+        made = self._made
+        if made is None:
+            made = self._made = [(places, make()) for places, make in self._gradients.items()]
+        return made
+
+
+def _write_zeros(array: object) -> None:
+    array[...] = 0  # type: ignore[index]

@@ -1,0 +1,126 @@
+"""The property's defaults and the shape arithmetic beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.tests.operators import Dense, SineCosine, SquareLoss
+from operad.device import cpu
+from operad.errors import DTypeError, GradientError, ShapeError
+from operad.op import Operator, OperatorProperty, OpReq, is_known, unify_shapes
+from operad.op.req import assign
+
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+
+
+class Plain(OperatorProperty):
+    """All defaults."""
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), list(in_shapes), []
+
+
+class Quiet(Operator):
+    """No gradient."""
+
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        pass
+
+
+def test_defaults_describe_a_unary_operator():
+    prop = Plain()
+    assert (Plain.name, prop.list_arguments(), prop.list_outputs()) == ("Plain", ["data"], ["output"])
+    assert prop.list_auxiliary_states() == []
+    assert prop.num_visible_outputs == 1
+    assert prop.differentiable_inputs() == [True]
+    assert prop.forward_inplace_option([0], [0]) == prop.backward_inplace_option([0], [1], [2], [3]) == []
+
+
+def test_kernels_are_each_classs_own():
+    assert Plain.kernels is not OperatorProperty.kernels
+    assert type("Derived", (Dense,), {}).kernels == []
+
+
+def test_the_default_dependency_is_everything_visible():
+    reads = [(read.kind, read.index) for read in Plain().backward_dependency([True])]
+    assert reads == [("out_grad", 0), ("in_data", 0), ("out_data", 0)]
+    assert [read.kind for read in SineCosine().backward_dependency([True])].count("out_grad") == 2
+    assert {read.kind for read in SquareLoss().backward_dependency([True, False])} == {"out_data", "in_data"}
+
+
+def test_one_type_throughout_by_default():
+    prop = Dense(num_hidden=2)
+    assert prop.infer_type([None, FLOAT64, None]) == ([FLOAT64] * 3, [FLOAT64], [])
+    assert prop.infer_type([None] * 3) == ([None] * 3, [None], [])
+    with pytest.raises(DTypeError, match=r"Dense: .*data: float32, weight: float64.*astype"):
+        prop.infer_type([FLOAT32, FLOAT64, None])
+
+
+def test_the_cost_grows_with_the_arrays():
+    prop = Plain()
+    assert prop.cost([(2, 3)], [(6,)]) == 12
+    assert prop.cost([()], [(0, 5)]) == 1
+
+
+def test_an_operator_without_a_gradient_says_so():
+    with pytest.raises(GradientError, match="Quiet computes no gradient"):
+        Quiet().backward(None, [], [], [], [], [], [])
+
+
+SHAPES = st.none() | st.lists(st.none() | st.integers(0, 3), max_size=3).map(tuple)
+
+
+@given(first=SHAPES, second=SHAPES)
+def test_unifying_agrees_with_both_or_raises(first, second):
+    try:
+        found = unify_shapes(first, second, "x")
+    except ShapeError:
+        assert first is not None
+        assert second is not None
+        assert len(first) != len(second) or any(
+            None not in {a, b} and a != b for a, b in zip(first, second, strict=True)
+        )
+        return
+    for given_ in (first, second):
+        if given_ is not None:
+            assert all(a is None or a == b for a, b in zip(given_, found, strict=True))
+    assert unify_shapes(found, first, "x") == unify_shapes(second, found, "x") == found
+
+
+def test_a_clash_names_the_axis():
+    with pytest.raises(ShapeError, match=r"w has shape \(2, 3\), expected \(2, 4\): axis 1 is 3, expected 4"):
+        unify_shapes((2, 3), (2, 4), "w")
+    with pytest.raises(ShapeError, match=r"w has 1 axes \(2,\), expected 2 axes"):
+        unify_shapes((2,), (2, 4), "w")
+
+
+def test_known_shapes_have_every_axis():
+    assert is_known(())
+    assert is_known((0, 2))
+    assert not is_known(None)
+    assert not is_known((1, None))
+
+
+@pytest.mark.parametrize("value", [3, np.float64([1, 2]), np.float32([1])])
+def test_requests_are_applied(value):
+    results = {}
+    for req in OpReq:
+        out = np.float32([10, 20])
+        assign(out, req, value)
+        results[req] = out
+    new = np.broadcast_to(np.float32(value), 2)
+    np.testing.assert_array_equal(results[OpReq.NULL], [10, 20])
+    np.testing.assert_array_equal(results[OpReq.WRITE], new)
+    np.testing.assert_array_equal(results[OpReq.INPLACE], new)
+    np.testing.assert_array_equal(results[OpReq.ADD], new + np.float32([10, 20]))
+
+
+def test_no_kernel_lists_every_candidate():
+    prop = Plain()
+    with pytest.raises(
+        Exception, match=r"Plain: no kernel for shapes \[\(2,\)\] of types \[float32\].*no kernels"
+    ):
+        prop.create_operator(cpu(), [(2,)], [FLOAT32])

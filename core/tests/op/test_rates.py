@@ -1,0 +1,99 @@
+"""Constants of estimates, and the file that `operad tune` writes them to."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from operad import config
+from operad.errors import FormatError
+from operad.op import (
+    DEFAULTS,
+    FORMAT,
+    Correction,
+    Cost,
+    forget_rates,
+    function_cost,
+    machine,
+    rates,
+    tuned_path,
+)
+
+GOOD = {
+    "format": FORMAT,
+    "machine": machine(),
+    "rates": {"loop_us": 1e-3, "flop_us": 1e-5, "byte_us": 2e-5},
+    "functions": {"exp": 3.0},
+    "kernels": {"tanh.forward": {"base_us": 2.0, "factor": 0.5}},
+}
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPERAD_CACHE_DIR", str(tmp_path))
+    config.reload()
+    forget_rates()
+    yield tuned_path()
+    monkeypatch.undo()
+    config.reload()
+    forget_rates()
+
+
+def write(path, **changed):
+    path.write_text(json.dumps({**GOOD, **changed}))
+
+
+def test_without_a_file_the_defaults_hold(path):
+    assert rates() is DEFAULTS
+
+
+def test_a_file_is_read_once_and_again_when_that_is_asked_for(path):
+    assert rates() is DEFAULTS
+    write(path)
+    assert rates() is DEFAULTS
+    forget_rates()
+    assert rates().loop_us == 1e-3
+    assert rates().kernels == {"tanh.forward": Correction(2.0, 0.5)}
+    assert function_cost("exp") == 3.0
+    assert function_cost("log") == DEFAULTS.functions["log"]  # what was not measured
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"format": "acme"}, f"expected an object whose format is '{FORMAT}'"),
+        ({"machine": "another"}, "measured on 'another', and this is"),
+        ({"rates": {"loop_us": 1.0}}, r"rates has \['loop_us'\], expected"),
+        ({"rates": {**GOOD["rates"], "byte_us": -1}}, "rates.byte_us is -1, expected a number"),
+        ({"functions": {"exp": True}}, "functions.exp is True"),
+        ({"functions": {"exp": 1e9}}, "functions.exp is 1000000000.0"),
+        ({"functions": [1]}, r"functions is \[1\], expected an object"),
+        ({"kernels": {"a": {"base_us": 1}}}, r"kernel 'a' has \['base_us'\], expected base_us and factor"),
+    ],
+)
+def test_a_foreign_or_damaged_file_is_refused_by_name(path, changed, message):
+    write(path, **changed)
+    with pytest.raises(FormatError, match=message) as caught:
+        rates()
+    assert str(path) in str(caught.value)
+    assert "delete the file, or run `operad tune` again" in str(caught.value)
+
+
+def test_what_is_no_json_is_refused_by_name(path):
+    path.write_bytes(b"\xff{")
+    with pytest.raises(FormatError, match="this is not JSON"):
+        rates()
+
+
+def test_corrections_put_a_base_and_a_factor_in_place(path):
+    cost = Cost(loops=1000, flops=500, beside_us=7)
+    made = cost.corrected(Correction(3.0, 2.0))
+    assert made.us == pytest.approx(3 + 2 * cost.work_us)
+    assert made.flops == 500  # which says how much is computed, not how fast
+    assert cost.corrected(None) is cost
+
+
+def test_names_of_scalar_forms_are_those_of_numpy(path):
+    assert function_cost("acosh") == DEFAULTS.functions["arccosh"]
+    assert function_cost("add") < function_cost("exp")
