@@ -120,7 +120,7 @@ class box_nms(OperatorProperty):
         return self.id_index >= 0 and not self.force_suppress
 
     def is_candidate(self, rows: Array) -> Array:
-        """Which rows count."""
+        """Mask of the rows that count."""
         found = rows[:, self.score_index] > self.valid_thresh
         if self.id_index >= 0:
             found &= rows[:, self.id_index] != self.background_id
@@ -163,7 +163,7 @@ class box_nms(OperatorProperty):
 
 
 def _candidates(call: KernelCall) -> int:
-    """How many rows of an image may be candidates."""
+    """Largest number of candidate rows in an image."""
     rows, most = call.shape("data")[-2], call.prop.topk
     return min(rows, most) if most > 0 else rows
 

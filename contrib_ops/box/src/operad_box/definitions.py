@@ -1,4 +1,4 @@
-"""What the operators compute, one box and one pair after the other: the contract checks compare.
+"""Definitions of the operators, one box and one pair after the other, for the contract checks to compare.
 
 Boxes are four numbers, and nothing is shared with the operators.
 """

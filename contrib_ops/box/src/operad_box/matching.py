@@ -1,4 +1,4 @@
-"""Which anchor is matched with which true box, and which anchors are background."""
+"""Matching of anchors with true boxes, and the choice of background anchors."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Correlation(OperatorProperty):
 
     @property
     def displacements(self) -> int:
-        """How many there are."""
+        """Number of displacements."""
         return int((2 * (self.max_displacement // self.stride2) + 1) ** 2)
 
     def infer_shape(self, in_shapes: Any) -> Any:

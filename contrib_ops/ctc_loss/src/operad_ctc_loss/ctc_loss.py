@@ -124,7 +124,7 @@ class CTCLoss(OperatorProperty):
 
 
 def _steps_of_states(call: KernelCall) -> int:
-    """How many sums over alignments there are: for each step and each state of a sample."""
+    """Number of sums over alignments: one for each step and each state of a sample."""
     samples, labels = call.shape("label")
     return call.shape("data")[0] * samples * (2 * labels + 1)
 

@@ -32,7 +32,7 @@ class Labels(NamedTuple):
         return states
 
     def fit(self) -> Array:
-        """Which samples have an alignment: equal neighbours need a blank between them."""
+        """Mask of the samples that have an alignment: equal neighbours need a blank between them."""
         repeated = (self.symbols[:, 1:] == self.symbols[:, :-1]) & (self.symbols[:, 1:] != self.blank)
         return self.steps >= self.lengths + repeated.sum(axis=1)
 

@@ -14,7 +14,7 @@ from operad_sdk import Array
 
 
 def bins(low: Array, high: Array, count: int, size: int) -> Array:
-    """Where each region's bins start and stop along one axis of `size` pixels; (R, count, 2).
+    """Starts and stops of each region's bins along one axis of `size` pixels; (R, count, 2).
 
     Args:
         low: First pixels of the regions, and, `high`, the last ones, before they are rounded.

@@ -127,7 +127,7 @@ class ROIAlign(OperatorProperty):
 
     @property
     def bins(self) -> int:
-        """How many channels of data make one of the output."""
+        """Number of channels of data per channel of the output."""
         return int(np.prod(self.pooled_size)) if self.position_sensitive else 1
 
     def spec(self) -> str:
@@ -177,7 +177,7 @@ class ROIAlign(OperatorProperty):
         return samples(start - shift, extent, bins, self.sample_ratio, size)
 
     def _parts(self, rows: Samples, columns: Samples) -> Iterator[tuple[Any, slice, Samples, Samples]]:
-        """What is pooled alike: bins of the output, their channels of data, and the samples."""
+        """Parts that are pooled alike: bins of the output, their channels of data, and the samples."""
         if not self.position_sensitive:
             yield ..., slice(None), rows, columns
             return
@@ -187,7 +187,7 @@ class ROIAlign(OperatorProperty):
 
 
 def _bins_at_a_time(call: KernelCall) -> int:
-    """How many bins are sampled together: all of a region, or those of one place in it."""
+    """Number of bins that are sampled together: all of a region, or those at one position in it."""
     _, channels, *bins = call.shape("output")
     return int(channels * (1 if call.prop.position_sensitive else np.prod(bins)))
 
