@@ -11,7 +11,7 @@ from operad_sdk.errors import DeclarationError
 
 
 class Binding(NamedTuple):
-    """What an operator is computed with.
+    """Names and functions with which an operator is computed.
 
     Attributes:
         gradients: The gradients that count for the operator's parameters.
@@ -45,7 +45,7 @@ def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> 
 
 
 def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:
-    """What takes the place of a gradient where its own gradient is computed.
+    """Substitute for a gradient where the gradient of that gradient is computed.
 
     Raises:
         DeclarationError: It computes other targets, or reads what the gradient does not.

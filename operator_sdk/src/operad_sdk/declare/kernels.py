@@ -142,7 +142,7 @@ class _FunctionKernel:
         self._found: dict[Any, Bound] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
-        """What it computes for these parameters."""
+        """Parts that the kernel computes for these parameters."""
         return (FORWARD,) if self._is_forward else _parts_of(prop, [self._bound(prop)])
 
     def __call__(

@@ -38,7 +38,7 @@ WORDS: Final = (OP_CTX, IS_TRAIN, WANTED, SELF)
 
 @final
 class Slot(NamedTuple):
-    """Where a name's value stands: at one place of a group, at several, or nowhere."""
+    """Position of a name's value in a group: one index, several, or none."""
 
     group: str
     place: int | tuple[int, ...]
@@ -50,7 +50,7 @@ class Slot(NamedTuple):
 
 
 ABSENT: Final = Slot(EXTRA, len(WORDS))
-"""What other parameters would give: None, and as a target one that nobody asks for."""
+"""Slot of a name that only other parameters give: its value is None, and no caller requests its gradient."""
 
 
 @final
@@ -77,7 +77,7 @@ class Tensors(NamedTuple):
     params: tuple[str, ...]
 
     def output_name(self, output: str) -> str:
-        """What functions call an output."""
+        """Name under which functions take an output."""
         return f"out_{output}" if output in self.declared_arguments or output in self.arguments else output
 
 

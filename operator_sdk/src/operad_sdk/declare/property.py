@@ -1,4 +1,4 @@
-"""What a declaration becomes: an `OperatorProperty` that is read off a shape line and functions.
+"""`OperatorProperty` that a declaration becomes, read off a shape line and functions.
 
 ::
 
@@ -277,7 +277,7 @@ class OperatorProperty(ShapedProperty):
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """What the gradients together read."""
+        """Entries that the gradients together read."""
         if self.has_gradient and not self._gradient_functions:
             return super().declare_backward_dependency(out_grad, in_data, out_data)
         reads = frozenset[BackwardEntry]().union(*(bound.reads for bound in self.binding.gradients))
@@ -285,7 +285,7 @@ class OperatorProperty(ShapedProperty):
         return [groups[kind][index] for kind, index in _in_order(reads)]
 
     def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
-        """What the gradients of which something is wanted read."""
+        """Entries read by the functions that compute a wanted gradient."""
         if self.has_gradient and not self._gradient_functions:
             return super().backward_dependency(wanted)
         used = [bound for bound in self.binding.gradients if any(wanted[i] for i in bound.targets)]
@@ -302,7 +302,7 @@ class OperatorProperty(ShapedProperty):
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
-        """What a part computes for each element, found by tracing its function, once for each signature."""
+        """Scalar form of a part, found by tracing its function once for each signature."""
         if self._forward_function is None or (part != "forward" and not self._gradient_functions):
             return super().scalar_form(part, in_shapes, in_types)
         return scalar_form(self, part, in_shapes, in_types, self._forms)

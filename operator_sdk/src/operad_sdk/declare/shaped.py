@@ -53,19 +53,19 @@ class ShapedProperty(CoreProperty):
         return self._bound.num_visible_outputs if self._has_spec else super().num_visible_outputs
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`."""
+        """Infer shapes from `spec`."""
         return self._bound.infer_shape(in_shapes)
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What follows from `spec` when the outputs are known as well."""
+        """Infer shapes from `spec` when the outputs are known as well."""
         if not self._has_spec:
             return super().infer_shape_backward(in_shapes, out_shapes)
         return self._bound.infer_shape_backward(in_shapes, out_shapes)
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What follows from the types in `spec`, where `accepts` admits the arguments'."""
+        """Infer types from `spec`, where `accepts` admits the arguments' types."""
         inferred = self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
         for place, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
             if dtype is not None and (accepted := self._accepted(place, name)) is not None:

@@ -24,7 +24,7 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 class Surroundings(Protocol):
-    """What a step asks of the operator it is part of."""
+    """Members of an operator that its steps use."""
 
     xp: ModuleType
 
@@ -34,7 +34,7 @@ class Surroundings(Protocol):
 
 @final
 class Layout(NamedTuple):
-    """Where arrays stand among a step's values.
+    """Positions of arrays among a step's values.
 
     Attributes:
         firsts: Where each group begins.
@@ -124,7 +124,7 @@ class Step:
         return CallTemplate(self._run, (wide, req, extras, *places))
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
-        """What the function takes, in its order and without groups, out of all values."""
+        """Arguments of the function out of all values, in its order and without groups."""
         return tuple([values[place] for place in self._places])
 
     def _sums(self, place: int) -> bool:

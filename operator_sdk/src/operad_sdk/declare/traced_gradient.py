@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @final
 class TracingContext(NamedTuple):
-    """What a function gets as `op_ctx` inside a trace."""
+    """Class of `op_ctx` inside a trace."""
 
     ctx: Context
     is_train: bool
@@ -37,7 +37,7 @@ class TracingContext(NamedTuple):
 
 @final
 class Places(NamedTuple):
-    """Where the arrays that gradients read, and the gradients, stand in a call of `backward`.
+    """Positions, in a call of `backward`, of the arrays that gradients read and of the gradients.
 
     Attributes:
         entries: One for each array that is read.

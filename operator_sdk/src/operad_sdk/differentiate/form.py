@@ -63,7 +63,7 @@ def form_of(
 
 
 def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:
-    """What may be the iteration space: the largest of results and arguments, or what they broadcast to."""
+    """Candidates for the iteration space: the largest shape, and then the common broadcast shape."""
     largest = max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
     yield largest
     with suppress(ValueError):
@@ -180,7 +180,7 @@ class _Walk:
         return made
 
     def _places(self, shape: Shape) -> Iterator[Groups]:
-        """Where an array may lie in the space: first as NumPy broadcasts."""
+        """Positions that an array may have in the space, as NumPy broadcasts first."""
         rank, long = len(self._space), [i for i, n in enumerate(shape) if n != 1]
         usual = tuple(rank - len(shape) + i for i in long)
         others = (axes for axes in combinations(range(rank), len(long)) if axes != usual)

@@ -99,7 +99,7 @@ def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") ->
 
 
 def _along(indices: Any, axis: int) -> Index:
-    """What `take_along_axis` indexes with: every place of the other axes."""
+    """Index that `take_along_axis` uses: all positions along the other axes."""
     ndim = indices.ndim
     places = [
         np.arange(length, like=indices).reshape([-1 if i == one else 1 for i in range(ndim)])

@@ -29,7 +29,7 @@ def _slope(form: ScalarForm, place: int) -> Mapper:
 
 
 def _mapped(array: Any, form: ScalarForm, args: Sequence[Any], out: Any) -> Any:
-    """What a form gives of arrays, one of which is traced."""
+    """Apply a form to arrays of which one is traced."""
     result = _primitive(form)(*args)
     if out is None:
         return result

@@ -85,7 +85,7 @@ class Step(NamedTuple):
 
 
 class View(NamedTuple):
-    """How a part of an array is read, and how the array becomes one in which it is replaced."""
+    """Reading of a part of an array, and replacement of that part."""
 
     read: Callable[[Any], Any]
     replace: Callable[[Any, Any], Any]
@@ -170,7 +170,7 @@ def plain(value: Any) -> Any:
 
 
 def value_alone(x: Any) -> Any:
-    """What a value is where its derivative is of no interest: a plain array, or one in a trace for forms."""
+    """Value without its derivative: a plain array, or one in a trace for forms."""
     while isinstance(x, Traced) and x.level != FORM:
         x = x.node.value
     return type(x)(map(value_alone, x)) if type(x) in (list, tuple) else x
@@ -203,7 +203,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def node(self) -> Node:
-        """What it holds now."""
+        """Node of the array's present value."""
         if self._whole is None or self._view is None:
             assert self._node is not None
             return self._node
@@ -254,7 +254,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @staticmethod
     def without_derivative(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
-        """What a function gives of arguments whose derivatives are of no interest."""
+        """Apply a function to arguments whose derivatives are of no interest."""
         values = [value_alone(arg) for arg in args]
         options = {name: value_alone(option) for name, option in options.items()}
         inside = [x for x in values if not isinstance(x, Traced)]

@@ -35,7 +35,7 @@ from operad_sdk.new.requests import (
 @final
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What an update did; files by their path in the package.
+    """Result of an update; files by their path in the package.
 
     Attributes:
         written: New, or replaced where the author had not changed them.
@@ -53,7 +53,7 @@ class Update:
 
 
 class _Step(NamedTuple):
-    """What happens to one file: the field of `Update` that lists it, and its contents (None: leave it)."""
+    """Decision for one file: the field of `Update` that lists it, and its contents (None: leave it)."""
 
     outcome: str
     content: bytes | None
@@ -121,7 +121,7 @@ def _files(folder: Path) -> set[str]:
 
 
 def _step(ours_file: Path, base_file: Path, theirs_file: Path, *, is_addition: bool) -> _Step:
-    """What happens to one file."""
+    """Decide what happens to one file."""
     ours, base, theirs = _content(ours_file), _content(base_file), _content(theirs_file)
     if theirs in (ours, base):
         return _Step("", None)

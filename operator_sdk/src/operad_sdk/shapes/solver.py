@@ -209,7 +209,7 @@ class _Shape:
 
 
 def _length(bound: BoundSpec, tensor: Tensor, axis: Axis, env: Mapping[str, Any]) -> int | None:
-    """How many axes a starred one stands for; None while that is unknown."""
+    """Number of axes that a starred one stands for; None while that is unknown."""
     if axis.expression.gives_sequence:
         sequence = axis.expression.value(env, None)
         return None if sequence is None else len(sequence)
@@ -235,7 +235,7 @@ def _found(expected: Sequence[int | None], place: int) -> str:
 
 
 def _origins(axes: Sequence[Axis], env: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """Where the values in an axis come from: ` (D is 128 from data (32, 128))`."""
+    """Origins of the values in an axis: ` (D is 128 from data (32, 128))`."""
     names = sorted({name for axis in axes for name in axis.expression.names if env.get(name) is not None})
     words = [
         f"{name} is {env[name]}" + (f" from {sources[name]}" if name in sources else "") for name in names

@@ -42,7 +42,7 @@ class Kernel:
 
 
 class Layout(NamedTuple):
-    """Where the elements of arrays lie, but for their addresses.
+    """Positions of the arrays' elements in memory, but for the addresses.
 
     Attributes:
         kernel: The kernel for arrays that lie so.
@@ -101,7 +101,7 @@ class CompiledForm:
 
     @property
     def num_instructions(self) -> int:
-        """How many instructions an element takes, of primitives that have vector code."""
+        """Number of instructions per element, of primitives that have vector code."""
         return len(self._expanded.instructions)
 
     def check(self, arrays: Sequence[NDArray[Any]]) -> None:
@@ -113,7 +113,7 @@ class CompiledForm:
         self._shaped(arrays)
 
     def layout(self, arrays: Sequence[NDArray[Any]]) -> Layout:
-        """How inputs and then results lie, and the kernel for that, compiled if need be.
+        """Positions of inputs and then results in memory, with the kernel for them, compiled if need be.
 
         Raises:
             NoVectorCodeError: There is none, as for a result of which several elements lie in one place.
@@ -144,7 +144,7 @@ class CompiledForm:
         return BoundKernel(self.layout(arrays), arrays)
 
     def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
-        """What arrays need, but for machine code."""
+        """Preparation of a kernel for arrays, but for machine code."""
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [

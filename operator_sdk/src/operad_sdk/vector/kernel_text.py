@@ -41,7 +41,7 @@ latency."""
 
 
 class Pattern(NamedTuple):
-    """How arrays lie, as far as the text of a kernel depends on it.
+    """Arrangement of arrays in memory, as far as the text of a kernel depends on it.
 
     Attributes:
         depth: Outer axes.
@@ -180,7 +180,7 @@ class KernelText:
         return code.splat(kind, length)
 
     def _rows_of_scratch(self) -> dict[int, str]:
-        """Where each kept value has its row."""
+        """Address of the scratch row of each kept value."""
         code, row, found = self._code, "%scratch", {}
         own = [i for i in self.stages.kept if i not in self._hosts]
         if own:
@@ -225,7 +225,7 @@ class KernelText:
                 self._store_of_row(number, begin, end)
 
     def _compute_between(self, stage: int) -> None:
-        """What is one for each row, and follows from the reductions before a stage."""
+        """Compute the values of whole rows that follow from the reductions before a stage."""
         for position, step in enumerate(self._steps):
             is_due = self.stages.is_of_rows[position] and self.stages.stage[position] <= stage
             if is_due and position not in self._of_row:
@@ -386,7 +386,7 @@ class KernelText:
         return code.address(found, str(number * code.lanes * size)) if number else found
 
     def _addresses(self, base: str, stride: str, chunk: _Chunk, number: int) -> tuple[str, str]:
-        """Where the elements of a vector are that do not follow each other, and which of them count."""
+        """Addresses of a vector's elements that lie apart, and the mask of the elements that count."""
         code = self._code
         vector = code.vector("int64")
         numbers = code.numbers(number * code.lanes)

@@ -24,7 +24,7 @@ BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for n
 
 NAME: Final = "kernel"
 KERNEL_PARAMETERS: Final = ("ptr %table", "i64 %first", "i64 %last", "ptr %scratch")
-"""What a kernel is given: where everything is, which rows or images to compute, and memory."""
+"""Parameters of a kernel: where everything is, which rows or images to compute, and memory."""
 LANES: Final = {4: 16, 8: 8}
 """Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
 

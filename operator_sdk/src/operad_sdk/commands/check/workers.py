@@ -49,7 +49,7 @@ if _HAS_FORK_SERVER:
 @final
 @dataclass(slots=True)
 class Found:
-    """What became of one operator.
+    """Outcome of the checks of one operator.
 
     Attributes:
         name: Of the operator.
@@ -69,7 +69,7 @@ class Found:
 def checked(
     names: Sequence[str], profile: str | None, jobs: int, check: Check, limit_s: float | None = None
 ) -> Iterator[Found]:
-    """What `check` finds of each operator, in the order in which that is known.
+    """Check operators in processes of their own, and yield each outcome as soon as it is known.
 
     Args:
         names: Of the operators.
