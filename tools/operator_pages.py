@@ -117,7 +117,7 @@ def _entry(of: Description) -> Iterator[str]:
 
 
 def _facts(of: Description) -> Iterator[str]:
-    """What the tables do not say: outputs, states, gradients."""
+    """Facts beside the tables: outputs, states, gradients."""
     hidden = of.outputs[of.visible_outputs :]
     if len(of.outputs) > 1:
         told = [f"`{name}`" + (" (hidden)" if name in hidden else "") for name in of.outputs[:_MOST]]

@@ -63,7 +63,7 @@ FAMILIES: Final[tuple[tuple[str, dict[str, Any], list[Any]], ...]] = (
 
 @final
 class Found(NamedTuple):
-    """What was found of one part of an operator.
+    """Findings about one part of an operator.
 
     Attributes:
         asked: How often it was asked for.
@@ -90,7 +90,7 @@ def found_forms() -> tuple[dict[str, Found], dict[str, Found]]:
 
 @final
 class Counts(NamedTuple):
-    """How many operators there are, and how many of them have a form always, sometimes and never."""
+    """Numbers of operators: all, and those that have a form always, sometimes and never."""
 
     all: int
     always: int
@@ -176,7 +176,7 @@ def families() -> str:
 
 
 def table() -> str:
-    """What the page says between its markers."""
+    """Text of the page between its markers."""
     found = dict(zip(("forward", "gradients"), found_forms(), strict=True))
     lines = ["| part | operators | a form at every value | at some values | none |", "|---|---|---|---|---|"]
     lines += [f"| {part} | {' | '.join(map(str, counts(one)))} |" for part, one in found.items()]
